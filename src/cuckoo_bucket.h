@@ -1,0 +1,267 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_bucket.h
+ *		One semi-sorted bucket: load, match, get, put.
+ *
+ * A bucket of four fingerprints of f bits takes 4f - 4 bits, one bit an item
+ * less than the fingerprints (Fan et al., CoNEXT 2014, section 5.2): the four
+ * are sorted, so that their low nibbles are one of 3876 multisets, which 12
+ * bits number.  Behind these 12 bits come the other f - 4 bits of each, the
+ * "lanes", in the order of the nibbles, equal nibbles by value, so that equal
+ * contents are equal bits.  Empty slots are zero and sort first.
+ *
+ * Bucket i begins at bit i * (4f - 4), which is a multiple of 4, and is read
+ * with one unaligned 64-bit load for f <= 17 and two otherwise; the zero bytes
+ * that end an image keep these in bounds.
+ *
+ * A probe compares the lanes first, all at once, and looks the nibbles up only
+ * where a lane agrees, which for an absent element is rare.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_BUCKET_H
+#define CUCKOO_BUCKET_H
+
+#include "cuckoo_format.h"
+
+#define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
+#define CUCKOO_CODE_BITS	12
+#define CUCKOO_CODE_MASK	0xfff
+#define CUCKOO_CODES_ZERO	816 /* those that begin with a zero nibble */
+#define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
+
+extern const uint16_t cuckoo_nibbles[];
+extern const uint16_t cuckoo_code_terms[4][16];
+
+/* The bits of a bucket; above them are bits of its neighbour. */
+typedef struct CuckooBits
+{
+	uint64_t	lo;
+	uint64_t	hi;				/* f > CUCKOO_NARROW_BITS only */
+} CuckooBits;
+
+static inline int
+cuckoo_bucket_bits(int f)
+{
+	return 4 * f - 4;
+}
+
+static inline uint64_t
+cuckoo_low_mask(int bits)
+{
+	return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
+}
+
+/* Loads the bucket at `pos` from the buckets of an image. */
+static inline CuckooBits
+cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
+{
+	uint64_t	bit = (uint64_t) pos * cuckoo_bucket_bits(f);
+	const uint8_t *p = buckets + (bit >> 3);
+	int			off = bit & 7;	/* 0 or 4 */
+	CuckooBits	b;
+
+	b.lo = cuckoo_load64(p) >> off;
+	b.hi = 0;
+	if (f > CUCKOO_NARROW_BITS)
+	{
+		uint64_t	next = cuckoo_load64(p + 8);
+
+		b.lo |= next << 1 << (63 - off);
+		b.hi = next >> off;
+	}
+	return b;
+}
+
+/*
+ * The top bit of each of the lanes in x that is zero.  `ones` has the lowest
+ * bit of each lane set; lanes are `lane` bits wide.
+ */
+static inline uint64_t
+cuckoo_zero_lanes(uint64_t x, uint64_t ones, int lane)
+{
+	uint64_t	tops = ones << (lane - 1);
+	uint64_t	rest = tops - ones;
+
+	return ~(((x & rest) + rest) | x) & tops;
+}
+
+/*
+ * A fingerprint made ready to be looked for in many buckets of one filter: its
+ * lane in every lane position, its low nibble in every nibble position.
+ */
+typedef struct CuckooPattern
+{
+	uint64_t	ones;			/* lowest bit of each lane of a word */
+	uint64_t	lanes;
+	int			lane;			/* bits of a lane */
+	uint16_t	nibbles;
+} CuckooPattern;
+
+static inline CuckooPattern
+cuckoo_pattern(uint32_t fp, int f)
+{
+	CuckooPattern p;
+
+	p.lane = f - 4;
+	p.ones = UINT64_C(1) | UINT64_C(1) << p.lane;
+	if (f <= CUCKOO_NARROW_BITS)
+		p.ones |= p.ones << 2 * p.lane;
+	p.lanes = p.ones * (fp >> 4);
+	p.nibbles = (uint16_t) ((fp & 15) * 0x1111);
+	return p;
+}
+
+/* The lanes of slots 2 and 3 of a wide bucket. */
+static inline uint64_t
+cuckoo_upper_lanes(CuckooBits b, int lane)
+{
+	int			shift = CUCKOO_CODE_BITS + 2 * lane;	/* 40 to 68 */
+
+	return shift < 64 ? b.lo >> shift | b.hi << (64 - shift)
+		: b.hi >> (shift - 64);
+}
+
+/* The lanes of slots 0 and 1 of a wide bucket. */
+static inline uint64_t
+cuckoo_lower_lanes(CuckooBits b)
+{
+	return b.lo >> CUCKOO_CODE_BITS | b.hi << (64 - CUCKOO_CODE_BITS);
+}
+
+/*
+ * Which slots agree with the pattern in all bits but the low nibble: zero for
+ * none, else a value for cuckoo_bucket_matches().
+ */
+static inline uint64_t
+cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
+{
+	if (p->lane <= CUCKOO_NARROW_BITS - 4)
+		return cuckoo_zero_lanes((b.lo >> CUCKOO_CODE_BITS) ^ p->lanes,
+								 p->ones, p->lane);
+
+	/* two lanes of two in each half; the top bits of the upper go one lower */
+	return cuckoo_zero_lanes(cuckoo_lower_lanes(b) ^ p->lanes,
+							 p->ones, p->lane) |
+		cuckoo_zero_lanes(cuckoo_upper_lanes(b, p->lane) ^ p->lanes,
+						  p->ones, p->lane) >> 1;
+}
+
+/* How many slots hold the fingerprint of the pattern, given the lane hits. */
+static inline int
+cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
+{
+	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK];
+	int			n = 0;
+
+	nibbles = (uint32_t) cuckoo_zero_lanes(nibbles ^ p->nibbles, 0x1111, 4);
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+	{
+		int			top = p->lane <= CUCKOO_NARROW_BITS - 4 ?
+			(i + 1) * p->lane - 1 :
+			((i & 1) + 1) * p->lane - 1 - (i >> 1);
+
+		n += (int) (hits >> top & nibbles >> (4 * i + 3) & 1);
+	}
+	return n;
+}
+
+/* Is there an empty slot?  Empty slots sort first, so slot 0 tells. */
+static inline bool
+cuckoo_bucket_has_room(CuckooBits b, int f)
+{
+	return (b.lo & CUCKOO_CODE_MASK) < CUCKOO_CODES_ZERO &&
+		(b.lo >> CUCKOO_CODE_BITS & cuckoo_low_mask(f - 4)) == 0;
+}
+
+/* Takes a bucket apart; the code must be in range. */
+static inline void
+cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
+{
+	int			lane = f - 4;
+	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
+	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK];
+	uint64_t	lower = cuckoo_lower_lanes(b);
+	uint64_t	upper = f <= CUCKOO_NARROW_BITS ? lower >> 2 * lane
+		: cuckoo_upper_lanes(b, lane);
+
+	slots[0] = ((uint32_t) lower & mask) << 4 | (nibbles & 15);
+	slots[1] = ((uint32_t) (lower >> lane) & mask) << 4 | (nibbles >> 4 & 15);
+	slots[2] = ((uint32_t) upper & mask) << 4 | (nibbles >> 8 & 15);
+	slots[3] = ((uint32_t) (upper >> lane) & mask) << 4 | nibbles >> 12;
+}
+
+/* A fingerprint's place in the order of a bucket: low nibble, then value. */
+static inline uint32_t
+cuckoo_slot_rank(uint32_t fp)
+{
+	return fp << 28 | fp >> 4;
+}
+
+static inline void
+cuckoo_rank_sort(uint32_t *a, uint32_t *b)
+{
+	uint32_t	x = *a,
+				y = *b;
+
+	*a = x < y ? x : y;
+	*b = x < y ? y : x;
+}
+
+/* Puts a bucket together; slots may come in any order. */
+static inline CuckooBits
+cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
+{
+	int			lane = f - 4;
+	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
+	uint32_t	r[CUCKOO_SLOTS];
+	uint64_t	lower,
+				upper;
+	CuckooBits	b;
+
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+		r[i] = cuckoo_slot_rank(slots[i]);
+	cuckoo_rank_sort(&r[0], &r[1]);
+	cuckoo_rank_sort(&r[2], &r[3]);
+	cuckoo_rank_sort(&r[0], &r[2]);
+	cuckoo_rank_sort(&r[1], &r[3]);
+	cuckoo_rank_sort(&r[1], &r[2]);
+
+	lower = (uint64_t) (r[1] & mask) << lane | (r[0] & mask);
+	upper = (uint64_t) (r[3] & mask) << lane | (r[2] & mask);
+	b.lo = (uint64_t) (cuckoo_code_terms[0][r[0] >> 28] -
+					   cuckoo_code_terms[1][r[1] >> 28] -
+					   cuckoo_code_terms[2][r[2] >> 28] -
+					   cuckoo_code_terms[3][r[3] >> 28]);
+	b.lo |= lower << CUCKOO_CODE_BITS;
+	b.hi = lower >> (64 - CUCKOO_CODE_BITS);
+	if (CUCKOO_CODE_BITS + 2 * lane < 64)
+	{
+		b.lo |= upper << (CUCKOO_CODE_BITS + 2 * lane);
+		b.hi |= upper >> (64 - CUCKOO_CODE_BITS - 2 * lane);
+	}
+	else
+		b.hi |= upper << (CUCKOO_CODE_BITS + 2 * lane - 64);
+	return b;
+}
+
+/* Stores what cuckoo_bucket_pack() gave as the bucket at `pos`. */
+static inline void
+cuckoo_bucket_store(uint8_t *buckets, uint32_t pos, int f, CuckooBits b)
+{
+	int			bits = cuckoo_bucket_bits(f);
+	uint64_t	bit = (uint64_t) pos * bits;
+	uint8_t    *p = buckets + (bit >> 3);
+	int			off = bit & 7;
+	uint64_t	mask = cuckoo_low_mask(bits) << off;
+
+	cuckoo_store64(p, (cuckoo_load64(p) & ~mask) | b.lo << off);
+	if (f > CUCKOO_NARROW_BITS)
+	{
+		mask = cuckoo_low_mask(bits + off - 64);
+		cuckoo_store64(p + 8, (cuckoo_load64(p + 8) & ~mask) |
+					   b.hi << off | b.lo >> 1 >> (63 - off));
+	}
+}
+
+#endif							/* CUCKOO_BUCKET_H */

@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_build.c
+ *		A filter from all its elements at once.
+ *
+ * Sorted hashes come in the order of their first bucket, so the table is
+ * filled from one end to the other and what is touched at a time stays in the
+ * processor's cache: all of it but the far buckets of far elements, which are
+ * prefetched.
+ *
+ * Within a window the far elements go first, so that they find room in their
+ * first bucket, at hand, and the near ones, whose two buckets both are at
+ * hand, move around them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+#include "cuckoo_build.h"
+#include "cuckoo_filter.h"
+#include "cuckoo_index.h"
+
+#define PREFETCH_AHEAD	16
+#define PAUSE_EVERY		65536	/* elements between looks for a cancel */
+
+/* A slot's bucket, and its copies of fp; the occupied slots come first. */
+static inline int
+slot_copies(const uint32_t *bucket, uint32_t fp)
+{
+	return (bucket[0] == fp) + (bucket[1] == fp) +
+		(bucket[2] == fp) + (bucket[3] == fp);
+}
+
+static inline bool
+slot_add(uint32_t *bucket, uint32_t fp)
+{
+	int			used = (bucket[0] != 0) + (bucket[1] != 0) +
+		(bucket[2] != 0) + (bucket[3] != 0);
+
+	if (used == CUCKOO_SLOTS)
+		return false;
+	bucket[used] = fp;
+	return true;
+}
+
+static inline uint32_t *
+slot_bucket(const CuckooTable *table, uint32_t pos)
+{
+	return table->slots + (size_t) pos * CUCKOO_SLOTS;
+}
+
+static inline CuckooStatus
+place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
+{
+	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
+	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
+
+	if (CUCKOO_UNLIKELY(slot_copies(bucket1, pair.fp) +
+						slot_copies(bucket2, pair.fp) >= CUCKOO_MAX_COPIES))
+		return CUCKOO_OK;
+	h->items++;
+	if (slot_add(bucket1, pair.fp) || slot_add(bucket2, pair.fp))
+		return CUCKOO_OK;
+	return cuckoo_evict(table, pair.fp, pair.pos1, hash);
+}
+
+static inline bool
+is_far(uint64_t hash)
+{
+	/* a core of 0 is replaced by 1 */
+	return (hash & 3) == 0 && (hash & 0xff) != 0;
+}
+
+CuckooStatus
+cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
+			 uint32_t *slots)
+{
+	CuckooTable table = {h, NULL, slots};
+	uint64_t	begin,
+				end;
+
+	h->items = 0;
+	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+	memset(slots, 0, cuckoo_build_slots(h) * sizeof(uint32_t));
+
+	/*
+	 * One window of base buckets at a time; all of them together where there
+	 * are no windows.
+	 */
+	for (begin = 0; begin < n; begin = end)
+	{
+		uint64_t	limit = h->base;
+
+		if (h->windows)
+			limit = (cuckoo_scale(hashes[begin], h->base) / CUCKOO_WINDOW + 1) *
+				CUCKOO_WINDOW;
+		for (int pass = h->windows ? 0 : 1; pass < 2; pass++)
+		{
+			for (end = begin; end < n; end++)
+			{
+				CuckooPair	pair;
+				CuckooStatus status;
+
+				if (cuckoo_scale(hashes[end], h->base) >= limit)
+					break;
+				if (end % PAUSE_EVERY == 0)
+					cuckoo_check_interrupts();
+				if (h->windows && is_far(hashes[end]) != (pass == 0))
+					continue;
+				if (end + PREFETCH_AHEAD < n)
+				{
+					pair = cuckoo_pair(h, hashes[end + PREFETCH_AHEAD]);
+					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos1));
+					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos2));
+				}
+				pair = cuckoo_pair(h, hashes[end]);
+				status = place(&table, h, pair, hashes[end]);
+				if (status != CUCKOO_OK)
+					return status;
+			}
+		}
+	}
+	return CUCKOO_OK;
+}
+
+void
+cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots, uint8_t *image)
+{
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+
+	memset(image, 0, cuckoo_image_size(h));
+	cuckoo_header_write(h, image);
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		if (pos % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		cuckoo_bucket_store(buckets, pos, h->bits,
+							cuckoo_bucket_pack(slots + (size_t) pos * CUCKOO_SLOTS,
+											   h->bits));
+	}
+}

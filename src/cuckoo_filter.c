@@ -1,0 +1,335 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_filter.c
+ *		Operations on one filter: contains, copies, insert, remove, grow,
+ *		shrink.
+ *
+ * B. Fan, D. G. Andersen, M. Kaminsky, M. D. Mitzenmacher: Cuckoo Filter:
+ * Practically Better Than Bloom.  CoNEXT 2014.  Copies, growth and the walk
+ * are ours, see the headers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+#include "cuckoo_filter.h"
+#include "cuckoo_index.h"
+
+/*
+ * Steps of an eviction walk before the filter counts as full.  A fill to load
+ * 0.95 takes one eviction an insert on average; walks of hundreds of steps
+ * begin around 0.96.
+ */
+#define MAX_EVICTIONS		500
+
+/* Growth at a load under one half is refused above this many buckets. */
+#define CRAFTED_BUCKETS		64
+
+bool
+cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	CuckooPair	pair = cuckoo_pair(h, hash);
+	CuckooBits	b1 = cuckoo_bucket_load(buckets, pair.pos1, h->bits);
+	CuckooBits	b2 = cuckoo_bucket_load(buckets, pair.pos2, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
+	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, &pattern);
+	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, &pattern);
+
+	if (CUCKOO_LIKELY((hits1 | hits2) == 0))
+		return false;
+	return (hits1 != 0 && cuckoo_bucket_matches(b1, &pattern, hits1) > 0) ||
+		(hits2 != 0 && cuckoo_bucket_matches(b2, &pattern, hits2) > 0);
+}
+
+/* Copies of the fingerprint in one bucket. */
+static int
+bucket_copies(CuckooBits b, const CuckooPattern *pattern)
+{
+	uint64_t	hits = cuckoo_bucket_lane_hits(b, pattern);
+
+	return hits == 0 ? 0 : cuckoo_bucket_matches(b, pattern, hits);
+}
+
+int
+cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	CuckooPair	pair = cuckoo_pair(h, hash);
+	CuckooBits	b1 = cuckoo_bucket_load(buckets, pair.pos1, h->bits);
+	CuckooBits	b2 = cuckoo_bucket_load(buckets, pair.pos2, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
+	int			n = bucket_copies(b1, &pattern) + bucket_copies(b2, &pattern);
+
+	return n < CUCKOO_MAX_COPIES ? n : CUCKOO_MAX_COPIES;
+}
+
+static inline void
+table_get(const CuckooTable *t, uint32_t pos, uint32_t slots[CUCKOO_SLOTS])
+{
+	int			f = t->header->bits;
+
+	if (t->slots)
+		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
+}
+
+static inline void
+table_put(const CuckooTable *t, uint32_t pos,
+		  const uint32_t slots[CUCKOO_SLOTS])
+{
+	int			f = t->header->bits;
+
+	if (t->slots)
+		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
+}
+
+static inline bool
+table_has_room(const CuckooTable *t, uint32_t pos)
+{
+	int			f = t->header->bits;
+
+	if (t->slots)
+		return t->slots[(size_t) pos * CUCKOO_SLOTS + CUCKOO_SLOTS - 1] == 0;
+	return cuckoo_bucket_has_room(cuckoo_bucket_load(t->buckets, pos, f), f);
+}
+
+/* Replaces one slot of a bucket that holds `from`, the first such. */
+static void
+table_replace(const CuckooTable *t, uint32_t pos, uint32_t from, uint32_t to)
+{
+	uint32_t	slots[CUCKOO_SLOTS];
+	int			i = 0;
+
+	table_get(t, pos, slots);
+	while (i < CUCKOO_SLOTS - 1 && slots[i] != from)
+		i++;
+	CUCKOO_ASSERT(slots[i] == from);
+	slots[i] = to;
+	table_put(t, pos, slots);
+}
+
+CuckooStatus
+cuckoo_evict(const CuckooTable *table, uint32_t fp, uint32_t pos,
+			 uint64_t random)
+{
+	struct
+	{
+		uint32_t	pos;
+		uint32_t	in;
+		uint32_t	out;
+	}			trail[MAX_EVICTIONS];
+	int			n;
+
+	for (n = 0; n < MAX_EVICTIONS; n++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+		uint32_t	victim;
+		int			v;
+
+		/* Knuth's linear congruential generator (MMIX); its top bits serve */
+		random = random * UINT64_C(6364136223846793005) +
+			UINT64_C(1442695040888963407);
+		v = (int) (random >> 62);
+		table_get(table, pos, slots);
+
+		/* a victim whose other bucket has room ends the walk */
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			uint32_t	other;
+
+			victim = slots[(v + i) % CUCKOO_SLOTS];
+			other = cuckoo_alternate(table->header, pos, victim);
+			if (table_has_room(table, other))
+			{
+				table_replace(table, other, 0, victim);
+				slots[(v + i) % CUCKOO_SLOTS] = fp;
+				table_put(table, pos, slots);
+				return CUCKOO_OK;
+			}
+		}
+
+		victim = slots[v];
+		slots[v] = fp;
+		table_put(table, pos, slots);
+		trail[n].pos = pos;
+		trail[n].in = fp;
+		trail[n].out = victim;
+		fp = victim;
+		pos = cuckoo_alternate(table->header, pos, victim);
+	}
+
+	while (n-- > 0)
+		table_replace(table, trail[n].pos, trail[n].in, trail[n].out);
+	return CUCKOO_FULL;
+}
+
+CuckooStatus
+cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	if (cuckoo_copies(h, image, hash) >= max_copies)
+		return CUCKOO_UNCHANGED;
+	if (table_has_room(&table, pair.pos1))
+		table_replace(&table, pair.pos1, 0, pair.fp);
+	else if (table_has_room(&table, pair.pos2))
+		table_replace(&table, pair.pos2, 0, pair.fp);
+	else if (cuckoo_evict(&table, pair.fp, pair.pos1, hash) != CUCKOO_OK)
+	{
+		if (h->buckets > CRAFTED_BUCKETS &&
+			h->items < (uint64_t) h->buckets * CUCKOO_SLOTS / 2)
+			return CUCKOO_CRAFTED;
+		return h->bits > CUCKOO_CORE_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
+	}
+	h->items++;
+	cuckoo_header_write(h, image);
+	return CUCKOO_OK;
+}
+
+CuckooStatus
+cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
+	CuckooBits	b;
+
+	if (cuckoo_copies(h, image, hash) != 1)
+		return CUCKOO_UNCHANGED;
+	b = cuckoo_bucket_load(table.buckets, pair.pos1, h->bits);
+	table_replace(&table, bucket_copies(b, &pattern) > 0 ? pair.pos1
+				  : pair.pos2, pair.fp, 0);
+	h->items--;
+	cuckoo_header_write(h, image);
+	return CUCKOO_OK;
+}
+
+/*
+ * The fingerprint at the level above of an entry found at j, and in `half`
+ * whether it moves to the upper half of the buckets; and back.
+ */
+static inline uint32_t
+fingerprint_up(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t *half)
+{
+	uint32_t	core = fp & 0xff;
+	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
+
+	*half = (ext & 1) ^ cuckoo_growth_flip(h, j, core, h->level);
+	return core | ext >> 1 << CUCKOO_CORE_BITS;
+}
+
+static inline uint32_t
+fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
+{
+	uint32_t	core = fp & 0xff;
+	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
+	uint32_t	bit = half ^ cuckoo_growth_flip(h, j, core, h->level - 1);
+
+	return core | (ext << 1 | bit) << CUCKOO_CORE_BITS;
+}
+
+void
+cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
+			CuckooHeader *h, uint8_t *image)
+{
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	uint32_t	j = 0;
+
+	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);
+	for (uint32_t pos = 0; pos < old->buckets; pos++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+		uint32_t	halves[2][CUCKOO_SLOTS] = {{0}};
+
+		if (pos % 65536 == 0)
+			cuckoo_check_interrupts();
+		table_get(&from, pos, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			uint32_t	half,
+						fp;
+
+			if (slots[i] == 0)
+				continue;
+			fp = fingerprint_up(old, j, slots[i], &half);
+			halves[half][i] = fp;
+		}
+		table_put(&to, pos, halves[0]);
+		table_put(&to, pos + old->buckets, halves[1]);
+		if (++j == old->base)
+			j = 0;
+	}
+	cuckoo_header_write(h, image);
+}
+
+/* The up to eight entries of a bucket one level down, and their number. */
+static int
+merged_bucket(const CuckooTable *from, uint32_t pos, uint32_t j,
+			  uint32_t merged[2 * CUCKOO_SLOTS])
+{
+	uint32_t	half_buckets = from->header->buckets / 2;
+	int			n = 0;
+
+	for (uint32_t half = 0; half < 2; half++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		table_get(from, pos + half * half_buckets, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+			if (slots[i] != 0)
+				merged[n++] = fingerprint_down(from->header, j, slots[i], half);
+	}
+	return n;
+}
+
+CuckooStatus
+cuckoo_shrink(const CuckooHeader *old, const uint8_t *old_image,
+			  CuckooHeader *h, uint8_t *image)
+{
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
+
+	CUCKOO_ASSERT(h->level == old->level - 1 && h->base == old->base);
+	if (h->items > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+
+	/* first what stays where it is, then what found its bucket full */
+	for (int overflow = 0; overflow < 2; overflow++)
+	{
+		uint32_t	j = 0;
+
+		for (uint32_t pos = 0; pos < h->buckets; pos++)
+		{
+			uint32_t	merged[2 * CUCKOO_SLOTS] = {0};
+			int			n = merged_bucket(&from, pos, j, merged);
+
+			if (pos % 65536 == 0)
+				cuckoo_check_interrupts();
+			if (!overflow)
+				table_put(&to, pos, merged);
+			for (int i = CUCKOO_SLOTS; overflow && i < n; i++)
+			{
+				uint32_t	other = cuckoo_alternate(h, pos, merged[i]);
+
+				if (table_has_room(&to, pos))
+					table_replace(&to, pos, 0, merged[i]);
+				else if (table_has_room(&to, other))
+					table_replace(&to, other, 0, merged[i]);
+				else if (cuckoo_evict(&to, merged[i], pos, merged[i]) !=
+						 CUCKOO_OK)
+					return CUCKOO_FULL;
+			}
+			if (++j == h->base)
+				j = 0;
+		}
+	}
+	cuckoo_header_write(h, image);
+	return CUCKOO_OK;
+}

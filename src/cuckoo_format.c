@@ -1,0 +1,334 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_format.c
+ *		Geometry, sizes, header and the validator of an image.
+ *
+ * See cuckoo_format.h for the bytes.
+ *
+ * Choice of geometry: a filter for n elements at load 0.95 needs n / 3.8
+ * buckets.  The exact fit takes just that many.  A filter made for a capacity
+ * begins with as few buckets as halving that number leaves in [32, 64), from
+ * 2^20 buckets on in [4096, 8192) so that it has windows, with one fingerprint
+ * bit more for each halving, and has the asked number of bits when it has
+ * doubled its way up.
+ *
+ * Windows need a multiple of 128 base buckets and at least 4096.  The exact
+ * fit rounds up to such a multiple from 16384 on only: below, up to 127
+ * buckets too many would cost more than 1% of space, and a table that small is
+ * in the processor's cache anyway.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+#include "cuckoo_format.h"
+
+#include <math.h>
+
+#define WINDOWS_FROM		4096
+#define EXACT_WINDOWS_FROM	16384
+#define SMALL_BASE			32
+#define LARGE_BASE			4096
+#define LARGE_FROM			(UINT64_C(1) << 20)
+
+static bool
+has_windows(uint64_t base)
+{
+	return base >= WINDOWS_FROM && base % CUCKOO_WINDOW == 0;
+}
+
+static uint64_t
+round_up(uint64_t n, uint64_t multiple)
+{
+	return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Buckets that hold n items at the target load: ceil(n / 3.8). */
+static uint64_t
+buckets_for(uint64_t items)
+{
+	return items / 19 * 5 + (items % 19 * 5 + 18) / 19;
+}
+
+static uint64_t
+image_size(uint64_t buckets, int bits)
+{
+	/* an even number of buckets, so whole bytes */
+	return CUCKOO_HEADER_SIZE + CUCKOO_TAIL_SIZE +
+		buckets / 2 * (uint64_t) (bits - 1);
+}
+
+uint64_t
+cuckoo_image_size(const CuckooHeader *h)
+{
+	return image_size(h->buckets, h->bits);
+}
+
+int
+cuckoo_fpp_bits(double fpp)
+{
+	int			bits = CUCKOO_CORE_BITS;
+
+	while (ldexp(8 * 0.95, -bits) > fpp)
+		bits++;
+	return bits;
+}
+
+double
+cuckoo_fpp_at_capacity(const CuckooHeader *h)
+{
+	return ldexp(8 * 0.95, -h->asked_bits);
+}
+
+double
+cuckoo_fpp_now(const CuckooHeader *h)
+{
+	return ldexp(2.0 * (double) h->items / h->base, -h->base_bits);
+}
+
+uint64_t
+cuckoo_capacity(const CuckooHeader *h)
+{
+	return CUCKOO_TARGET_ITEMS((uint64_t) h->base <<
+							   (h->base_bits - h->asked_bits));
+}
+
+CuckooStatus
+cuckoo_header_set_level(CuckooHeader *h, int level)
+{
+	int			bits = h->base_bits - level;
+	uint64_t	buckets = (uint64_t) h->base << level;
+
+	if (bits < CUCKOO_CORE_BITS)
+		return CUCKOO_LAST_LEVEL;
+	if (image_size(buckets, bits) > CUCKOO_MAX_SIZE)
+		return CUCKOO_TOO_LARGE;
+	h->level = (uint8_t) level;
+	h->bits = (uint8_t) bits;
+	h->buckets = (uint32_t) buckets;
+	return CUCKOO_OK;
+}
+
+static CuckooStatus
+header_init(CuckooHeader *h, uint64_t base, int base_bits, int asked_bits,
+			uint64_t seed)
+{
+	if (image_size(base, base_bits) > CUCKOO_MAX_SIZE)
+		return CUCKOO_TOO_LARGE;
+	memset(h, 0, sizeof(*h));
+	h->seed = seed;
+	h->base = (uint32_t) base;
+	h->base_bits = (uint8_t) base_bits;
+	h->asked_bits = (uint8_t) asked_bits;
+	h->windows = has_windows(base);
+	return cuckoo_header_set_level(h, 0);
+}
+
+CuckooStatus
+cuckoo_header_exact(CuckooHeader *h, uint64_t items, int asked_bits,
+					uint64_t seed)
+{
+	uint64_t	base = round_up(buckets_for(items > 0 ? items : 1), 2);
+
+	if (base >= EXACT_WINDOWS_FROM)
+		base = round_up(base, CUCKOO_WINDOW);
+	return header_init(h, base, asked_bits, asked_bits, seed);
+}
+
+CuckooStatus
+cuckoo_header_enlarge(CuckooHeader *h, int percent)
+{
+	uint64_t	base = (uint64_t) h->base +
+		(uint64_t) h->base * (uint64_t) percent / 100 + 2;
+	uint8_t		family = h->family;
+	uint16_t	tag = h->tag;
+	CuckooStatus status;
+
+	base = round_up(base, base >= EXACT_WINDOWS_FROM ? CUCKOO_WINDOW : 2);
+	status = header_init(h, base, h->base_bits, h->asked_bits, h->seed);
+	h->family = family;
+	h->tag = tag;
+	return status;
+}
+
+CuckooStatus
+cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
+					uint64_t seed)
+{
+	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
+	uint64_t	least = wanted < LARGE_FROM ? SMALL_BASE : LARGE_BASE;
+	uint64_t	base;
+	int			doublings = 0;
+
+	/* every image holds fewer items than it has bytes */
+	if (capacity > CUCKOO_MAX_SIZE * 2)
+		return CUCKOO_TOO_LARGE;
+	while (wanted >> (doublings + 1) >= least &&
+		   asked_bits + doublings < CUCKOO_MAX_BITS)
+		doublings++;
+	base = (wanted + (UINT64_C(1) << doublings) - 1) >> doublings;
+	base = round_up(base, base >= WINDOWS_FROM ? CUCKOO_WINDOW : 2);
+	if (image_size(base << doublings, asked_bits) > CUCKOO_MAX_SIZE)
+		return CUCKOO_TOO_LARGE;
+	return header_init(h, base, asked_bits + doublings, asked_bits, seed);
+}
+
+CuckooStatus
+cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
+{
+	uint64_t	buckets;
+	int			base_bits,
+				asked_bits,
+				level;
+
+	if (size < CUCKOO_HEADER_SIZE)
+		return CUCKOO_BAD_SHORT;
+	if (image[0] != 'C' || image[1] != 'F')
+		return CUCKOO_BAD_MAGIC;
+	if (image[2] != CUCKOO_FORMAT_VERSION)
+		return CUCKOO_BAD_VERSION;
+	if (image[3] > CUCKOO_FAMILY_LAST)
+		return CUCKOO_BAD_FAMILY;
+
+	base_bits = image[4];
+	asked_bits = image[5];
+	level = image[6];
+	if (asked_bits < CUCKOO_CORE_BITS || base_bits < asked_bits ||
+		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_CORE_BITS)
+		return CUCKOO_BAD_BITS;
+
+	h->items = cuckoo_load64(image + 16);
+	h->seed = cuckoo_load64(image + 24);
+	h->base = cuckoo_load32(image + 8);
+	h->tag = cuckoo_load16(image + 12);
+	h->family = image[3];
+	h->base_bits = (uint8_t) base_bits;
+	h->asked_bits = (uint8_t) asked_bits;
+	h->level = (uint8_t) level;
+	h->bits = (uint8_t) (base_bits - level);
+	h->windows = has_windows(h->base);
+
+	if (image[7] != (h->windows ? CUCKOO_FLAG_WINDOWS : 0))
+		return CUCKOO_BAD_FLAGS;
+	if (h->base == 0 || h->base % 2 != 0)
+		return CUCKOO_BAD_BUCKETS;
+	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
+		return CUCKOO_BAD_TAG;
+	if (cuckoo_load16(image + 14) != 0)
+		return CUCKOO_BAD_RESERVED;
+	/* m0 < 2^32 and level <= 24: no overflow */
+	buckets = (uint64_t) h->base << level;
+	if (size > CUCKOO_MAX_SIZE || size != image_size(buckets, h->bits))
+		return CUCKOO_BAD_LENGTH;
+	h->buckets = (uint32_t) buckets;
+	return CUCKOO_OK;
+}
+
+void
+cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
+{
+	image[0] = 'C';
+	image[1] = 'F';
+	image[2] = CUCKOO_FORMAT_VERSION;
+	image[3] = h->family;
+	image[4] = h->base_bits;
+	image[5] = h->asked_bits;
+	image[6] = h->level;
+	image[7] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
+	cuckoo_store32(image + 8, h->base);
+	cuckoo_store16(image + 12, h->tag);
+	cuckoo_store16(image + 14, 0);
+	cuckoo_store64(image + 16, h->items);
+	cuckoo_store64(image + 24, h->seed);
+}
+
+CuckooStatus
+cuckoo_validate(const uint8_t *image, uint64_t size)
+{
+	CuckooHeader h;
+	CuckooStatus status = cuckoo_header_read(&h, image, size);
+	uint64_t	items = 0;
+
+	if (status != CUCKOO_OK)
+		return status;
+	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != 0)
+		return CUCKOO_BAD_TAIL;
+
+	for (uint32_t pos = 0; pos < h.buckets; pos++)
+	{
+		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, pos,
+										   h.bits);
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		if (pos % 65536 == 0)
+			cuckoo_check_interrupts();
+		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
+			return CUCKOO_BAD_CODE;
+		cuckoo_bucket_unpack(b, h.bits, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			if ((slots[i] & 0xff) == 0 && slots[i] != 0)
+				return CUCKOO_BAD_SLOT;
+			if (i > 0 && cuckoo_slot_rank(slots[i]) <
+				cuckoo_slot_rank(slots[i - 1]))
+				return CUCKOO_BAD_ORDER;
+			items += slots[i] != 0;
+		}
+	}
+	if (items != h.items)
+		return CUCKOO_BAD_ITEMS;
+	/* a filter that holds something was filled with elements of some family */
+	if (items > 0 && h.family == CUCKOO_FAMILY_NONE)
+		return CUCKOO_BAD_FAMILY;
+	return CUCKOO_OK;
+}
+
+const char *
+cuckoo_status_text(CuckooStatus status)
+{
+	switch (status)
+	{
+		case CUCKOO_OK:
+			return "no error";
+		case CUCKOO_UNCHANGED:
+			return "nothing to change";
+		case CUCKOO_FULL:
+			return "no room at this growth level";
+		case CUCKOO_CRAFTED:
+			return "both buckets of the element are full while the filter is less than half full";
+		case CUCKOO_LAST_LEVEL:
+			return "no fingerprint bit is left to grow by";
+		case CUCKOO_TOO_LARGE:
+			return "larger than 512 MiB";
+		case CUCKOO_BAD_SHORT:
+			return "shorter than a header";
+		case CUCKOO_BAD_MAGIC:
+			return "does not begin with \"CF\"";
+		case CUCKOO_BAD_VERSION:
+			return "unknown format version";
+		case CUCKOO_BAD_FAMILY:
+			return "unknown element family";
+		case CUCKOO_BAD_BITS:
+			return "fingerprint bits or growth level out of range";
+		case CUCKOO_BAD_FLAGS:
+			return "unknown or wrong flags";
+		case CUCKOO_BAD_BUCKETS:
+			return "number of base buckets is zero or odd";
+		case CUCKOO_BAD_TAG:
+			return "type tag in a family that has none";
+		case CUCKOO_BAD_RESERVED:
+			return "reserved bytes are not zero";
+		case CUCKOO_BAD_LENGTH:
+			return "length does not agree with the header";
+		case CUCKOO_BAD_TAIL:
+			return "last eight bytes are not zero";
+		case CUCKOO_BAD_CODE:
+			return "bucket code out of range";
+		case CUCKOO_BAD_SLOT:
+			return "fingerprint with an empty core";
+		case CUCKOO_BAD_ORDER:
+			return "fingerprints of a bucket out of order";
+		case CUCKOO_BAD_ITEMS:
+			return "item count differs from the occupied slots";
+	}
+	return "unknown status";
+}

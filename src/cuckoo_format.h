@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_format.h
+ *		The image of a cuckoo filter: its bytes, its geometry, its limits.
+ *
+ * An image is what a cuckoofilter datum holds behind its varlena header, what
+ * its base64 text says and what travels in binary.  It is the same on every
+ * machine.  FORMAT.md is the prose specification.
+ *
+ *	bytes	field
+ *	0-1		magic "CF"
+ *	2		format version, 1
+ *	3		element family (CuckooFamily); 0 while nothing was added
+ *	4		f0: fingerprint bits at growth level 0
+ *	5		ft: fingerprint bits that give the fpp asked for
+ *	6		g: growth level
+ *	7		flags: bit 0 = windows, the rest 0
+ *	8-11	m0: base buckets
+ *	12-13	tag of the element type (family "other"), else 0
+ *	14-15	0
+ *	16-23	items
+ *	24-31	seed
+ *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits, then 8 zero bytes
+ *
+ * A slot at level g holds f = f0 - g bits, so the filter has m = m0 * 2^g
+ * buckets, and its false-positive rate is 2 * items / (m0 * 2^f0): growth
+ * moves a bit from the fingerprint into the position and leaves the rate
+ * where it was.
+ *
+ * cuckoo_header_read() refuses every header whose sizes do not agree with the
+ * length of the image, so whoever got a CuckooHeader from it may access all
+ * buckets.  cuckoo_validate() refuses besides what the header cannot know:
+ * impossible bucket contents and a wrong number of items.  It is the only
+ * validator; text input, binary receive, the cast from bytea and the tests
+ * share it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_FORMAT_H
+#define CUCKOO_FORMAT_H
+
+#include "cuckoo_port.h"
+
+#define CUCKOO_FORMAT_VERSION			1
+#define CUCKOO_HEADER_SIZE		32
+#define CUCKOO_TAIL_SIZE		8	/* one 64-bit load is always in bounds */
+#define CUCKOO_SLOTS			4	/* slots of a bucket */
+#define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
+#define CUCKOO_MAX_BITS			32	/* largest f0 */
+#define CUCKOO_WINDOW			128 /* buckets of a window */
+#define CUCKOO_FLAG_WINDOWS		0x01
+
+/*
+ * 512 MiB, so that base64 of it (683 MiB) still is a PostgreSQL datum (under
+ * 1 GiB): what can be stored can be dumped.
+ */
+#define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
+
+/*
+ * The load a filter is sized for: 3.8 of the 4 slots.  First failed inserts
+ * were seen from 0.953 on.
+ */
+#define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
+
+#define CUCKOO_MIN_FPP			1e-8
+#define CUCKOO_MAX_FPP			0.5
+
+/* What elements were hashed as; stored, so numbers never change. */
+typedef enum CuckooFamily
+{
+	CUCKOO_FAMILY_NONE = 0,
+	CUCKOO_FAMILY_INTEGER = 1,
+	CUCKOO_FAMILY_TEXT = 2,
+	CUCKOO_FAMILY_BYTEA = 3,
+	CUCKOO_FAMILY_UUID = 4,
+	CUCKOO_FAMILY_BOOLEAN = 5,
+	CUCKOO_FAMILY_DATE = 6,
+	CUCKOO_FAMILY_TIMESTAMP = 7,
+	CUCKOO_FAMILY_TIMESTAMPTZ = 8,
+	CUCKOO_FAMILY_FLOAT = 9,
+	CUCKOO_FAMILY_OTHER = 10
+} CuckooFamily;
+
+#define CUCKOO_FAMILY_LAST	CUCKOO_FAMILY_OTHER
+
+/*
+ * What a core function has to say.  The first group is no failure; the second
+ * leaves everything as it was; the third are the reasons to refuse an image.
+ */
+typedef enum CuckooStatus
+{
+	CUCKOO_OK = 0,
+	CUCKOO_UNCHANGED,			/* nothing had to be done */
+
+	CUCKOO_FULL,				/* no room at this level: grow and retry */
+	CUCKOO_CRAFTED,				/* no room at a load that chance excludes */
+	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
+	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
+
+	CUCKOO_BAD_SHORT,
+	CUCKOO_BAD_MAGIC,
+	CUCKOO_BAD_VERSION,
+	CUCKOO_BAD_FAMILY,
+	CUCKOO_BAD_BITS,
+	CUCKOO_BAD_FLAGS,
+	CUCKOO_BAD_BUCKETS,
+	CUCKOO_BAD_TAG,
+	CUCKOO_BAD_RESERVED,
+	CUCKOO_BAD_LENGTH,
+	CUCKOO_BAD_TAIL,
+	CUCKOO_BAD_CODE,
+	CUCKOO_BAD_SLOT,
+	CUCKOO_BAD_ORDER,
+	CUCKOO_BAD_ITEMS
+} CuckooStatus;
+
+/* The header of an image, decoded, with what follows from it. */
+typedef struct CuckooHeader
+{
+	uint64_t	items;
+	uint64_t	seed;
+	uint32_t	base;			/* m0 */
+	uint32_t	buckets;		/* m0 * 2^level */
+	uint16_t	tag;
+	uint8_t		family;
+	uint8_t		base_bits;		/* f0 */
+	uint8_t		asked_bits;		/* ft */
+	uint8_t		level;			/* g */
+	uint8_t		bits;			/* f = f0 - g */
+	bool		windows;
+} CuckooHeader;
+
+/*
+ * Fills in a decoded header for a new, empty filter at level 0.
+ *
+ * cuckoo_header_exact: the smallest geometry that holds `items` elements at
+ * load 0.95 (items 0 counts as 1).  cuckoo_header_sized: one that starts
+ * small and reaches `capacity` elements, at the rate asked, after some
+ * doublings; equal arguments give equal geometry.  asked_bits comes from
+ * cuckoo_fpp_bits().  CUCKOO_TOO_LARGE when no image can hold that many.
+ */
+extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
+										int asked_bits, uint64_t seed);
+extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
+										int asked_bits, uint64_t seed);
+
+/*
+ * Makes a level-0 geometry of cuckoo_header_exact() larger by some percent,
+ * for the rare set of elements that does not fit.
+ */
+extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
+
+/* Sets the growth level, and all that follows from it; items stay. */
+extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
+
+/*
+ * Least f >= 8 with 8 * 0.95 / 2^f <= fpp: fingerprint bits that keep the
+ * false-positive rate at load 0.95 under fpp, which is in
+ * [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
+ */
+extern int	cuckoo_fpp_bits(double fpp);
+
+/* False-positive rate at the capacity, at most the one asked for. */
+extern double cuckoo_fpp_at_capacity(const CuckooHeader *h);
+
+/* False-positive rate at the present number of items, 2n / (m0 * 2^f0). */
+extern double cuckoo_fpp_now(const CuckooHeader *h);
+
+/* Elements that the filter holds at the rate asked for. */
+extern uint64_t cuckoo_capacity(const CuckooHeader *h);
+
+/* Length of the image in bytes. */
+extern uint64_t cuckoo_image_size(const CuckooHeader *h);
+
+/*
+ * Decodes and checks the header of an image of `size` bytes, of which only
+ * the first CUCKOO_HEADER_SIZE are read.
+ */
+extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
+									   uint64_t size);
+
+/* Writes the header to the first CUCKOO_HEADER_SIZE bytes of an image. */
+extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
+
+/* Checks a whole image; CUCKOO_OK or the reason to refuse it. */
+extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
+
+/* Says in a lower-case phrase what a status means. */
+extern const char *cuckoo_status_text(CuckooStatus status);
+
+#endif							/* CUCKOO_FORMAT_H */

@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_port.h
+ *		What the core needs of compiler and surroundings; every compiler #if
+ *		of the core is here.
+ *
+ * The core (port, format, bucket, index, filter, build) includes libc headers
+ * only.  It never allocates, never prints and never fails other than by a
+ * status.  Inside PostgreSQL (CUCKOO_IN_POSTGRES) its long loops let a cancel
+ * request through and its assertions are PostgreSQL's; alone (unit tests,
+ * fuzzers, micro-benchmark) the former is nothing and the latter are libc's.
+ *
+ * All multi-byte numbers of an image are little-endian and unaligned; they
+ * are read and written by the functions below and nothing else.  Compilers
+ * turn each into a single load or store where the machine allows it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_PORT_H
+#define CUCKOO_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef CUCKOO_IN_POSTGRES
+
+/* defined in cuckoo_error.c; may not return (a cancel request throws) */
+extern void cuckoo_check_interrupts(void);
+extern void cuckoo_assert_failed(const char *condition, const char *file,
+								 int line);
+
+#ifdef CUCKOO_ASSERTS
+#define CUCKOO_ASSERT(c) \
+	((c) ? (void) 0 : cuckoo_assert_failed(#c, __FILE__, __LINE__))
+#else
+#define CUCKOO_ASSERT(c) ((void) 0)
+#endif
+
+#else							/* the core alone */
+
+#include <assert.h>
+#define CUCKOO_ASSERT(c) assert(c)
+static inline void
+cuckoo_check_interrupts(void)
+{
+}
+
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
+#define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
+#define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
+#else
+#define CUCKOO_PREFETCH(p)	((void) (p))
+#define CUCKOO_LIKELY(c)	(c)
+#define CUCKOO_UNLIKELY(c)	(c)
+#endif
+
+/*
+ * Byte order is found out by the compiler where it says so; elsewhere the
+ * bytes are put together one by one, which is right on every machine.
+ */
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
+	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CUCKOO_LITTLE_ENDIAN 1
+#else
+#define CUCKOO_LITTLE_ENDIAN 0
+#endif
+
+static inline uint64_t
+cuckoo_load64(const uint8_t *p)
+{
+	uint64_t	v = 0;
+
+	if (CUCKOO_LITTLE_ENDIAN)
+		memcpy(&v, p, 8);
+	else
+		for (int i = 7; i >= 0; i--)
+			v = v << 8 | p[i];
+	return v;
+}
+
+static inline void
+cuckoo_store64(uint8_t *p, uint64_t v)
+{
+	if (CUCKOO_LITTLE_ENDIAN)
+		memcpy(p, &v, 8);
+	else
+		for (int i = 0; i < 8; i++)
+			p[i] = (uint8_t) (v >> 8 * i);
+}
+
+static inline uint32_t
+cuckoo_load32(const uint8_t *p)
+{
+	return (uint32_t) p[0] | (uint32_t) p[1] << 8 |
+		(uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
+}
+
+static inline void
+cuckoo_store32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t) (v >> 8 * i);
+}
+
+static inline uint16_t
+cuckoo_load16(const uint8_t *p)
+{
+	return (uint16_t) (p[0] | p[1] << 8);
+}
+
+static inline void
+cuckoo_store16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t) v;
+	p[1] = (uint8_t) (v >> 8);
+}
+
+#endif							/* CUCKOO_PORT_H */

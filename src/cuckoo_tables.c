@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_tables.c
+ *		The constant tables of the core, filled in by the preprocessor.
+ *
+ * cuckoo_nibbles[code] is the sorted quadruple of nibbles with number `code`,
+ * slot 0 in the low bits; quadruples are numbered in lexicographic order
+ * (0000 is 0, 0001 is 1, ... ffff is 3875), so writing them down in that order
+ * is the table.
+ *
+ * cuckoo_core_hash[core] is the splitmix64 finaliser of the core (Steele,
+ * Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014,
+ * with Stafford's constants); cuckoo_near_step[core] is 1 + that mod 127.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+#include "cuckoo_index.h"
+
+/*
+ * Dn(p) lists the quadruples that begin with the three nibbles in p and whose
+ * last one is at least n; Cn, Bn and An the same for the last two, three and
+ * four.
+ */
+#define D15(p) (p) | 15 << 12
+#define D14(p) (p) | 14 << 12, D15(p)
+#define D13(p) (p) | 13 << 12, D14(p)
+#define D12(p) (p) | 12 << 12, D13(p)
+#define D11(p) (p) | 11 << 12, D12(p)
+#define D10(p) (p) | 10 << 12, D11(p)
+#define D9(p) (p) | 9 << 12, D10(p)
+#define D8(p) (p) | 8 << 12, D9(p)
+#define D7(p) (p) | 7 << 12, D8(p)
+#define D6(p) (p) | 6 << 12, D7(p)
+#define D5(p) (p) | 5 << 12, D6(p)
+#define D4(p) (p) | 4 << 12, D5(p)
+#define D3(p) (p) | 3 << 12, D4(p)
+#define D2(p) (p) | 2 << 12, D3(p)
+#define D1(p) (p) | 1 << 12, D2(p)
+#define D0(p) (p) | 0 << 12, D1(p)
+
+#define C15(p) D15((p) | 15 << 8)
+#define C14(p) D14((p) | 14 << 8), C15(p)
+#define C13(p) D13((p) | 13 << 8), C14(p)
+#define C12(p) D12((p) | 12 << 8), C13(p)
+#define C11(p) D11((p) | 11 << 8), C12(p)
+#define C10(p) D10((p) | 10 << 8), C11(p)
+#define C9(p) D9((p) | 9 << 8), C10(p)
+#define C8(p) D8((p) | 8 << 8), C9(p)
+#define C7(p) D7((p) | 7 << 8), C8(p)
+#define C6(p) D6((p) | 6 << 8), C7(p)
+#define C5(p) D5((p) | 5 << 8), C6(p)
+#define C4(p) D4((p) | 4 << 8), C5(p)
+#define C3(p) D3((p) | 3 << 8), C4(p)
+#define C2(p) D2((p) | 2 << 8), C3(p)
+#define C1(p) D1((p) | 1 << 8), C2(p)
+#define C0(p) D0((p) | 0 << 8), C1(p)
+
+#define B15(p) C15((p) | 15 << 4)
+#define B14(p) C14((p) | 14 << 4), B15(p)
+#define B13(p) C13((p) | 13 << 4), B14(p)
+#define B12(p) C12((p) | 12 << 4), B13(p)
+#define B11(p) C11((p) | 11 << 4), B12(p)
+#define B10(p) C10((p) | 10 << 4), B11(p)
+#define B9(p) C9((p) | 9 << 4), B10(p)
+#define B8(p) C8((p) | 8 << 4), B9(p)
+#define B7(p) C7((p) | 7 << 4), B8(p)
+#define B6(p) C6((p) | 6 << 4), B7(p)
+#define B5(p) C5((p) | 5 << 4), B6(p)
+#define B4(p) C4((p) | 4 << 4), B5(p)
+#define B3(p) C3((p) | 3 << 4), B4(p)
+#define B2(p) C2((p) | 2 << 4), B3(p)
+#define B1(p) C1((p) | 1 << 4), B2(p)
+#define B0(p) C0((p) | 0 << 4), B1(p)
+
+const uint16_t cuckoo_nibbles[] = {
+	B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7),
+	B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
+};
+
+_Static_assert(sizeof(cuckoo_nibbles) / sizeof(cuckoo_nibbles[0]) ==
+			   CUCKOO_CODES, "all sorted quadruples, each once");
+
+/*
+ * A quadruple a <= b <= c <= d has as many others after it as the
+ * combinatorial number system says of its complement: C(18 - a, 4) +
+ * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that; the
+ * terms are tabulated with 3875 put into the first.
+ */
+const uint16_t cuckoo_code_terms[4][16] = {
+	{815, 1495, 2055, 2510, 2874, 3160, 3380, 3545,
+	3665, 3749, 3805, 3840, 3860, 3870, 3874, 3875},
+	{680, 560, 455, 364, 286, 220, 165, 120, 84, 56, 35, 20, 10, 4, 1, 0},
+	{120, 105, 91, 78, 66, 55, 45, 36, 28, 21, 15, 10, 6, 3, 1, 0},
+	{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
+};
+
+#define MIX1(z) (((z) ^ (z) >> 30) * UINT64_C(0xbf58476d1ce4e5b9))
+#define MIX2(z) (((z) ^ (z) >> 27) * UINT64_C(0x94d049bb133111eb))
+#define MIX3(z) ((z) ^ (z) >> 31)
+#define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c))))
+#define STEP(c) 1 + HASH(c) % (CUCKOO_WINDOW - 1)
+
+#define ROW16(M, r) \
+	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
+	M(r##8), M(r##9), M(r##a), M(r##b), M(r##c), M(r##d), M(r##e), M(r##f)
+#define ROW256(M) \
+	ROW16(M, 0x0), ROW16(M, 0x1), ROW16(M, 0x2), ROW16(M, 0x3), \
+	ROW16(M, 0x4), ROW16(M, 0x5), ROW16(M, 0x6), ROW16(M, 0x7), \
+	ROW16(M, 0x8), ROW16(M, 0x9), ROW16(M, 0xa), ROW16(M, 0xb), \
+	ROW16(M, 0xc), ROW16(M, 0xd), ROW16(M, 0xe), ROW16(M, 0xf)
+
+const uint64_t cuckoo_core_hash[256] = {ROW256(HASH)};
+const uint8_t cuckoo_near_step[256] = {ROW256(STEP)};
