@@ -1,0 +1,235 @@
+-- cuckoo 1.0: cuckoo filters, approximate set membership as a value
+
+\echo Use "CREATE EXTENSION cuckoo" to load this file. \quit
+
+-- The type
+
+CREATE TYPE cuckoofilter;
+
+CREATE FUNCTION cuckoofilter_in(cstring) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_in(cstring) IS
+'text input: base64 of the image (FORMAT.md), which is validated';
+
+CREATE FUNCTION cuckoofilter_out(cuckoofilter) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_out(cuckoofilter) IS
+'text output: base64 of the image';
+
+CREATE FUNCTION cuckoofilter_recv(internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_recv(internal) IS
+'binary input: the image, which is validated';
+
+CREATE FUNCTION cuckoofilter_send(cuckoofilter) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_send(cuckoofilter) IS
+'binary output: the image';
+
+-- fingerprints do not compress, so storage is external
+CREATE TYPE cuckoofilter (
+	INPUT = cuckoofilter_in,
+	OUTPUT = cuckoofilter_out,
+	RECEIVE = cuckoofilter_recv,
+	SEND = cuckoofilter_send,
+	INTERNALLENGTH = VARIABLE,
+	STORAGE = external
+);
+COMMENT ON TYPE cuckoofilter IS
+'a set of elements of one type, approximate: never misses a member, takes others for members at a chosen rate';
+
+CREATE FUNCTION cuckoofilter(bytea) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'cuckoofilter_from_bytea'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter(bytea) IS
+'the filter of an image (FORMAT.md); error 22P03 when the bytes are not a valid one';
+
+CREATE CAST (bytea AS cuckoofilter) WITH FUNCTION cuckoofilter(bytea);
+COMMENT ON CAST (bytea AS cuckoofilter) IS
+'the filter of an image, validated';
+
+CREATE CAST (cuckoofilter AS bytea) WITHOUT FUNCTION;
+COMMENT ON CAST (cuckoofilter AS bytea) IS
+'the image of a filter (FORMAT.md)';
+
+CREATE FUNCTION cf_eq(cuckoofilter, cuckoofilter) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_eq(cuckoofilter, cuckoofilter) IS
+'same bytes; implementation of =';
+
+CREATE FUNCTION cf_ne(cuckoofilter, cuckoofilter) RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_ne(cuckoofilter, cuckoofilter) IS
+'not the same bytes; implementation of <>';
+
+CREATE OPERATOR = (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR = (cuckoofilter, cuckoofilter) IS
+'same bytes, hence same parameters, items and layout';
+
+CREATE OPERATOR <> (
+	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (cuckoofilter, cuckoofilter) IS
+'not the same bytes';
+
+-- Functions
+--
+-- Those that take an element are declared over anycompatible, which unlike
+-- anyelement takes a bare literal (as text), and unlike a pair of overloads
+-- for text and anyelement leaves citext and its like what they are.
+
+CREATE FUNCTION cf_new(
+	capacity bigint DEFAULT 1000000,
+	fpp double precision DEFAULT 0.001,
+	seed bigint DEFAULT 0
+) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_new(bigint, double precision, bigint) IS
+'an empty filter for capacity elements at a false-positive rate of at most fpp (1e-8 to 0.5); it is small until filled and grows past its capacity, the rate rising in proportion. Filters of equal capacity, fpp and seed are of one geometry. Error 22023 when an argument is out of range';
+
+CREATE FUNCTION cf_add(filter cuckoofilter, element anycompatible)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add(cuckoofilter, anycompatible) IS
+'the filter with the element added: a second copy if it seems to be there, and from then on "two or more", which further adds and deletes leave alone. A null element changes nothing. Error 42804 for another element family, 54000 when the filter cannot grow further';
+
+CREATE FUNCTION cf_add_unique(filter cuckoofilter, element anycompatible)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add_unique(cuckoofilter, anycompatible) IS
+'the filter with the element added unless it already seems to be there. Do not delete from a filter filled so: one copy may stand for two elements. A null element changes nothing. Errors as cf_add';
+
+CREATE FUNCTION cf_contains(filter cuckoofilter, element anycompatible)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains(cuckoofilter, anycompatible) IS
+'false: the element is certainly not in the filter; true: it is, or is one of the few others (cf_info: fpp_now) that look the same. Error 42804 for another element family';
+
+CREATE FUNCTION cf_delete(filter cuckoofilter, element anycompatible)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_delete(cuckoofilter, anycompatible) IS
+'the filter with the element removed if it holds one copy; unchanged if none or "two or more". Only delete what was added: what only seems to be there is another element. A null element changes nothing. Error 42804 for another element family';
+
+CREATE FUNCTION cf_count(filter cuckoofilter) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_count(cuckoofilter) IS
+'items held: distinct elements, and one more for each that was added more than once; reads the header only';
+
+CREATE FUNCTION cf_count(filter cuckoofilter, element anycompatible)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'cf_count_value'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_count(cuckoofilter, anycompatible) IS
+'copies of the element: 0, 1, or 2 for two or more; as approximate as cf_contains. Error 42804 for another element family';
+
+CREATE FUNCTION cf_clear(filter cuckoofilter) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_clear(cuckoofilter) IS
+'an empty filter with the same parameters, for elements of any type';
+
+CREATE FUNCTION cf_info(
+	filter cuckoofilter,
+	OUT items bigint,
+	OUT capacity bigint,
+	OUT fpp_at_capacity double precision,
+	OUT fpp_now double precision,
+	OUT load_factor double precision,
+	OUT fingerprint_bits integer,
+	OUT buckets bigint,
+	OUT growth_level integer,
+	OUT bytes bigint,
+	OUT bits_per_item double precision,
+	OUT element_family text,
+	OUT seed bigint,
+	OUT format_version integer
+)
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_info(cuckoofilter) IS
+'what a filter holds and how: items; capacity in items, and the false-positive rate there (at most the fpp asked for); the rate now; load factor, fingerprint bits, buckets (of four slots), doublings; bytes and bits an item; element family, seed, format version. Reads the header only';
+
+-- The aggregate
+--
+-- cf_agg exists for anyelement, and for concrete types because a distributed
+-- engine pushes an aggregate down only if its declared types match exactly.
+-- "char", int2, oid and timestamp are among them because they would otherwise
+-- coerce to one of the others, or to several.
+
+CREATE TYPE cuckoostate;
+
+CREATE FUNCTION cuckoostate_in(cstring) RETURNS cuckoostate
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoostate_in(cstring) IS
+'text input: base64, which is validated';
+
+CREATE FUNCTION cuckoostate_out(cuckoostate) RETURNS cstring
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoostate_out(cuckoostate) IS 'text output: base64';
+
+CREATE FUNCTION cuckoostate_recv(internal) RETURNS cuckoostate
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoostate_recv(internal) IS
+'binary input, which is validated';
+
+CREATE FUNCTION cuckoostate_send(cuckoostate) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoostate_send(cuckoostate) IS 'binary output';
+
+CREATE TYPE cuckoostate (
+	INPUT = cuckoostate_in,
+	OUTPUT = cuckoostate_out,
+	RECEIVE = cuckoostate_recv,
+	SEND = cuckoostate_send,
+	INTERNALLENGTH = VARIABLE,
+	STORAGE = external
+);
+COMMENT ON TYPE cuckoostate IS
+'partial state of cf_agg: the distinct hashes seen, and what the filter is made for';
+
+CREATE FUNCTION cf_agg_combine(cuckoostate, cuckoostate) RETURNS cuckoostate
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_combine(cuckoostate, cuckoostate) IS
+'combine function of cf_agg: the union of two states. Error 42804 for different element families, 22023 for different parameters';
+
+CREATE FUNCTION cf_agg_final(cuckoostate) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_final(cuckoostate) IS
+'final function of cf_agg: the filter of the elements of a state';
+
+DO $do$
+DECLARE
+	form record;
+	element regtype;
+	args text;
+BEGIN
+	FOR form IN
+		SELECT * FROM (VALUES
+			('', 'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001'),
+			(', fpp double precision', 'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp'),
+			(', capacity bigint, fpp double precision', 'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp)'),
+			(', capacity bigint, fpp double precision, seed bigint', 'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed)')
+		) AS f(parameters, meaning)
+	LOOP
+		FOREACH element IN ARRAY ARRAY['anyelement', 'text', '"char"', 'smallint', 'integer',
+			'bigint', 'oid', 'uuid', 'bytea', 'date', 'timestamp', 'timestamptz']::regtype[]
+		LOOP
+			args := 'element ' || element || form.parameters;
+			EXECUTE 'CREATE FUNCTION cf_agg_trans(state cuckoostate, ' || args || ')
+				RETURNS cuckoostate AS ''MODULE_PATHNAME'', ''cf_agg_trans''
+				LANGUAGE C IMMUTABLE PARALLEL SAFE';
+			EXECUTE 'COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, ' || args || ')
+				IS ''transition function of cf_agg''';
+			EXECUTE 'CREATE AGGREGATE cf_agg(' || args || ') (
+				SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+				COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+				FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE)';
+			EXECUTE format('COMMENT ON AGGREGATE cf_agg(%s) IS %L', args,
+				form.meaning || '; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 54000 when the filter would exceed 512 MiB');
+		END LOOP;
+	END LOOP;
+END
+$do$;

@@ -1,0 +1,827 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_agg.c
+ *		The aggregate cf_agg, and its state type cuckoostate.
+ *
+ * The state is the set of the 64-bit hashes seen, with what the filter is to
+ * be made for.  The final function builds the filter from the sorted hashes,
+ * so equal sets give equal filters, whatever order, duplicates, workers.
+ *
+ * cuckoostate is an SQL type with text and binary form, not "internal", so
+ * that parallel workers and distributed engines can ship partial states.  In
+ * memory it has two shapes:
+ *
+ *	flat		a varlena, see the table below, its hashes sorted and distinct.
+ *				While an aggregate fills it, it may have room behind the last
+ *				hash; it then grows in place.  A group of ten values takes 128
+ *				bytes.
+ *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
+ *				distinct run followed by a tail of what came since.  When its
+ *				room is used up the tail is sorted and merged into the run, and
+ *				the room then is made one and a half times the run, at least.  So memory follows the distinct
+ *				values: 12 bytes for each plus 4 while merging, and with the
+ *				workspace and the image of the final function 18.
+ *
+ * Sorting and merging a tail does not change the set, so the final function,
+ * which does that to an expanded state, counts as read-only: cf_agg works as a
+ * window aggregate, and states may be shared.
+ *
+ *	bytes	field of the flat form, little-endian; also what travels
+ *	0-1		magic "CS"
+ *	2		version, 1
+ *	3		element family
+ *	4		fingerprint bits that give the fpp asked for
+ *	5		0
+ *	6-7		tag of the element type (family "other"), else 0
+ *	8-15	seed
+ *	16-23	capacity; 0 for an exact fit
+ *	24-31	number of hashes
+ *	32-		hashes, 8 bytes each
+ *
+ * All cf_agg transition functions are one C function; it is called with a
+ * fresh FmgrInfo for every row by distributed engines, so the state holds
+ * everything and a call site's hasher is but a cache.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_pg.h"
+#include "cuckoo_build.h"
+
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#define STATE_VERSION		1
+#define STATE_HEADER_SIZE	32
+#define STATE_MAGIC			0x43534555	/* "CSEU" */
+
+#if CUCKOO_HAVE_SORT_TEMPLATE
+#define ST_SORT sort_hashes
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DECLARE
+#define ST_DEFINE
+#include "lib/sort_template.h"
+#else
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a,
+				y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+sort_hashes(uint64 *hashes, Size n)
+{
+	qsort(hashes, n, sizeof(uint64), compare_hashes);
+}
+#endif
+
+/*
+ * A flat state under construction takes a power of two of bytes, as palloc
+ * would round it up to: room for 3, 11, 27, 59, 123 hashes.
+ */
+#define FLAT_BYTES_MIN		64
+#define FLAT_ROOM(bytes)	(((bytes) - VARHDRSZ - STATE_HEADER_SIZE) / sizeof(uint64))
+#define FLAT_ROOM_MAX		FLAT_ROOM(1024)
+
+PG_FUNCTION_INFO_V1(cuckoostate_in);
+PG_FUNCTION_INFO_V1(cuckoostate_out);
+PG_FUNCTION_INFO_V1(cuckoostate_recv);
+PG_FUNCTION_INFO_V1(cuckoostate_send);
+PG_FUNCTION_INFO_V1(cf_agg_trans);
+PG_FUNCTION_INFO_V1(cf_agg_combine);
+PG_FUNCTION_INFO_V1(cf_agg_final);
+
+/* What the filter is to be made for; equal for states that combine. */
+typedef struct StateParams
+{
+	uint64		seed;
+	int64		capacity;		/* 0 for an exact fit */
+	uint16		tag;
+	uint8		family;
+	uint8		bits;			/* as in CuckooHeader.asked_bits */
+} StateParams;
+
+typedef struct ExpandedState
+{
+	ExpandedObjectHeader hdr;
+	int			magic;
+	StateParams params;
+	uint64	   *hashes;
+	Size		count;
+	Size		sorted;			/* hashes of the sorted, distinct run */
+	Size		room;
+} ExpandedState;
+
+/* ---- flat states ---- */
+
+static inline uint8 *
+flat_bytes(const struct varlena *flat)
+{
+	return (uint8 *) VARDATA(flat);
+}
+
+static inline Size
+flat_count(const struct varlena *flat)
+{
+	return (Size) cuckoo_load64(flat_bytes(flat) + 24);
+}
+
+static inline void
+flat_set_count(struct varlena *flat, Size count)
+{
+	cuckoo_store64(flat_bytes(flat) + 24, count);
+}
+
+/* Where the i-th hash of a flat state is; not aligned. */
+static inline uint8 *
+flat_hash(const struct varlena *flat, Size i)
+{
+	return flat_bytes(flat) + STATE_HEADER_SIZE + i * sizeof(uint64);
+}
+
+static void
+flat_write_params(struct varlena *flat, const StateParams *params)
+{
+	uint8	   *bytes = flat_bytes(flat);
+
+	bytes[0] = 'C';
+	bytes[1] = 'S';
+	bytes[2] = STATE_VERSION;
+	bytes[3] = params->family;
+	bytes[4] = params->bits;
+	bytes[5] = 0;
+	cuckoo_store16(bytes + 6, params->tag);
+	cuckoo_store64(bytes + 8, params->seed);
+	cuckoo_store64(bytes + 16, (uint64) params->capacity);
+}
+
+static void
+flat_read_params(const struct varlena *flat, StateParams *params)
+{
+	uint8	   *bytes = flat_bytes(flat);
+
+	params->family = bytes[3];
+	params->bits = bytes[4];
+	params->tag = cuckoo_load16(bytes + 6);
+	params->seed = cuckoo_load64(bytes + 8);
+	params->capacity = (int64) cuckoo_load64(bytes + 16);
+}
+
+static struct varlena *
+flat_new(const StateParams *params, Size bytes)
+{
+	struct varlena *flat = palloc0(bytes);
+
+	SET_VARSIZE(flat, bytes);
+	flat_write_params(flat, params);
+	return flat;
+}
+
+/* Index of the first hash not less than `hash`. */
+static Size
+flat_search(const struct varlena *flat, uint64 hash)
+{
+	Size		low = 0,
+				high = flat_count(flat);
+
+	while (low < high)
+	{
+		Size		middle = (low + high) / 2;
+
+		if (cuckoo_load64(flat_hash(flat, middle)) < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Reason to refuse a flat state from outside, or NULL. */
+static const char *
+flat_problem(const struct varlena *flat)
+{
+	Size		size = VARSIZE(flat) - VARHDRSZ;
+	uint8	   *bytes = flat_bytes(flat);
+	StateParams params;
+	CuckooHeader h;
+	Size		count;
+
+	if (size < STATE_HEADER_SIZE)
+		return "shorter than a header";
+	if (bytes[0] != 'C' || bytes[1] != 'S')
+		return "does not begin with \"CS\"";
+	if (bytes[2] != STATE_VERSION)
+		return "unknown version";
+	flat_read_params(flat, &params);
+	if (params.family == CUCKOO_FAMILY_NONE ||
+		params.family > CUCKOO_FAMILY_LAST ||
+		(params.tag != 0 && params.family != CUCKOO_FAMILY_OTHER))
+		return "unknown element family";
+	if (bytes[5] != 0)
+		return "reserved byte is not zero";
+	if (params.bits < CUCKOO_CORE_BITS ||
+		params.bits > cuckoo_fpp_bits(CUCKOO_MIN_FPP) || params.capacity < 0 ||
+		(params.capacity > 0 &&
+		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
+							 params.seed) != CUCKOO_OK))
+		return "fingerprint bits or capacity out of range";
+	count = (size - STATE_HEADER_SIZE) / sizeof(uint64);
+	if (size != STATE_HEADER_SIZE + count * sizeof(uint64) ||
+		count != cuckoo_load64(bytes + 24))
+		return "length does not agree with the number of hashes";
+	for (Size i = 1; i < count; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (cuckoo_load64(flat_hash(flat, i)) <=
+			cuckoo_load64(flat_hash(flat, i - 1)))
+			return "hashes are not in order";
+	}
+	return NULL;
+}
+
+/* ---- expanded states ---- */
+
+/*
+ * Merges `n` sorted, distinct hashes at `bytes` (little-endian, not aligned,
+ * not part of the state) into the run.  There is no tail, and room for them.
+ */
+static void
+expanded_merge(ExpandedState *state, const uint8 *bytes, Size n)
+{
+	uint64	   *hashes = state->hashes;
+	Size		run = state->sorted;
+	Size		end = run + n;
+	Size		out = end;
+
+	Assert(state->count == state->sorted && end <= state->room);
+
+	/* from the end, so that nothing is overwritten before it is read */
+	while (n > 0 && run > 0)
+	{
+		uint64		a = hashes[run - 1];
+		uint64		b = cuckoo_load64(bytes + (n - 1) * sizeof(uint64));
+
+		if (unlikely(out % 65536 == 0))
+			CHECK_FOR_INTERRUPTS();
+		hashes[--out] = a > b ? a : b;
+		run -= a >= b;
+		n -= b >= a;
+	}
+	while (n > 0)
+		hashes[--out] = cuckoo_load64(bytes + --n * sizeof(uint64));
+
+	/* hashes that were in both left a gap behind what did not move */
+	if (out > run)
+		memmove(hashes + run, hashes + out, (end - out) * sizeof(uint64));
+	state->sorted = state->count = run + (end - out);
+}
+
+/* Sorts the tail into the run. */
+static void
+expanded_sort(ExpandedState *state)
+{
+	uint64	   *tail = state->hashes + state->sorted;
+	Size		n = state->count - state->sorted;
+	Size		kept = 0;
+
+	if (n == 0)
+		return;
+	sort_hashes(tail, n);
+	for (Size i = 0; i < n; i++)
+		if (kept == 0 || tail[i] != tail[kept - 1])
+			tail[kept++] = tail[i];
+
+	if (state->sorted == 0)
+		state->sorted = state->count = kept;
+	else
+	{
+		uint8	   *bytes = MemoryContextAllocHuge(state->hdr.eoh_context,
+												   kept * sizeof(uint64));
+
+		for (Size i = 0; i < kept; i++)
+			cuckoo_store64(bytes + i * sizeof(uint64), tail[i]);
+		state->count = state->sorted;
+		expanded_merge(state, bytes, kept);
+		pfree(bytes);
+	}
+}
+
+/* Makes room for `n` more hashes behind the run; there is no tail. */
+static void
+expanded_reserve(ExpandedState *state, Size n)
+{
+	CuckooHeader h;
+	CuckooStatus status;
+
+	/* give up as soon as no filter can hold what is there */
+	status = cuckoo_header_exact(&h, state->count,
+								 state->params.capacity == 0 ?
+								 state->params.bits : CUCKOO_CORE_BITS, 0);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	if (state->room < state->count + n)
+	{
+		state->room = state->count + n;
+		state->hashes = repalloc_huge(state->hashes,
+									  state->room * sizeof(uint64));
+	}
+}
+
+static inline void
+expanded_add(ExpandedState *state, uint64 hash)
+{
+	if (unlikely(state->count == state->room))
+	{
+		expanded_sort(state);
+		expanded_reserve(state, state->count / 2);
+	}
+	state->hashes[state->count++] = hash;
+}
+
+static Size
+expanded_flat_size(ExpandedObjectHeader *eohptr)
+{
+	ExpandedState *state = (ExpandedState *) eohptr;
+	Size		size;
+
+	expanded_sort(state);
+	size = VARHDRSZ + STATE_HEADER_SIZE + state->count * sizeof(uint64);
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("partial state of cf_agg is too large to be passed on"),
+				 errdetail("%zu distinct values were seen by one process.",
+						   state->count),
+				 errhint("Set max_parallel_workers_per_gather to 0, or split the elements over several filters.")));
+	return size;
+}
+
+static void
+expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+{
+	ExpandedState *state = (ExpandedState *) eohptr;
+	struct varlena *flat = result;
+
+	SET_VARSIZE(flat, size);
+	flat_write_params(flat, &state->params);
+	flat_set_count(flat, state->count);
+	for (Size i = 0; i < state->count; i++)
+		cuckoo_store64(flat_hash(flat, i), state->hashes[i]);
+}
+
+static const ExpandedObjectMethods expanded_methods = {
+	expanded_flat_size,
+	expanded_flatten
+};
+
+/* A new expanded state, child of `parent`, with the hashes of a flat one. */
+static ExpandedState *
+expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "cuckoostate",
+												  ALLOCSET_SMALL_SIZES);
+	ExpandedState *state = MemoryContextAllocZero(context,
+												  sizeof(ExpandedState));
+
+	EOH_init_header(&state->hdr, &expanded_methods, context);
+	state->magic = STATE_MAGIC;
+	flat_read_params(flat, &state->params);
+	state->room = Max(room, flat_count(flat));
+	state->hashes = MemoryContextAllocHuge(context,
+										   state->room * sizeof(uint64));
+	expanded_merge(state, flat_hash(flat, 0), flat_count(flat));
+	return state;
+}
+
+/* ---- states of either shape ---- */
+
+/* One of the two is NULL. */
+typedef struct StateRef
+{
+	ExpandedState *expanded;
+	struct varlena *flat;
+	StateParams params;
+} StateRef;
+
+static void
+state_open(StateRef *ref, Datum datum)
+{
+	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
+
+	memset(ref, 0, sizeof(*ref));
+	if (VARATT_IS_EXTERNAL_EXPANDED(pointer))
+	{
+		ref->expanded = (ExpandedState *) DatumGetEOHP(datum);
+		Assert(ref->expanded->magic == STATE_MAGIC);
+		ref->params = ref->expanded->params;
+	}
+	else
+	{
+		ref->flat = PG_DETOAST_DATUM(datum);
+		flat_read_params(ref->flat, &ref->params);
+	}
+}
+
+/* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
+static void
+params_init(StateParams *params, int nargs, const NullableDatum *args)
+{
+	static const char *const names[] = {"capacity", "fpp", "seed"};
+	int			first = nargs == 1 ? 1 : 0;
+
+	memset(params, 0, sizeof(*params));
+	for (int i = 0; i < nargs; i++)
+		if (args[i].isnull)
+			cuckoo_error_null_parameter(names[first + i]);
+
+	if (nargs > 2)
+		params->seed = (uint64) DatumGetInt64(args[2].value);
+	params->bits = cuckoo_checked_fpp(nargs == 0 ? CUCKOO_DEFAULT_FPP
+									  : DatumGetFloat8(args[nargs == 1 ? 0 : 1].value));
+	if (nargs > 1)
+	{
+		CuckooHeader h;
+
+		params->capacity = DatumGetInt64(args[0].value);
+		cuckoo_checked_capacity(&h, params->capacity, params->bits,
+								params->seed);
+	}
+}
+
+/* Parameters are one for the whole aggregate; rows may not differ. */
+static void
+params_check(const StateParams *params, int nargs, const NullableDatum *args)
+{
+	StateParams given;
+
+	if (nargs == 0)
+		return;
+	if (nargs > 1 && !args[0].isnull && !args[1].isnull &&
+		DatumGetInt64(args[0].value) == params->capacity &&
+		cuckoo_checked_fpp(DatumGetFloat8(args[1].value)) == params->bits &&
+		(nargs == 2 ||
+		 (!args[2].isnull &&
+		  (uint64) DatumGetInt64(args[2].value) == params->seed)))
+		return;
+	params_init(&given, nargs, args);
+	if (given.bits != params->bits || given.capacity != params->capacity ||
+		given.seed != params->seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows of a group")));
+}
+
+/*
+ * cf_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
+ */
+Datum
+cf_agg_trans(PG_FUNCTION_ARGS)
+{
+	const NullableDatum *args = fcinfo->args + 2;
+	int			nargs = PG_NARGS() - 2;
+	CuckooHasher *hasher;
+	MemoryContext context;
+	StateRef	state;
+	bool		ours;
+	uint64		hash;
+	Size		count,
+				at;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+
+	/* outside an aggregate a flat argument is not ours to change */
+	ours = AggCheckCallContext(fcinfo, &context) != 0;
+	if (!ours)
+		context = CurrentMemoryContext;
+
+	hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+	if (PG_ARGISNULL(0))
+	{
+		memset(&state, 0, sizeof(state));
+		params_init(&state.params, nargs, args);
+		state.params.family = hasher->family;
+		state.params.tag = hasher->tag;
+		state.flat = flat_new(&state.params, FLAT_BYTES_MIN);
+		ours = true;
+	}
+	else
+	{
+		state_open(&state, PG_GETARG_DATUM(0));
+		params_check(&state.params, nargs, args);
+		cuckoo_check_family(hasher, state.params.family, state.params.tag);
+	}
+	hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), state.params.seed);
+
+	if (state.expanded != NULL)
+	{
+		if (!DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
+		{
+			struct varlena *copy = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+
+			state.expanded = expanded_from_flat(copy, 0, context);
+		}
+		expanded_add(state.expanded, hash);
+		PG_RETURN_DATUM(EOHPGetRWDatum(&state.expanded->hdr));
+	}
+
+	count = flat_count(state.flat);
+	at = flat_search(state.flat, hash);
+	if (at < count && cuckoo_load64(flat_hash(state.flat, at)) == hash)
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_POINTER(state.flat);
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	if (count >= FLAT_ROOM_MAX)
+	{
+		state.expanded = expanded_from_flat(state.flat, 2 * count, context);
+		expanded_add(state.expanded, hash);
+		PG_RETURN_DATUM(EOHPGetRWDatum(&state.expanded->hdr));
+	}
+	if (!ours || count >= FLAT_ROOM(VARSIZE(state.flat)))
+	{
+		Size		bytes = FLAT_BYTES_MIN;
+		struct varlena *flat;
+
+		while (FLAT_ROOM(bytes) <= count)
+			bytes *= 2;
+		flat = flat_new(&state.params, bytes);
+		memcpy(flat_hash(flat, 0), flat_hash(state.flat, 0),
+			   count * sizeof(uint64));
+		state.flat = flat;
+	}
+	memmove(flat_hash(state.flat, at + 1), flat_hash(state.flat, at),
+			(count - at) * sizeof(uint64));
+	cuckoo_store64(flat_hash(state.flat, at), hash);
+	flat_set_count(state.flat, count + 1);
+	PG_RETURN_POINTER(state.flat);
+}
+
+/* cf_agg_combine(state, state): the union of both sets */
+Datum
+cf_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	StateRef	a,
+				b;
+	bool		writable;
+	struct varlena *flat;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		context = CurrentMemoryContext;
+	state_open(&a, PG_GETARG_DATUM(0));
+	state_open(&b, PG_GETARG_DATUM(1));
+	if (a.params.family != b.params.family || a.params.tag != b.params.tag)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine states of cf_agg over different element types"),
+				 errdetail("The families are \"%s\" and \"%s\".",
+						   cuckoo_family_name(a.params.family),
+						   cuckoo_family_name(b.params.family))));
+	if (a.params.bits != b.params.bits ||
+		a.params.capacity != b.params.capacity ||
+		a.params.seed != b.params.seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot combine states of cf_agg with different parameters"),
+				 errdetail("capacity, fpp or seed differ.")));
+
+	writable = a.expanded != NULL &&
+		DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1);
+	if (b.expanded != NULL)
+		flat = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(1));
+	else
+		flat = b.flat;
+
+	if (!writable)
+	{
+		struct varlena *first = a.expanded != NULL ?
+			PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0)) : a.flat;
+
+		a.expanded = expanded_from_flat(first, 0, context);
+	}
+	expanded_sort(a.expanded);
+	expanded_reserve(a.expanded, flat_count(flat));
+	expanded_merge(a.expanded, flat_hash(flat, 0), flat_count(flat));
+
+	/* small ones stay small: a million groups may be combined */
+	if (!writable && a.expanded->count <= FLAT_ROOM_MAX)
+	{
+		struct varlena *result = palloc(expanded_flat_size(&a.expanded->hdr));
+
+		expanded_flatten(&a.expanded->hdr, result,
+						 expanded_flat_size(&a.expanded->hdr));
+		MemoryContextDelete(a.expanded->hdr.eoh_context);
+		PG_RETURN_POINTER(result);
+	}
+	PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
+}
+
+/*
+ * Places the hashes in unpacked slots, enlarging the geometry *h or raising
+ * its level as often as needed, and packs the filter.
+ */
+static struct varlena *
+build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
+{
+	CuckooStatus status;
+	struct varlena *filter;
+	uint32	   *slots;
+
+	for (int percent = 1;; percent *= 2)
+	{
+		slots = MemoryContextAllocHuge(CurrentMemoryContext,
+									   cuckoo_build_slots(h) * sizeof(uint32));
+		status = cuckoo_build(h, hashes, n, slots);
+		if (status == CUCKOO_OK)
+			break;
+		pfree(slots);
+
+		/* beyond these it is not chance that the elements do not fit */
+		if (h->buckets > 64 && n < (Size) h->buckets * 2)
+			cuckoo_error(CUCKOO_CRAFTED);
+		status = exact ? cuckoo_header_enlarge(h, percent)
+			: cuckoo_header_set_level(h, h->level + 1);
+		if (status != CUCKOO_OK)
+			cuckoo_error(status);
+	}
+	filter = palloc(VARHDRSZ + cuckoo_image_size(h));
+	SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
+	cuckoo_build_pack(h, slots, cuckoo_image(filter));
+	pfree(slots);
+	return filter;
+}
+
+/* The filter of a set of hashes, sorted and distinct. */
+static struct varlena *
+final_filter(const StateParams *params, const uint64 *hashes, Size n)
+{
+	bool		exact = params->capacity == 0;
+	CuckooHeader h;
+	CuckooStatus status;
+
+	if (exact)
+		status = cuckoo_header_exact(&h, n, params->bits, params->seed);
+	else
+		status = cuckoo_header_sized(&h, (uint64) params->capacity,
+									 params->bits, params->seed);
+	while (status == CUCKOO_OK && !exact && CUCKOO_TARGET_ITEMS(h.buckets) < n)
+		status = cuckoo_header_set_level(&h, h.level + 1);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	h.family = params->family;
+	h.tag = params->tag;
+	return build_filter(&h, exact, hashes, n);
+}
+
+/*
+ * The parameters of an aggregate that saw no value: those in the query, where
+ * they are constants at hand, else the defaults.
+ */
+static void
+params_of_call(FunctionCallInfo fcinfo, StateParams *params)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	NullableDatum args[3];
+	int			nargs = 0;
+
+	if (aggref != NULL && aggref->aggsplit == AGGSPLIT_SIMPLE &&
+		list_length(aggref->args) <= (int) lengthof(args) + 1)
+	{
+		ListCell   *cell;
+
+		for_each_from(cell, aggref->args, 1)
+		{
+			Node	   *arg = (Node *) lfirst_node(TargetEntry, cell)->expr;
+
+			if (!IsA(arg, Const))
+			{
+				nargs = 0;
+				break;
+			}
+			args[nargs].value = ((Const *) arg)->constvalue;
+			args[nargs++].isnull = ((Const *) arg)->constisnull;
+		}
+	}
+	params_init(params, nargs, args);
+}
+
+/* cf_agg_final(state): the filter */
+Datum
+cf_agg_final(PG_FUNCTION_ARGS)
+{
+	StateRef	state;
+	struct varlena *filter;
+
+	if (PG_ARGISNULL(0))
+	{
+		params_of_call(fcinfo, &state.params);
+		PG_RETURN_POINTER(final_filter(&state.params, NULL, 0));
+	}
+
+	state_open(&state, PG_GETARG_DATUM(0));
+	if (state.expanded != NULL)
+	{
+		expanded_sort(state.expanded);
+		filter = final_filter(&state.params, state.expanded->hashes,
+							  state.expanded->count);
+	}
+	else
+	{
+		Size		n = flat_count(state.flat);
+		uint64	   *hashes = palloc(Max(n, 1) * sizeof(uint64));
+
+		for (Size i = 0; i < n; i++)
+			hashes[i] = cuckoo_load64(flat_hash(state.flat, i));
+		filter = final_filter(&state.params, hashes, n);
+		pfree(hashes);
+	}
+	PG_RETURN_POINTER(filter);
+}
+
+/* ---- input and output of cuckoostate ---- */
+
+/* A flat state of just the length that its hashes need. */
+static struct varlena *
+state_packed(Datum datum)
+{
+	struct varlena *flat = PG_DETOAST_DATUM_COPY(datum);
+
+	SET_VARSIZE(flat, VARHDRSZ + STATE_HEADER_SIZE +
+				flat_count(flat) * sizeof(uint64));
+	return flat;
+}
+
+Datum
+cuckoostate_in(PG_FUNCTION_ARGS)
+{
+	struct varlena *flat = cuckoo_base64_decode(PG_GETARG_CSTRING(0));
+	const char *problem = flat == NULL ? "not base64" : flat_problem(flat);
+
+	if (problem != NULL)
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "cuckoostate"),
+				 errdetail("The state is refused: %s.", problem)));
+	PG_RETURN_POINTER(flat);
+}
+
+Datum
+cuckoostate_out(PG_FUNCTION_ARGS)
+{
+	struct varlena *flat = state_packed(PG_GETARG_DATUM(0));
+
+	PG_RETURN_CSTRING(cuckoo_base64_encode(flat_bytes(flat),
+										   VARSIZE(flat) - VARHDRSZ));
+}
+
+Datum
+cuckoostate_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			size = buf->len - buf->cursor;
+	struct varlena *flat = cuckoo_new_datum(size);
+	const char *problem;
+
+	pq_copymsgbytes(buf, VARDATA(flat), size);
+	problem = flat_problem(flat);
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid cuckoostate"),
+				 errdetail("The state is refused: %s.", problem)));
+	PG_RETURN_POINTER(flat);
+}
+
+Datum
+cuckoostate_send(PG_FUNCTION_ARGS)
+{
+	struct varlena *flat = state_packed(PG_GETARG_DATUM(0));
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendbytes(&buf, (const void *) flat_bytes(flat),
+				 VARSIZE(flat) - VARHDRSZ);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}

@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_error.c
+ *		Core status to PostgreSQL error, and the checks of parameters that
+ *		several files need.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_pg.h"
+
+#include "miscadmin.h"
+
+/* The core's hooks, see cuckoo_port.h. */
+void
+cuckoo_check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+cuckoo_assert_failed(const char *condition, const char *file, int line)
+{
+	elog(ERROR, "failed assertion \"%s\" at %s:%d", condition, file, line);
+}
+
+/*
+ * The one table from status to SQLSTATE.  Reasons to refuse an image have no
+ * entry: which error they are depends on where the image came from.
+ */
+void
+cuckoo_error(CuckooStatus status)
+{
+	switch (status)
+	{
+		case CUCKOO_CRAFTED:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("no room for this element in the cuckoofilter"),
+					 errdetail("Its buckets are full while the filter is less than half full, which chance excludes: too many elements have colliding hashes."),
+					 errhint("Build the filter again with another seed.")));
+			break;
+		case CUCKOO_FULL:
+		case CUCKOO_LAST_LEVEL:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoofilter is full"),
+					 errdetail("It has grown until its fingerprints were down to %d bits and cannot grow further.",
+							   CUCKOO_CORE_BITS),
+					 errhint("Build a filter with a larger capacity from the original values.")));
+			break;
+		case CUCKOO_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("cuckoofilter would exceed the size limit"),
+					 errdetail("A filter may take %d MiB.",
+							   (int) (CUCKOO_MAX_SIZE >> 20)),
+					 errhint("Use a larger fpp, or split the elements over several filters.")));
+			break;
+		default:
+			break;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("corrupt cuckoofilter"),
+			 errdetail("The image is refused: %s.", cuckoo_status_text(status)),
+			 status == CUCKOO_BAD_VERSION ?
+			 errhint("It may have been written by a newer version of the extension.") : 0));
+}
+
+int
+cuckoo_checked_fpp(double fpp)
+{
+	/* written so that NaN fails */
+	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fpp is out of range"),
+				 errdetail("A false-positive rate of %g was asked for.", fpp),
+				 errhint("fpp must be from %g to %g; 0.001 means one wrong \"maybe\" in a thousand.",
+						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
+	return cuckoo_fpp_bits(fpp);
+}
+
+void
+cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
+{
+	if (capacity < 1 ||
+		cuckoo_header_sized(h, (uint64) capacity, bits, seed) != CUCKOO_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity is out of range"),
+				 errdetail("A capacity of %lld elements was asked for.",
+						   (long long) capacity),
+				 errhint("capacity must be at least 1 and the full filter, of %.1f bits an element, at most %d MiB.",
+						 (4 * bits - 4) / 3.8, (int) (CUCKOO_MAX_SIZE >> 20))));
+}
+
+void
+cuckoo_error_null_parameter(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", name)));
+}
+
+void
+cuckoo_open(CuckooHeader *h, const struct varlena *filter)
+{
+	CuckooStatus status = cuckoo_header_read(h, cuckoo_image(filter),
+											 VARSIZE_ANY_EXHDR(filter));
+
+	if (unlikely(status != CUCKOO_OK))
+		cuckoo_error(status);
+}

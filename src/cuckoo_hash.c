@@ -1,0 +1,407 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_hash.c
+ *		From a Datum to the 64-bit hash of its element, and to the family of
+ *		elements that its type belongs to.
+ *
+ * Values that are equal by their type's default equality are the same element,
+ * across the types of a family: the hash is XXH3 (64 bits, with the filter's
+ * seed) of canonical bytes that depend on the value only.  The bytes and the
+ * hash are specified (FORMAT.md), the same on every machine and in every
+ * encoding, and to be had in every language, as filters outlive servers.
+ *
+ *	family		types							canonical bytes
+ *	integer		int2, int4, int8				int64, little-endian
+ *	text		text, varchar, char(n), name,	UTF-8; char(n) without trailing
+ *				"char", enums by label			blanks
+ *	bytea		bytea							as it is
+ *	uuid		uuid							its 16 bytes
+ *	boolean		boolean							one byte
+ *	date		date							int32, little-endian
+ *	timestamp, timestamptz						int64, little-endian
+ *	float		float4, float8					float8, little-endian; -0 is 0,
+ *												one NaN
+ *	other		whatever has an extended hash	that hash (with seed 0), int64,
+ *				function						little-endian
+ *
+ * Domains are their base type.  Text under a nondeterministic collation is
+ * equal where bytes differ, so it is family "other" and hashed as PostgreSQL
+ * does.  Hashes of "other" are PostgreSQL's own: stable within a major version
+ * and an architecture's byte order, and not written down elsewhere.  A 16-bit
+ * tag, a hash of the type's name (and of the collation's, where it has a say),
+ * guards a filter of "other" against values of another type.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_pg.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+#include <math.h>
+
+/* The canonical forms; one or more for each family. */
+enum
+{
+	FORM_INT2 = 1,
+	FORM_INT4,
+	FORM_INT8,
+	FORM_TEXT,
+	FORM_BPCHAR,
+	FORM_NAME,
+	FORM_CHAR,
+	FORM_ENUM,
+	FORM_BYTEA,
+	FORM_UUID,
+	FORM_BOOL,
+	FORM_DATE,
+	FORM_FLOAT4,
+	FORM_FLOAT8,
+	FORM_OTHER
+};
+
+static const struct
+{
+	Oid			type;
+	uint8		family;
+	uint8		form;
+}			known_types[] =
+{
+	{INT2OID, CUCKOO_FAMILY_INTEGER, FORM_INT2},
+	{INT4OID, CUCKOO_FAMILY_INTEGER, FORM_INT4},
+	{INT8OID, CUCKOO_FAMILY_INTEGER, FORM_INT8},
+	{TEXTOID, CUCKOO_FAMILY_TEXT, FORM_TEXT},
+	{VARCHAROID, CUCKOO_FAMILY_TEXT, FORM_TEXT},
+	{BPCHAROID, CUCKOO_FAMILY_TEXT, FORM_BPCHAR},
+	{NAMEOID, CUCKOO_FAMILY_TEXT, FORM_NAME},
+	{CHAROID, CUCKOO_FAMILY_TEXT, FORM_CHAR},
+	{BYTEAOID, CUCKOO_FAMILY_BYTEA, FORM_BYTEA},
+	{UUIDOID, CUCKOO_FAMILY_UUID, FORM_UUID},
+	{BOOLOID, CUCKOO_FAMILY_BOOLEAN, FORM_BOOL},
+	{DATEOID, CUCKOO_FAMILY_DATE, FORM_DATE},
+	{TIMESTAMPOID, CUCKOO_FAMILY_TIMESTAMP, FORM_INT8},
+	{TIMESTAMPTZOID, CUCKOO_FAMILY_TIMESTAMPTZ, FORM_INT8},
+	{FLOAT4OID, CUCKOO_FAMILY_FLOAT, FORM_FLOAT4},
+	{FLOAT8OID, CUCKOO_FAMILY_FLOAT, FORM_FLOAT8}
+};
+
+static const char *const family_names[] = {
+	"none", "integer", "text", "bytea", "uuid", "boolean", "date",
+	"timestamp", "timestamptz", "float", "other"
+};
+
+StaticAssertDecl(lengthof(family_names) == CUCKOO_FAMILY_LAST + 1,
+				 "every family has a name");
+
+const char *
+cuckoo_family_name(uint8 family)
+{
+	Assert(family <= CUCKOO_FAMILY_LAST);
+	return family_names[family];
+}
+
+/*
+ * The type of a call's argument.
+ *
+ * Where the call comes without an expression (a distributed engine calls an
+ * aggregate's transition function so), it is the declared type.
+ *
+ * An aggregate declared for a concrete type is also chosen for types that
+ * coerce to it by a mere relabeling; citext to text is the case that matters,
+ * as its equality is another one.  So look behind an implicit relabeling.
+ */
+static Oid
+element_type(FunctionCallInfo fcinfo, int argno)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	Oid			type = get_fn_expr_argtype(flinfo, argno);
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+
+	if (!OidIsValid(type))
+	{
+		HeapTuple	tuple = SearchSysCache1(PROCOID,
+											ObjectIdGetDatum(flinfo->fn_oid));
+
+		if (HeapTupleIsValid(tuple))
+		{
+			Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
+
+			if (argno < proc->proargtypes.dim1)
+				type = proc->proargtypes.values[argno];
+			ReleaseSysCache(tuple);
+		}
+	}
+	else if (aggref != NULL && list_length(aggref->args) >= argno)
+	{
+		Expr	   *arg = list_nth_node(TargetEntry, aggref->args,
+										argno - 1)->expr;
+
+		while (IsA(arg, RelabelType) &&
+			   ((RelabelType *) arg)->relabelformat == COERCE_IMPLICIT_CAST)
+		{
+			arg = ((RelabelType *) arg)->arg;
+			type = exprType((Node *) arg);
+		}
+	}
+
+	if (!OidIsValid(type) || IsPolymorphicType(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the element"),
+				 errhint("Cast the element to its type.")));
+	return type;
+}
+
+/* Nonzero 16-bit hash of a type's name, and a collation's if it matters. */
+static uint16
+type_tag(Oid type, Oid collation)
+{
+	char	   *name = NULL;
+	uint16		tag;
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
+	ReleaseSysCache(tuple);
+	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		name = psprintf("%s %s", name, get_collation_name(collation));
+	tag = (uint16) XXH3_64bits(name, strlen(name));
+	return tag != 0 ? tag : 1;
+}
+
+static void
+hasher_init_other(CuckooHasher *hasher, Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type,
+											  TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+	Oid			hashed = entry->hash_opintype;
+
+	if (!OidIsValid(entry->hash_extended_proc_finfo.fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an extended hash function for type %s",
+						format_type_be(type)),
+				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
+
+	/*
+	 * Types that share an operator class are equal across it, as oid and
+	 * regclass; char(n) and text have two that hash alike.
+	 */
+	if (type == BPCHAROID)
+		hashed = TEXTOID;
+	else if (!OidIsValid(hashed) || IsPolymorphicType(hashed))
+		hashed = type;
+	hasher->family = CUCKOO_FAMILY_OTHER;
+	hasher->form = FORM_OTHER;
+	hasher->tag = type_tag(hashed, hasher->collation);
+	/* type cache entries live as long as the backend */
+	hasher->hash_proc = &entry->hash_extended_proc_finfo;
+}
+
+static void
+hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
+{
+	Oid			type = getBaseType(declared);
+
+	hasher->collation = collation;
+	for (int i = 0; i < (int) lengthof(known_types); i++)
+		if (known_types[i].type == type)
+		{
+			hasher->family = known_types[i].family;
+			hasher->form = known_types[i].form;
+		}
+	if (type_is_enum(type))
+	{
+		hasher->family = CUCKOO_FAMILY_TEXT;
+		hasher->form = FORM_ENUM;
+	}
+
+	/* name has a collation of its own, "C"; an enum has none */
+	if ((hasher->form == FORM_TEXT || hasher->form == FORM_BPCHAR) &&
+		OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		hasher_init_other(hasher, type);
+	else if (hasher->family == CUCKOO_FAMILY_NONE)
+		hasher_init_other(hasher, type);
+
+	/* last: it says that all the rest is there */
+	hasher->type = declared;
+}
+
+CuckooHasher *
+cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
+{
+	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
+
+	if (unlikely(hasher == NULL))
+	{
+		hasher = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+		hasher_init(hasher, element_type(fcinfo, argno), PG_GET_COLLATION());
+		fcinfo->flinfo->fn_extra = hasher;
+	}
+	return hasher;
+}
+
+static uint64
+hash_int64(int64 value, uint64 seed)
+{
+	uint8		bytes[8];
+
+	cuckoo_store64(bytes, (uint64) value);
+	return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
+}
+
+/* Text in the server's encoding, hashed as UTF-8. */
+static uint64
+hash_text(const char *text, int len, uint64 seed)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	/* SQL_ASCII says nothing about its bytes, so they are taken as they are */
+	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
+	{
+		char	   *utf8 = pg_server_to_any(text, len, PG_UTF8);
+
+		if (utf8 != text)
+		{
+			text = utf8;
+			len = strlen(utf8);
+		}
+	}
+	return XXH3_64bits_withSeed(text, len, seed);
+}
+
+static uint64
+hash_float8(float8 value, uint64 seed)
+{
+	uint64		bits;
+
+	if (isnan(value))
+		return hash_int64(INT64CONST(0x7ff8000000000000), seed);
+	if (value == 0.0)
+		value = 0.0;			/* not -0 */
+	memcpy(&bits, &value, sizeof(bits));
+	return hash_int64((int64) bits, seed);
+}
+
+static uint64
+hash_enum(Oid value, uint64 seed)
+{
+	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
+	char		label[NAMEDATALEN];
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid internal value for enum: %u", value)));
+	strlcpy(label, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel),
+			NAMEDATALEN);
+	ReleaseSysCache(tuple);
+	return hash_text(label, strlen(label), seed);
+}
+
+/* A varlena value's bytes, less trailing blanks if asked, freed afterwards. */
+static uint64
+hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+	const char *bytes = VARDATA_ANY(v);
+	int			len = VARSIZE_ANY_EXHDR(v);
+	uint64		hash;
+
+	if (hasher->form == FORM_BPCHAR)
+		len = bpchartruelen((char *) bytes, len);
+	hash = hasher->form == FORM_BYTEA ? XXH3_64bits_withSeed(bytes, len, seed)
+		: hash_text(bytes, len, seed);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return hash;
+}
+
+uint64
+cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	switch (hasher->form)
+	{
+		case FORM_INT2:
+			return hash_int64(DatumGetInt16(value), seed);
+		case FORM_INT4:
+			return hash_int64(DatumGetInt32(value), seed);
+		case FORM_INT8:
+			return hash_int64(DatumGetInt64(value), seed);
+		case FORM_TEXT:
+		case FORM_BPCHAR:
+		case FORM_BYTEA:
+			return hash_varlena(hasher, value, seed);
+		case FORM_NAME:
+			return hash_text(NameStr(*DatumGetName(value)),
+							 strlen(NameStr(*DatumGetName(value))), seed);
+		case FORM_CHAR:
+			value = DirectFunctionCall1(char_text, value);
+			return hash_varlena(hasher, value, seed);
+		case FORM_ENUM:
+			return hash_enum(DatumGetObjectId(value), seed);
+		case FORM_UUID:
+			return XXH3_64bits_withSeed(DatumGetUUIDP(value)->data, UUID_LEN,
+										seed);
+		case FORM_BOOL:
+			{
+				uint8		byte = DatumGetBool(value);
+
+				return XXH3_64bits_withSeed(&byte, 1, seed);
+			}
+		case FORM_DATE:
+			{
+				uint8		bytes[4];
+
+				cuckoo_store32(bytes, (uint32) DatumGetInt32(value));
+				return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
+			}
+		case FORM_FLOAT4:
+			return hash_float8(DatumGetFloat4(value), seed);
+		case FORM_FLOAT8:
+			return hash_float8(DatumGetFloat8(value), seed);
+		default:
+			Assert(hasher->form == FORM_OTHER);
+			value = FunctionCall2Coll(hasher->hash_proc, hasher->collation,
+									  value, Int64GetDatum(0));
+			return hash_int64(DatumGetInt64(value), seed);
+	}
+}
+
+void
+cuckoo_check_family(const CuckooHasher *hasher, uint8 family, uint16 tag)
+{
+	if (likely(hasher->family == family && hasher->tag == tag) ||
+		family == CUCKOO_FAMILY_NONE)
+		return;
+	if (hasher->family == family)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cuckoofilter was not made of elements of type %s",
+						format_type_be(hasher->type)),
+				 errdetail("It holds elements of another type or collation of the family \"%s\".",
+						   cuckoo_family_name(family)),
+				 errhint("Cast the value to the type, or give it the collation, that the filter was made of.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("cuckoofilter of family \"%s\" does not take elements of type %s",
+					cuckoo_family_name(family), format_type_be(hasher->type)),
+			 errdetail("Type %s belongs to the family \"%s\".",
+					   format_type_be(hasher->type),
+					   cuckoo_family_name(hasher->family)),
+			 errhint("Cast the value to the type that the filter was made of.")));
+}

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_pg.h
+ *		What the PostgreSQL side of cuckoo shares: datum access, element
+ *		hashing, errors.  Every PG_VERSION_NUM is here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_PG_H
+#define CUCKOO_PG_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "cuckoo_filter.h"
+
+/* Soft errors of input functions came with 16; before, they are thrown. */
+#if PG_VERSION_NUM < 160000
+#define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
+#endif
+
+/* sort_template.h came with 14; before, qsort() does. */
+#define CUCKOO_HAVE_SORT_TEMPLATE (PG_VERSION_NUM >= 140000)
+
+#define CUCKOO_DEFAULT_FPP	0.001
+
+/* The image in a detoasted datum, which may have a short header. */
+static inline uint8 *
+cuckoo_image(const struct varlena *datum)
+{
+	return (uint8 *) VARDATA_ANY(datum);
+}
+
+/* ---- cuckoo_error.c ---- */
+
+/* Throws the error for a status that is not a success. */
+extern void cuckoo_error(CuckooStatus status) pg_attribute_noreturn();
+
+/* Fingerprint bits for an fpp, which is an error outside the limits. */
+extern int	cuckoo_checked_fpp(double fpp);
+
+/* Geometry for a capacity, which is an error outside the limits. */
+extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
+									uint64 seed);
+
+extern void cuckoo_error_null_parameter(const char *name) pg_attribute_noreturn();
+
+/* Reads the header of a stored filter; corrupt ones are an error. */
+extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
+
+/* ---- cuckoo_io.c ---- */
+
+/*
+ * Decodes base64 text to a new datum; NULL if it is none.  The inverse gives
+ * a new C string.
+ */
+extern struct varlena *cuckoo_base64_decode(const char *text);
+extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
+
+/* A new datum with room for an image of `size` bytes, zeroed. */
+extern struct varlena *cuckoo_new_datum(uint64 size);
+
+/* An empty filter of the geometry of *h. */
+extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+
+/* ---- cuckoo_hash.c ---- */
+
+/* How values of one SQL type become 64-bit hashes. */
+typedef struct CuckooHasher
+{
+	Oid			type;			/* base type of the values */
+	Oid			collation;		/* for hash_proc */
+	int			form;			/* canonical bytes, see cuckoo_hash.c */
+	uint8		family;
+	uint16		tag;			/* of the type, family "other" */
+	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
+} CuckooHasher;
+
+/*
+ * The hasher for the type of an argument of the function being called, kept
+ * in fn_extra as the first member of a zeroed struct of `size` bytes.
+ */
+extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
+								   Size size);
+
+extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
+
+/* Throws an error if values of this hasher are not of the family. */
+extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
+								uint16 tag);
+
+extern const char *cuckoo_family_name(uint8 family);
+
+#endif							/* CUCKOO_PG_H */
