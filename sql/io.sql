@@ -1,0 +1,109 @@
+-- Text, binary and bytea forms; equality; and what is refused.
+
+-- the image of a filter, byte for byte (FORMAT.md explains this one)
+SELECT encode(cf_add(cf_new(1, 0.03), 1)::bytea, 'hex');
+SELECT cf_add(cf_new(1, 0.03), 1);
+SELECT f::text::cuckoofilter = f AS text_round_trip,
+	f::bytea::cuckoofilter = f AS bytea_round_trip
+FROM cf_add(cf_new(100), 'element') f;
+SELECT f = f AS eq, f <> f AS ne, f = cf_new(11) AS eq_other, f <> cf_new(11) AS ne_other
+FROM cf_new(10) f;
+
+-- stored short, long, TOASTed; through COPY in text and binary
+CREATE TABLE stored (id int PRIMARY KEY, f cuckoofilter);
+INSERT INTO stored
+	SELECT n, cf_agg(i) FROM (VALUES (0), (1), (10), (1000), (100000)) AS v(n),
+		generate_series(1, 100000) i WHERE i <= n OR n = 0 GROUP BY n;
+INSERT INTO stored VALUES (-1, NULL), (-2, cf_new());
+CREATE TEMP TABLE reread (LIKE stored);
+\copy stored TO 'results/cuckoo_io.text'
+\copy reread FROM 'results/cuckoo_io.text'
+\copy stored TO 'results/cuckoo_io.binary' WITH (FORMAT binary)
+\copy reread FROM 'results/cuckoo_io.binary' WITH (FORMAT binary)
+SELECT s.id, count(*) AS copies,
+	bool_and(s.f::bytea IS NOT DISTINCT FROM r.f::bytea) AS same_bytes
+FROM stored s JOIN reread r USING (id) GROUP BY s.id ORDER BY s.id;
+SELECT attstorage FROM pg_attribute WHERE attrelid = 'stored'::regclass AND attname = 'f';
+SELECT id, cf_count(f), cf_contains(f, 1), cf_contains(f, 100001) FROM stored ORDER BY id;
+
+-- what is refused, with the reason; binary and bytea share the validator
+CREATE FUNCTION refused(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	state text; detail text;
+BEGIN
+	PERFORM bytes::cuckoofilter;
+	RETURN 'taken';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL;
+	RETURN state || ' ' || detail;
+END $$;
+-- f = 13, m0 = 2, three items: buckets at 32 (48 bits each), tail at 44
+SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 3) i \gset
+SELECT what, refused(bytes) FROM (VALUES
+	('as it is', :'image'::bytea),
+	('empty', ''::bytea),
+	('header cut', substring(:'image'::bytea FOR 31)),
+	('header only', substring(:'image'::bytea FOR 32)),
+	('last byte cut', substring(:'image'::bytea FOR 51)),
+	('a byte more', :'image'::bytea || '\x00'),
+	('magic', set_byte(:'image', 0, 66)),
+	('version 2', set_byte(:'image', 2, 2)),
+	('family', set_byte(:'image', 3, 200)),
+	('family none', set_byte(:'image', 3, 0)),
+	('f0 under ft', set_byte(:'image', 4, 12)),
+	('f0 of 33', set_byte(:'image', 4, 33)),
+	('ft of 7', set_byte(:'image', 5, 7)),
+	('level', set_byte(:'image', 6, 6)),
+	('windows', set_byte(:'image', 7, 1)),
+	('unknown flag', set_byte(:'image', 7, 2)),
+	('no buckets', set_byte(:'image', 8, 0)),
+	('odd buckets', set_byte(:'image', 8, 3)),
+	('four buckets', set_byte(:'image', 8, 4)),
+	('tag', set_byte(:'image', 12, 1)),
+	('reserved', set_byte(:'image', 14, 1)),
+	('items', set_byte(:'image', 16, 4)),
+	('items, high', set_byte(:'image', 23, 128)),
+	('code', set_byte(set_byte(:'image', 32, 255), 33, 255)),
+	('tail', set_byte(:'image', 51, 1))) AS v(what, bytes);
+
+-- sizes that would overflow (RedisBloom CVE-2024-25115, CVE-2024-25116,
+-- CVE-2026-25589: lengths and parameters from the input were trusted)
+SELECT refused(set_byte(set_byte(set_byte(set_byte(:'image', 8, 254), 9, 255), 10, 255), 11, 255));
+SELECT refused(set_byte(set_byte(:'image', 4, 32), 6, 24));
+SELECT refused(set_byte(set_byte(set_byte(:'image', 11, 128), 4, 32), 6, 1));
+
+-- text
+SELECT 'not base64!'::cuckoofilter;
+SELECT ''::cuckoofilter;
+SELECT 'Q0Y'::cuckoofilter;
+SELECT encode(set_byte(:'image', 2, 2), 'base64')::cuckoofilter;
+SELECT set_byte(:'image', 16, 9)::cuckoofilter;
+-- no other way in
+SELECT 'x'::bytea::text::cuckoofilter;
+INSERT INTO stored VALUES (9, '\x00');
+
+-- flipping any bit of an image is refused or harmless: nothing crashes
+DO $$
+DECLARE
+	image bytea := (SELECT cf_agg(i)::bytea FROM generate_series(1, 40) i);
+	taken int := 0;
+	f cuckoofilter;
+BEGIN
+	FOR bit IN 0 .. length(image) * 8 - 1 LOOP
+		BEGIN
+			f := set_bit(image, bit, 1 - get_bit(image, bit))::cuckoofilter;
+			taken := taken + 1;
+			IF (cf_info(f)).element_family = 'integer' THEN
+				FOR i IN 1..50 LOOP
+					f := cf_delete(cf_add(f, -i), i);
+				END LOOP;
+			END IF;
+		EXCEPTION WHEN invalid_binary_representation THEN
+			NULL;
+		END;
+	END LOOP;
+	RAISE NOTICE 'some flips are taken: %', taken > 100;
+END $$;
+
+DROP FUNCTION refused;
+DROP TABLE stored;

@@ -1,0 +1,27 @@
+-- What the extension consists of: immutable, parallel safe, commented,
+-- relocatable, and nothing left behind.
+SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, p.provolatile, p.proparallel
+FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
+WHERE p.provolatile <> 'i' OR p.proparallel <> 's';
+SELECT classid::regclass, count(*) AS objects
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
+WHERE d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
+GROUP BY classid ORDER BY classid::regclass::text;
+-- no object without a comment
+SELECT pg_describe_object(d.classid, d.objid, 0)
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
+WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS NULL
+	AND NOT (d.classid = 'pg_type'::regclass AND
+		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
+
+-- in another schema, out of the search path
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION cuckoo SET SCHEMA elsewhere;
+SELECT cf_new();
+SELECT elsewhere.cf_contains(elsewhere.cf_agg(i), 1) FROM generate_series(1, 3) i;
+ALTER EXTENSION cuckoo SET SCHEMA public;
+DROP SCHEMA elsewhere;
+DROP EXTENSION cuckoo;
+CREATE EXTENSION cuckoo;
+SELECT extversion FROM pg_extension WHERE extname = 'cuckoo';
