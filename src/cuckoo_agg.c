@@ -57,32 +57,6 @@
 #define STATE_HEADER_SIZE	32
 #define STATE_MAGIC			0x43534555	/* "CSEU" */
 
-#if CUCKOO_HAVE_SORT_TEMPLATE
-#define ST_SORT sort_hashes
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DECLARE
-#define ST_DEFINE
-#include "lib/sort_template.h"
-#else
-static int
-compare_hashes(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a,
-				y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-static void
-sort_hashes(uint64 *hashes, Size n)
-{
-	qsort(hashes, n, sizeof(uint64), compare_hashes);
-}
-#endif
-
 /*
  * A flat state under construction takes a power of two of bytes, as palloc
  * would round it up to: room for 3, 11, 27, 59, 123 hashes.
@@ -285,34 +259,84 @@ expanded_merge(ExpandedState *state, const uint8 *bytes, Size n)
 	state->sorted = state->count = run + (end - out);
 }
 
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a,
+				y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Sorts `n` hashes, with scratch memory for as many.
+ *
+ * Hashes are as good as random, so four byte-wise counting passes over their
+ * upper halves leave next to nothing to do.  That takes a ninth of the time of
+ * sort_template.h, which would be a third of cf_agg's.
+ */
+static void
+sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
+{
+	Size		offsets[4][256] = {{0}};
+	Size		end;
+
+	for (Size i = 0; i < n; i++)
+		for (int pass = 0; pass < 4; pass++)
+			offsets[pass][hashes[i] >> (32 + 8 * pass) & 0xff]++;
+
+	for (int pass = 0; pass < 4; pass++)
+	{
+		uint64	   *from = pass % 2 == 0 ? hashes : scratch;
+		uint64	   *to = pass % 2 == 0 ? scratch : hashes;
+		Size		sum = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int byte = 0; byte < 256; byte++)
+		{
+			Size		count = offsets[pass][byte];
+
+			offsets[pass][byte] = sum;
+			sum += count;
+		}
+		for (Size i = 0; i < n; i++)
+			to[offsets[pass][from[i] >> (32 + 8 * pass) & 0xff]++] = from[i];
+	}
+
+	/* what has equal upper halves: mostly repetitions of one hash */
+	for (Size i = 0; i < n; i = end)
+	{
+		bool		sorted = true;
+
+		for (end = i + 1; end < n && hashes[end] >> 32 == hashes[i] >> 32; end++)
+			sorted &= hashes[end - 1] <= hashes[end];
+		if (!sorted)
+			qsort(hashes + i, end - i, sizeof(uint64), compare_hashes);
+	}
+}
+
 /* Sorts the tail into the run. */
 static void
 expanded_sort(ExpandedState *state)
 {
 	uint64	   *tail = state->hashes + state->sorted;
 	Size		n = state->count - state->sorted;
+	uint64	   *scratch;
 	Size		kept = 0;
 
 	if (n == 0)
 		return;
-	sort_hashes(tail, n);
+	scratch = MemoryContextAllocHuge(state->hdr.eoh_context,
+									 n * sizeof(uint64));
+	sort_hashes(tail, n, scratch);
+
+	/* without repetitions, and to where the merge may read it from */
 	for (Size i = 0; i < n; i++)
-		if (kept == 0 || tail[i] != tail[kept - 1])
-			tail[kept++] = tail[i];
-
-	if (state->sorted == 0)
-		state->sorted = state->count = kept;
-	else
-	{
-		uint8	   *bytes = MemoryContextAllocHuge(state->hdr.eoh_context,
-												   kept * sizeof(uint64));
-
-		for (Size i = 0; i < kept; i++)
-			cuckoo_store64(bytes + i * sizeof(uint64), tail[i]);
-		state->count = state->sorted;
-		expanded_merge(state, bytes, kept);
-		pfree(bytes);
-	}
+		if (i == 0 || tail[i] != tail[i - 1])
+			cuckoo_store64((uint8 *) (scratch + kept++), tail[i]);
+	state->count = state->sorted;
+	expanded_merge(state, (uint8 *) scratch, kept);
+	pfree(scratch);
 }
 
 /* Makes room for `n` more hashes behind the run; there is no tail. */
@@ -330,9 +354,9 @@ expanded_reserve(ExpandedState *state, Size n)
 		cuckoo_error(status);
 	if (state->room < state->count + n)
 	{
-		state->room = state->count + n;
 		state->hashes = repalloc_huge(state->hashes,
-									  state->room * sizeof(uint64));
+									  (state->count + n) * sizeof(uint64));
+		state->room = state->count + n;
 	}
 }
 

@@ -91,7 +91,7 @@ cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
 				 errmsg("capacity is out of range"),
 				 errdetail("A capacity of %lld elements was asked for.",
 						   (long long) capacity),
-				 errhint("capacity must be at least 1 and the full filter, of %.1f bits an element, at most %d MiB.",
+				 errhint("capacity must be at least 1. At this fpp an element takes %.1f bits, and a filter at most %d MiB.",
 						 (4 * bits - 4) / 3.8, (int) (CUCKOO_MAX_SIZE >> 20))));
 }
 

@@ -30,6 +30,9 @@
 #define LARGE_BASE			4096
 #define LARGE_FROM			(UINT64_C(1) << 20)
 
+/* Four items take 3.5 bytes at least; more than this cannot fit any image. */
+#define ITEMS_MAX			(2 * CUCKOO_MAX_SIZE)
+
 static bool
 has_windows(uint64_t base)
 {
@@ -127,8 +130,11 @@ CuckooStatus
 cuckoo_header_exact(CuckooHeader *h, uint64_t items, int asked_bits,
 					uint64_t seed)
 {
-	uint64_t	base = round_up(buckets_for(items > 0 ? items : 1), 2);
+	uint64_t	base;
 
+	if (items > ITEMS_MAX)
+		return CUCKOO_TOO_LARGE;
+	base = round_up(buckets_for(items > 0 ? items : 1), 2);
 	if (base >= EXACT_WINDOWS_FROM)
 		base = round_up(base, CUCKOO_WINDOW);
 	return header_init(h, base, asked_bits, asked_bits, seed);
@@ -159,8 +165,7 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	uint64_t	base;
 	int			doublings = 0;
 
-	/* every image holds fewer items than it has bytes */
-	if (capacity > CUCKOO_MAX_SIZE * 2)
+	if (capacity > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
 	while (wanted >> (doublings + 1) >= least &&
 		   asked_bits + doublings < CUCKOO_MAX_BITS)

@@ -23,9 +23,6 @@
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
-/* sort_template.h came with 14; before, qsort() does. */
-#define CUCKOO_HAVE_SORT_TEMPLATE (PG_VERSION_NUM >= 140000)
-
 #define CUCKOO_DEFAULT_FPP	0.001
 
 /* The image in a detoasted datum, which may have a short header. */

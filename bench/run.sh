@@ -1,0 +1,19 @@
+#!/bin/bash
+# Benchmarks: make bench. Prints the core's figures, then SQL's, as a table of
+# ratios within one session. ITEMS="1e5 1e6" and ROWS=1000000 make it shorter.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+echo "machine:    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors, $(uname -sm)"
+echo "compiler:   $(${CC:-cc} --version | head -n 1)"
+echo "PostgreSQL: $(psql -XAtc 'SHOW server_version')"
+echo
+echo "The core, nanoseconds an item, fpp 0.001 (bench/bench_core.c):"
+mkdir -p build
+${CC:-cc} -std=c11 -O2 -DNDEBUG -Isrc -o build/bench_core bench/bench_core.c \
+	src/cuckoo_tables.c src/cuckoo_format.c src/cuckoo_filter.c src/cuckoo_build.c -lm
+# shellcheck disable=SC2086 # a list of numbers
+build/bench_core ${ITEMS:-}
+echo
+echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (bench/bench.sql):"
+psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/bench.sql
