@@ -106,6 +106,6 @@ SELECT cf_agg(i, 2) FROM numbers WHERE false;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i, 100, 0.01, i) FROM numbers;
 SELECT cf_agg(i, 4000000000, 0.01) FROM numbers;
-SELECT cf_agg(t::xml) FROM numbers;
+SELECT cf_agg(to_json(t)) FROM numbers;
 
 DROP TABLE numbers;
