@@ -45,13 +45,20 @@ SELECT what, found FROM (VALUES
 	(33, 'literal', cf_contains(cf_add(cf_new(), 'a'), 'a'))
 ) AS v(n, what, found) ORDER BY n;
 
--- composites hash from 14 on; before, the type is named in an error
-SELECT current_setting('server_version_num')::int < 140000 AS before_14 \gset
-\if :before_14
-SELECT 't' AS found;
-\else
-SELECT cf_contains(cf_add(cf_new(), ROW(1, 'x')::pair), ROW(1, 'x')::pair) AS found;
-\endif
+-- composites hash from PostgreSQL 14 on; before, they are an error
+DO $$
+DECLARE
+	found text;
+BEGIN
+	BEGIN
+		found := cf_contains(cf_add(cf_new(), ROW(1, 'x')::pair), ROW(1, 'x')::pair);
+	EXCEPTION WHEN undefined_function THEN
+		found := 'cannot be hashed';
+	END;
+	RAISE NOTICE 'composites as expected: %', found =
+		CASE WHEN current_setting('server_version_num')::int < 140000
+			THEN 'cannot be hashed' ELSE 'true' END;
+END $$;
 
 -- prepared parameters, of known and unknown type
 PREPARE probe AS SELECT cf_contains(cf_add(cf_new(), 'x'), $1) AS found;

@@ -23,6 +23,11 @@
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
+/* pg_noreturn came with 18; before, it was written another way. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 #define CUCKOO_DEFAULT_FPP	0.001
 
 /* The image in a detoasted datum, which may have a short header. */
@@ -35,7 +40,7 @@ cuckoo_image(const struct varlena *datum)
 /* ---- cuckoo_error.c ---- */
 
 /* Throws the error for a status that is not a success. */
-extern void cuckoo_error(CuckooStatus status) pg_attribute_noreturn();
+pg_noreturn extern void cuckoo_error(CuckooStatus status);
 
 /* Fingerprint bits for an fpp, which is an error outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
@@ -44,7 +49,7 @@ extern int	cuckoo_checked_fpp(double fpp);
 extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
 									uint64 seed);
 
-extern void cuckoo_error_null_parameter(const char *name) pg_attribute_noreturn();
+pg_noreturn extern void cuckoo_error_null_parameter(const char *name);
 
 /* Reads the header of a stored filter; corrupt ones are an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
