@@ -19,7 +19,7 @@
 #include "cuckoo_filter.h"
 #include "cuckoo_index.h"
 
-#define PREFETCH_AHEAD	16
+#define PREFETCH_AHEAD	32
 #define PAUSE_EVERY		65536	/* elements between looks for a cancel */
 
 /* A slot's bucket, and its copies of fp; the occupied slots come first. */
@@ -105,14 +105,16 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 					break;
 				if (end % PAUSE_EVERY == 0)
 					cuckoo_check_interrupts();
-				if (h->windows && is_far(hashes[end]) != (pass == 0))
-					continue;
-				if (end + PREFETCH_AHEAD < n)
+				if (end + PREFETCH_AHEAD < n &&
+					(!h->windows ||
+					 (pass == 0 && is_far(hashes[end + PREFETCH_AHEAD]))))
 				{
 					pair = cuckoo_pair(h, hashes[end + PREFETCH_AHEAD]);
 					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos1));
 					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos2));
 				}
+				if (h->windows && is_far(hashes[end]) != (pass == 0))
+					continue;
 				pair = cuckoo_pair(h, hashes[end]);
 				status = place(&table, h, pair, hashes[end]);
 				if (status != CUCKOO_OK)
