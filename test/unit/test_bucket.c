@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_bucket.c
+ *		Buckets: the numbering of quadruples, packing at every width, the
+ *		search in packed buckets.
+ *
+ * Compared with naive.h, which writes buckets bit by bit from the text of the
+ * specification.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_bucket.h"
+#include "naive.h"
+#include "unit.h"
+
+#define BUCKETS 9				/* odd and even positions */
+
+static void
+test_codes(void)
+{
+	int			n = naive_init();
+
+	CHECK(n == CUCKOO_CODES, "%d quadruples", n);
+	for (int code = 0; code < n; code++)
+	{
+		const uint8_t *q = naive_quads[code];
+		uint32_t	slots[4];
+		uint32_t	out[4];
+		CuckooBits	b;
+
+		for (int i = 0; i < 4; i++)
+		{
+			CHECK((cuckoo_nibbles[code] >> 4 * i & 15) == q[i],
+				  "code %d slot %d", code, i);
+			/* in any order */
+			slots[i] = q[(i + code) % 4];
+		}
+		b = cuckoo_bucket_pack(slots, 8);
+		CHECK(b.lo == (uint64_t) code, "code %d: %" PRIx64, code, b.lo);
+		cuckoo_bucket_unpack(b, 8, out);
+		CHECK(out[0] == q[0] && out[1] == q[1] && out[2] == q[2] &&
+			  out[3] == q[3], "code %d", code);
+	}
+	printf("codes: all %d\n", n);
+}
+
+/*
+ * A fingerprint of f bits with a core: often small, or one that differs from
+ * an earlier one in a single bit, so that lanes and nibbles agree by parts.
+ */
+static uint32_t
+some_fingerprint(int f, const uint32_t *earlier, int n)
+{
+	uint32_t	mask = (uint32_t) ((UINT64_C(1) << f) - 1);
+	uint32_t	fp = (uint32_t) unit_random() & mask;
+
+	switch (unit_below(6))
+	{
+		case 0:
+			fp &= 0xff;
+			break;
+		case 1:
+			fp &= mask ^ 0xf;
+			break;
+		case 2:
+			fp |= mask ^ 0xff;
+			break;
+		case 3:
+		case 4:
+			if (n > 0)
+				fp = earlier[unit_below((uint64_t) n)];
+			if (unit_below(2))
+				fp ^= UINT32_C(1) << unit_below((uint64_t) f);
+			break;
+	}
+	return (fp & 0xff) == 0 ? fp | (1 + (uint32_t) unit_below(255)) : fp;
+}
+
+static void
+test_width(int f)
+{
+	int			bits = 4 * f - 4;
+	uint64_t	size = ((uint64_t) BUCKETS * (uint64_t) bits + 7) / 8 + 8;
+	uint8_t    *ours = unit_alloc(size);
+	uint8_t    *theirs = unit_alloc(size);
+	uint32_t	all[BUCKETS][4] = {{0}};
+
+	CHECK(cuckoo_bucket_bits(f) == bits, "f %d", f);
+
+	/* whatever was there before must not shine through */
+	for (int i = 0; i < BUCKETS * bits; i++)
+		naive_write(ours, (uint64_t) i, 1, unit_random() & 1);
+	for (int pos = 0; pos < BUCKETS; pos++)
+		cuckoo_bucket_store(ours, (uint32_t) pos, f,
+							cuckoo_bucket_pack(all[pos], f));
+	CHECK(memcmp(ours, theirs, size) == 0, "f %d: not emptied", f);
+
+	for (int round = 0; round < (unit_long ? 50000 : 3000); round++)
+	{
+		uint32_t	pos = (uint32_t) unit_below(BUCKETS);
+		uint32_t	slots[4] = {0};
+		uint32_t	probes[16];
+		uint32_t	out[4];
+		int			occupied = (int) unit_below(5);
+		int			first = (int) unit_below(4);
+		CuckooBits	b;
+
+		for (int i = 0; i < occupied; i++)
+			slots[(first + i) % 4] = some_fingerprint(f, slots, 4);
+		for (int i = 0; i < 4; i++)
+			if (slots[i] != 0 && slots[i] % 256 == 0)
+				slots[i] |= 1;
+
+		b = cuckoo_bucket_pack(slots, f);
+		cuckoo_bucket_store(ours, pos, f, b);
+		naive_put(theirs, pos, f, slots);
+		memcpy(all[pos], slots, sizeof(slots));
+		CHECK(memcmp(ours, theirs, size) == 0,
+			  "f %d, bucket %" PRIu32 ": other bytes", f, pos);
+
+		/* any bucket, not only the one just written */
+		pos = (uint32_t) unit_below(BUCKETS);
+		memcpy(slots, all[pos], sizeof(slots));
+		b = cuckoo_bucket_load(ours, pos, f);
+		cuckoo_bucket_unpack(b, f, out);
+		CHECK(cuckoo_bucket_has_room(b, f) ==
+			  (slots[0] == 0 || slots[1] == 0 || slots[2] == 0 ||
+			   slots[3] == 0), "f %d, room", f);
+
+		for (int i = 0; i < 4; i++)
+			probes[i] = slots[i] != 0 ? slots[i] :
+				some_fingerprint(f, slots, 4);
+		for (int i = 4; i < 16; i++)
+			probes[i] = some_fingerprint(f, slots, 4);
+		for (int i = 0; i < 16; i++)
+		{
+			CuckooPattern pattern = cuckoo_pattern(probes[i], f);
+			uint64_t	hits = cuckoo_bucket_lane_hits(b, &pattern);
+			int			lanes = 0;
+			int			n = 0;
+
+			for (int k = 0; k < 4; k++)
+			{
+				lanes += slots[k] / 16 == probes[i] / 16;
+				n += slots[k] == probes[i];
+			}
+			CHECK((hits != 0) == (lanes > 0),
+				  "f %d, fp %" PRIx32 ": lane hits", f, probes[i]);
+			CHECK(cuckoo_bucket_matches(b, &pattern, hits) == n,
+				  "f %d, fp %" PRIx32 ": not %d matches", f, probes[i], n);
+		}
+		naive_sort(slots);
+		CHECK(memcmp(out, slots, sizeof(out)) == 0,
+			  "f %d, bucket %" PRIu32 ": round trip", f, pos);
+		naive_get(ours, pos, f, out);
+		CHECK(memcmp(out, slots, sizeof(out)) == 0, "f %d: naive read", f);
+	}
+	free(ours);
+	free(theirs);
+}
+
+int
+main(int argc, char **argv)
+{
+	unit_begin(argc, argv, "test_bucket");
+	test_codes();
+	for (int f = 8; f <= 32; f++)
+		test_width(f);
+	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches\n");
+	return unit_end();
+}

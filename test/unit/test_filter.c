@@ -1,0 +1,854 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_filter.c
+ *		The filter against a model: random sequences of operations, then the
+ *		promises one by one.
+ *
+ * The model (naive.h) says for every class of elements that look the same how
+ * many copies the filter holds.  As the class is the same at every level, the
+ * filter must agree with it exactly: not only no false negative, but no false
+ * positive either that the specification does not explain.  The stored bits
+ * are decoded by naive.h, too, and must be the model, entry for entry.
+ *
+ * Rates are measured with 1e6 probes.  They are checked against 1.1 times the
+ * formula with five standard deviations of such a count on top, so that a
+ * random seed does not fail by chance.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "naive.h"
+#include "unit.h"
+
+#include <math.h>
+
+#define PROBES	1000000
+
+/* ---------------------------------------------------------------- */
+/* Random sequences */
+
+#define POOL	4096
+
+typedef struct Sequence
+{
+	UnitFilter	f;
+	NaiveModel	model;
+	uint64_t	pool[POOL];
+	int			pooled;
+	uint64_t	number;
+	uint64_t	most_buckets;
+	uint8_t    *before;			/* the image before an operation */
+	uint64_t	before_size;
+	bool		remembered;
+} Sequence;
+
+static uint64_t counts[8];
+
+enum
+{
+	N_ADDED, N_UNCHANGED, N_FULL, N_LAST, N_CRAFTED, N_REMOVED, N_GROWN, N_SHRUNK
+};
+
+#define WHERE "sequence %" PRIu64 ", m0 %" PRIu32 ", f0 %d, g %d, %" PRIu64 " items"
+#define WHERE_ARGS(s) (s)->number, (s)->f.h.base, (s)->f.h.base_bits, \
+	(s)->f.h.level, (s)->f.h.items
+
+static NaiveClass
+class_of(const Sequence *s, uint64_t hash)
+{
+	return naive_class(s->f.h.base, s->f.h.base_bits, hash);
+}
+
+/* A hash that has something in common with a given one. */
+static uint64_t
+relative(const Sequence *s, uint64_t hash)
+{
+	int			f0 = s->f.h.base_bits;
+	uint64_t	base = s->f.h.base;
+
+	switch (unit_below(6))
+	{
+		case 0:					/* the same class: an unused bit */
+			return hash ^ UINT64_C(1) << (32 + unit_below(4));
+		case 1:					/* the same pair, other extension bits */
+			if (f0 > 8)
+				return hash ^ UINT64_C(1) << (8 + unit_below((uint64_t) (f0 - 8)));
+			return hash;
+		case 2:					/* the lowest ones, read by growth first */
+			return f0 > 8 ? hash ^ UINT64_C(1) << 8 : hash;
+		case 3:					/* other core, same first bucket */
+			return hash ^ (1 + unit_below(255));
+		case 4:					/* the same low bits, elsewhere */
+			return hash ^ (unit_random() & ~UINT64_C(0xffffffff));
+		default:				/* the same class from its other bucket */
+			{
+				NaivePair	p = naive_pair(base, f0, 0, hash);
+				uint64_t	top;
+
+				top = (uint64_t) (((naive_uint128) p.j[1] << 64) / base);
+				top += UINT64_C(1) << 33;
+				return (top & ~UINT64_C(0xffffffff)) | (hash & 0xffffffff);
+			}
+	}
+}
+
+static uint64_t
+some_hash(const Sequence *s)
+{
+	uint64_t	r = unit_below(10);
+
+	if (s->pooled == 0 || r < 5)
+		return r == 0 ? unit_random() & ~UINT64_C(0xfe) : unit_random();
+	if (r < 8)
+		return s->pool[unit_below((uint64_t) s->pooled)];
+	return relative(s, s->pool[unit_below((uint64_t) s->pooled)]);
+}
+
+static void
+check_element(const Sequence *s, uint64_t hash)
+{
+	int			count = naive_count(&s->model, class_of(s, hash));
+
+	CHECK(cuckoo_copies(&s->f.h, s->f.image, hash) == count,
+		  WHERE ", hash %" PRIx64 ": not %d", WHERE_ARGS(s), hash, count);
+	CHECK(cuckoo_contains(&s->f.h, s->f.image, hash) == (count > 0),
+		  WHERE ", hash %" PRIx64 ": not %d", WHERE_ARGS(s), hash, count);
+}
+
+static bool
+same_header(const CuckooHeader *a, const CuckooHeader *b)
+{
+	return a->items == b->items && a->seed == b->seed && a->base == b->base &&
+		a->buckets == b->buckets && a->tag == b->tag &&
+		a->family == b->family && a->base_bits == b->base_bits &&
+		a->asked_bits == b->asked_bits && a->level == b->level &&
+		a->bits == b->bits && a->windows == b->windows;
+}
+
+/* The whole filter against the whole model. */
+static void
+check_all(const Sequence *s)
+{
+	const CuckooHeader *h = &s->f.h;
+	uint64_t	size = cuckoo_image_size(h);
+	CuckooHeader read;
+	NaiveModel	stored;
+	uint64_t	wrong = 0;
+
+	CHECK(cuckoo_validate(s->f.image, size) == CUCKOO_OK, WHERE ": %s",
+		  WHERE_ARGS(s), cuckoo_status_text(cuckoo_validate(s->f.image, size)));
+	CHECK(cuckoo_header_read(&read, s->f.image, size) == CUCKOO_OK &&
+		  same_header(&read, h), WHERE, WHERE_ARGS(s));
+	CHECK(h->items == s->model.sum, WHERE ", not %" PRIu64, WHERE_ARGS(s),
+		  s->model.sum);
+
+	for (int i = 0; i < s->pooled; i++)
+		check_element(s, s->pool[i]);
+	for (int i = 0; i < 40; i++)
+		check_element(s, unit_random());
+	for (int i = 0; i < 40 && s->pooled > 0; i++)
+		check_element(s, relative(s, s->pool[unit_below((uint64_t) s->pooled)]));
+
+	naive_model_init(&stored, s->model.sum + 16);
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		uint32_t	slots[4];
+
+		naive_get(s->f.image + 32, pos, h->bits, slots);
+		for (int i = 0; i < 4; i++)
+			if (slots[i] != 0)
+			{
+				NaiveClass	c = naive_stored_class(h->base, h->level, pos,
+												   slots[i]);
+
+				naive_set(&stored, c, naive_count(&stored, c) + 1);
+			}
+	}
+	for (uint64_t i = 0; i < s->model.size; i++)
+		if (s->model.entries[i].count >= 0)
+			wrong += naive_count(&stored, s->model.entries[i].class) !=
+				s->model.entries[i].count;
+	CHECK(wrong == 0 && stored.sum == s->model.sum,
+		  WHERE ": %" PRIu64 " classes stored otherwise", WHERE_ARGS(s), wrong);
+	naive_model_free(&stored);
+}
+
+/* Keeps the image to compare with; of large ones, one in sixteen times. */
+static void
+remember(Sequence *s, bool always)
+{
+	uint64_t	size = cuckoo_image_size(&s->f.h);
+
+	s->remembered = always || size < 8192 || unit_below(16) == 0;
+	if (!s->remembered)
+		return;
+	if (size > s->before_size)
+	{
+		free(s->before);
+		s->before = unit_alloc(size);
+		s->before_size = size;
+	}
+	memcpy(s->before, s->f.image, size);
+}
+
+static void
+check_untouched(const Sequence *s, const CuckooHeader *h, const char *what)
+{
+	CHECK(same_header(&s->f.h, h), WHERE ": header changed by a failed %s",
+		  WHERE_ARGS(s), what);
+	if (s->remembered)
+		CHECK(memcmp(s->before, s->f.image, cuckoo_image_size(h)) == 0,
+			  WHERE ": changed by a failed %s", WHERE_ARGS(s), what);
+}
+
+static void
+grow(Sequence *s)
+{
+	if ((uint64_t) s->f.h.buckets * 2 > s->most_buckets)
+		return;
+	if (s->f.h.bits == 8)
+	{
+		CHECK(unit_filter_grow(&s->f) == CUCKOO_LAST_LEVEL, WHERE,
+			  WHERE_ARGS(s));
+		return;
+	}
+
+	/* there and back are the same bytes */
+	remember(s, true);
+	CHECK(unit_filter_grow(&s->f) == CUCKOO_OK, WHERE, WHERE_ARGS(s));
+	if (unit_below(2))
+	{
+		UnitFilter	back = {s->f.h, unit_alloc(cuckoo_image_size(&s->f.h))};
+
+		memcpy(back.image, s->f.image, cuckoo_image_size(&s->f.h));
+		CHECK(unit_filter_shrink(&back) == CUCKOO_OK, WHERE, WHERE_ARGS(s));
+		CHECK(back.h.level == s->f.h.level - 1 &&
+			  memcmp(back.image, s->before, cuckoo_image_size(&back.h)) == 0,
+			  WHERE ": other bytes after growing and shrinking", WHERE_ARGS(s));
+		unit_filter_free(&back);
+	}
+	counts[N_GROWN]++;
+}
+
+static void
+shrink(Sequence *s)
+{
+	CuckooHeader h = s->f.h;
+	CuckooStatus status;
+
+	if (h.level == 0)
+		return;
+	remember(s, true);
+	status = unit_filter_shrink(&s->f);
+	if (status == CUCKOO_OK)
+	{
+		counts[N_SHRUNK]++;
+		CHECK(s->f.h.level == h.level - 1 && s->f.h.items == h.items, WHERE,
+			  WHERE_ARGS(s));
+		return;
+	}
+	check_untouched(s, &h, "shrink");
+	CHECK(status == CUCKOO_FULL, WHERE ": status %d of shrink", WHERE_ARGS(s),
+		  (int) status);
+}
+
+static void
+add(Sequence *s, uint64_t hash, int max_copies)
+{
+	NaiveClass	c = class_of(s, hash);
+	CuckooHeader h = s->f.h;
+	int			count = naive_count(&s->model, c);
+	CuckooStatus status;
+
+	if (s->pooled < POOL)
+		s->pool[s->pooled++] = hash;
+	else
+		s->pool[unit_below(POOL)] = hash;
+	remember(s, false);
+	status = cuckoo_insert(&s->f.h, s->f.image, hash, max_copies);
+	switch (status)
+	{
+		case CUCKOO_OK:
+			counts[N_ADDED]++;
+			CHECK(count < max_copies, WHERE ", hash %" PRIx64 ": %d before",
+				  WHERE_ARGS(s), hash, count);
+			CHECK(s->f.h.items == h.items + 1, WHERE, WHERE_ARGS(s));
+			naive_set(&s->model, c, count + 1);
+			break;
+		case CUCKOO_UNCHANGED:
+			counts[N_UNCHANGED]++;
+			CHECK(count >= max_copies, WHERE ", hash %" PRIx64 ": %d before",
+				  WHERE_ARGS(s), hash, count);
+			check_untouched(s, &h, "insert of what is there");
+			break;
+		case CUCKOO_FULL:
+			counts[N_FULL]++;
+			CHECK(h.bits > 8 && count < max_copies, WHERE, WHERE_ARGS(s));
+			CHECK(h.buckets <= 64 || h.items * 2 >= h.buckets,
+				  WHERE ": should be CUCKOO_CRAFTED", WHERE_ARGS(s));
+			check_untouched(s, &h, "insert");
+			if (unit_below(4) > 0)
+				grow(s);
+			break;
+		case CUCKOO_LAST_LEVEL:
+			counts[N_LAST]++;
+			CHECK(h.bits == 8 && count < max_copies, WHERE, WHERE_ARGS(s));
+			check_untouched(s, &h, "insert");
+			break;
+		case CUCKOO_CRAFTED:
+			counts[N_CRAFTED]++;
+			CHECK(h.buckets > 64 && h.items * 2 < h.buckets &&
+				  count < max_copies, WHERE, WHERE_ARGS(s));
+			check_untouched(s, &h, "insert");
+			break;
+		default:
+			CHECK(false, WHERE ": status %d", WHERE_ARGS(s), (int) status);
+	}
+}
+
+static void
+del(Sequence *s, uint64_t hash)
+{
+	NaiveClass	c = class_of(s, hash);
+	CuckooHeader h = s->f.h;
+	int			count = naive_count(&s->model, c);
+	CuckooStatus status;
+
+	remember(s, false);
+	status = cuckoo_remove(&s->f.h, s->f.image, hash);
+	CHECK(status == (count == 1 ? CUCKOO_OK : CUCKOO_UNCHANGED),
+		  WHERE ", hash %" PRIx64 ": %d before, status %d", WHERE_ARGS(s), hash,
+		  count, (int) status);
+	if (count == 1)
+	{
+		naive_set(&s->model, c, 0);
+		counts[N_REMOVED]++;
+	}
+	else
+		check_untouched(s, &h, "remove");
+}
+
+static CuckooHeader
+some_geometry(uint64_t number, uint64_t *most_buckets)
+{
+	CuckooHeader h;
+	int			f0 = 8 + (int) (number % 25);
+	uint64_t	kind = unit_below(40);
+
+	/* the widths in turn, the rest at random */
+	if (kind < 18)
+		h = unit_header(2 * (1 + (uint32_t) unit_below(16)), f0, 8);
+	else if (kind < 28)
+		h = unit_header(2 * (1 + (uint32_t) unit_below(100)), f0,
+						8 + (int) unit_below((uint64_t) (f0 - 7)));
+	else if (kind < 33)
+		CHECK(cuckoo_header_sized(&h, 1 + unit_below(2000), f0, number) ==
+			  CUCKOO_OK, "sized, %d bits", f0);
+	else if (kind < 39)
+		CHECK(cuckoo_header_exact(&h, 1 + unit_below(2000), f0, number) ==
+			  CUCKOO_OK, "exact, %d bits", f0);
+	else
+		h = unit_header(unit_below(2) ? 4096 : 128 * (33 + (uint32_t) unit_below(8)),
+						f0, 8);
+	*most_buckets = h.base * (kind == 39 ? 2 : UINT64_C(1) << unit_below(8));
+	return h;
+}
+
+static void
+run_sequence(uint64_t number)
+{
+	Sequence   *s = unit_alloc(sizeof(Sequence));
+	CuckooHeader h;
+	uint64_t	steps;
+	uint64_t	often;
+	uint64_t	slots;
+	int			adds,			/* in a hundred */
+				unique;
+	uint64_t	grows;
+
+	/* each sequence by itself, so that one can be looked at alone */
+	unit_state = unit_mix(unit_seed ^ unit_mix(number + 1));
+	s->number = number;
+	h = some_geometry(number, &s->most_buckets);
+	unit_filter_init(&s->f, &h);
+	naive_model_init(&s->model, 64);
+
+	slots = h.base * UINT64_C(4);
+	steps = h.windows ? slots * 5 / 4 : 20 + unit_below(600);
+	often = h.windows ? 8000 : 1 + unit_below(100);
+	adds = 40 + (int) unit_below(60);
+	unique = unit_below(3) ? (int) unit_below(30) : 100;
+	grows = unit_below(3) ? 200 : 20;
+	if (h.windows)				/* distinct elements, nearly to the brim */
+		for (uint64_t i = 0; i < slots * 93 / 100; i++)
+			add(s, unit_random(), 2);
+
+	for (uint64_t step = 0; step < steps; step++)
+	{
+		uint64_t	hash = some_hash(s);
+		int			r = (int) unit_below(100);
+
+		if (!h.windows && unit_below(grows) == 0)
+			grow(s);
+		else if (!h.windows && unit_below(grows) == 0)
+			shrink(s);
+		else if (r < adds)
+			add(s, hash, (int) unit_below(100) < unique ? 1 : 2);
+		else
+			del(s, hash);
+		check_element(s, hash);
+		for (int i = 0; i < 3 && s->pooled > 0; i++)
+			check_element(s, s->pool[unit_below((uint64_t) s->pooled)]);
+		if (step % often == 0)
+			check_all(s);
+		/* now and then another mood */
+		if (step % 128 == 127)
+			adds = 20 + (int) unit_below(80);
+	}
+	check_all(s);
+	if (h.windows)
+		grow(s);
+	while (s->f.h.level > 0)
+	{
+		int			level = s->f.h.level;
+
+		shrink(s);
+		check_all(s);
+		if (s->f.h.level == level)
+			break;
+	}
+	unit_filter_free(&s->f);
+	naive_model_free(&s->model);
+	free(s->before);
+	free(s);
+}
+
+static void
+test_sequences(void)
+{
+	uint64_t	n = unit_long ? 60000 : 4000;
+
+	for (uint64_t i = 0; i < n; i++)
+		run_sequence(i);
+	unit_state = unit_mix(unit_seed + 77);
+	printf("%" PRIu64 " sequences: %" PRIu64 " added, %" PRIu64 " there already, %"
+		   PRIu64 " removed, %" PRIu64 " full, %" PRIu64 " at the last level, %"
+		   PRIu64 " crafted, %" PRIu64 " grown, %" PRIu64 " shrunk\n", n,
+		   counts[N_ADDED], counts[N_UNCHANGED], counts[N_REMOVED],
+		   counts[N_FULL], counts[N_LAST], counts[N_CRAFTED], counts[N_GROWN],
+		   counts[N_SHRUNK]);
+}
+
+/* ---------------------------------------------------------------- */
+/* The promises one by one */
+
+/* Element i of a set; sets are disjoint, but for chance. */
+static uint64_t
+element(uint64_t set, uint64_t i)
+{
+	return unit_mix(unit_mix(unit_seed + set * 1000003) + i);
+}
+
+static uint64_t
+missing(const UnitFilter *f, uint64_t set, uint64_t n)
+{
+	uint64_t	lost = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		lost += !cuckoo_contains(&f->h, f->image, element(set, i));
+	return lost;
+}
+
+/* Rate measured by absent probes; checked against the formula. */
+static double
+measured_fpp(const UnitFilter *f, uint64_t set, const char *what)
+{
+	double		formula = cuckoo_fpp_now(&f->h);
+	double		expected = formula * PROBES;
+	uint64_t	hits = 0;
+
+	for (uint64_t i = 0; i < PROBES; i++)
+		hits += cuckoo_contains(&f->h, f->image, element(set, i));
+	CHECK((double) hits <= 1.1 * expected + 5 * sqrt(expected) + 1 &&
+		  (double) hits >= 0.9 * expected - 5 * sqrt(expected) - 1,
+		  "%s: %" PRIu64 " false positives where %.1f are expected", what, hits,
+		  expected);
+	return (double) hits / PROBES;
+}
+
+static void
+check_valid(const UnitFilter *f, const char *what)
+{
+	CHECK(cuckoo_validate(f->image, cuckoo_image_size(&f->h)) == CUCKOO_OK,
+		  "%s: %s", what,
+		  cuckoo_status_text(cuckoo_validate(f->image,
+											 cuckoo_image_size(&f->h))));
+}
+
+/* Past its capacity thirty times. */
+static void
+test_past_capacity(void)
+{
+	UnitFilter	f;
+	CuckooHeader h;
+	int			level = 0;
+
+	CHECK(cuckoo_header_sized(&h, 1000, cuckoo_fpp_bits(0.0001), 0) == CUCKOO_OK,
+		  "sized");
+	unit_filter_init(&f, &h);
+	for (uint64_t i = 0; i < 30000; i++)
+	{
+		CuckooStatus status = unit_filter_add(&f, element(1, i), 2);
+
+		CHECK(status == CUCKOO_OK || status == CUCKOO_UNCHANGED,
+			  "element %" PRIu64 ": %s", i, cuckoo_status_text(status));
+		if (f.h.level > level)
+		{
+			CHECK(missing(&f, 1, i + 1) == 0, "level %d", f.h.level);
+			check_valid(&f, "past capacity");
+			level = f.h.level;
+		}
+		if (i + 1 == cuckoo_capacity(&f.h))
+			CHECK(cuckoo_fpp_now(&f.h) <= 0.0001, "%g at capacity",
+				  cuckoo_fpp_now(&f.h));
+	}
+	CHECK(missing(&f, 1, 30000) == 0, "at the end");
+	printf("capacity 1000 at 0.0001, 30000 elements: level %d, fpp %.5f, formula %.5f\n",
+		   f.h.level, measured_fpp(&f, 2, "past capacity"),
+		   cuckoo_fpp_now(&f.h));
+	unit_filter_free(&f);
+}
+
+static void
+test_large(void)
+{
+	UnitFilter	f;
+	CuckooHeader h;
+	uint64_t	n = unit_long ? 20000000 : 5000000;
+	uint64_t	failed = 0;
+	uint64_t	due = n / 16;
+
+	CHECK(cuckoo_header_sized(&h, 10000000, cuckoo_fpp_bits(0.001), 0) ==
+		  CUCKOO_OK, "sized");
+	unit_filter_init(&f, &h);
+	for (uint64_t i = 0; i < n; i++)
+	{
+		CuckooStatus status = unit_filter_add(&f, element(3, i), 2);
+
+		/* by chance one may look like two others */
+		failed += status != CUCKOO_OK && status != CUCKOO_UNCHANGED;
+		if (i + 1 == due)
+		{
+			double		fpp = measured_fpp(&f, 4, "large");
+
+			CHECK(missing(&f, 3, due) == 0, "%" PRIu64 " elements", due);
+			printf("capacity 1e7 at 0.001, %" PRIu64 " elements: level %d, load %.3f, fpp %.6f, formula %.6f\n",
+				   due, f.h.level, (double) f.h.items / f.h.buckets / 4, fpp,
+				   cuckoo_fpp_now(&f.h));
+			CHECK(fabs(cuckoo_fpp_now(&f.h) / (0.001 * 0.93 * (double) due / 1e7) - 1)
+				  < 0.05, "%" PRIu64 " elements: formula %g", due,
+				  cuckoo_fpp_now(&f.h));
+			due *= 2;
+		}
+	}
+	CHECK(failed == 0, "%" PRIu64 " inserts failed", failed);
+	check_valid(&f, "large");
+	unit_filter_free(&f);
+}
+
+static void
+test_repeats(void)
+{
+	UnitFilter	f;
+	CuckooHeader h;
+	uint8_t    *after_two;
+	uint64_t	size;
+	uint64_t	changed = 0;
+
+	CHECK(cuckoo_header_sized(&h, 1000, 13, 0) == CUCKOO_OK, "sized");
+	unit_filter_init(&f, &h);
+	CHECK(unit_filter_add(&f, element(5, 0), 2) == CUCKOO_OK, "first");
+	CHECK(cuckoo_copies(&f.h, f.image, element(5, 0)) == 1, "first");
+	CHECK(unit_filter_add(&f, element(5, 0), 2) == CUCKOO_OK, "second");
+	CHECK(cuckoo_copies(&f.h, f.image, element(5, 0)) == 2, "second");
+	size = cuckoo_image_size(&f.h);
+	after_two = unit_alloc(size);
+	memcpy(after_two, f.image, size);
+	for (int i = 2; i < 1000000; i++)
+		changed += unit_filter_add(&f, element(5, 0), 2) != CUCKOO_UNCHANGED;
+	CHECK(changed == 0, "%" PRIu64 " adds changed it", changed);
+	for (int i = 0; i < 1000; i++)
+		changed += cuckoo_remove(&f.h, f.image, element(5, 0)) != CUCKOO_UNCHANGED;
+	CHECK(changed == 0 && f.h.items == 2 &&
+		  memcmp(after_two, f.image, size) == 0, "bytes");
+	free(after_two);
+	unit_filter_free(&f);
+
+	/* everything three times, to twenty times the capacity */
+	CHECK(cuckoo_header_sized(&h, 1000, cuckoo_fpp_bits(0.0001), 0) == CUCKOO_OK,
+		  "sized");
+	unit_filter_init(&f, &h);
+	for (uint64_t i = 0; i < 20000; i++)
+		for (int k = 0; k < 3; k++)
+		{
+			CuckooStatus status = unit_filter_add(&f, element(6, i), 2);
+
+			/* by chance one looks like another, which has two already */
+			CHECK(status == CUCKOO_OK || status == CUCKOO_UNCHANGED,
+				  "element %" PRIu64 ", time %d: %s at level %d, %" PRIu64 " items",
+				  i, k, cuckoo_status_text(status), f.h.level, f.h.items);
+		}
+	CHECK(missing(&f, 6, 20000) == 0, "three times each");
+	check_valid(&f, "three times each");
+	CHECK(f.h.items <= 40000 && f.h.items > 39000, "%" PRIu64 " items", f.h.items);
+	printf("one element a million times: as after two; 20000 three times each: level %d, load %.3f\n",
+		   f.h.level, (double) f.h.items / f.h.buckets / 4);
+	unit_filter_free(&f);
+}
+
+/* Elements made to share two buckets: an error, and soon. */
+static void
+test_crafted(void)
+{
+	static const uint32_t bases[] = {2, 34, 62, 66, 1000, 4096, 5248, 20096};
+	uint64_t	refused = 0;
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+		for (uint64_t kind = 0; kind < 4; kind++)
+		{
+			CuckooHeader h = unit_header(bases[i], 32, 13);
+			UnitFilter	f;
+			uint64_t	first = unit_random();
+			CuckooStatus status = CUCKOO_OK;
+			uint64_t	n;
+
+			unit_filter_init(&f, &h);
+			for (n = 0; n < 1000 && status == CUCKOO_OK; n++)
+			{
+				uint64_t	hash = first;
+
+				/*
+				 * One pair of buckets at every level but the last: extension
+				 * bits differ at the top only.  Or one core and everything
+				 * else the same but the bits that growth reads first; or one
+				 * window.
+				 */
+				if (kind < 2)
+					hash ^= n << (kind == 0 ? 28 : 22) & 0xffffffff;
+				else if (kind == 2)
+					hash ^= n << 8;
+				else
+					hash = (first & ~UINT64_C(0xffffff)) | (n << 8 | 0x04);
+				while ((status = cuckoo_insert(&f.h, f.image, hash, 2)) ==
+					   CUCKOO_FULL)
+				{
+					/* growth is for tables up to 64 buckets or an eighth full */
+					CHECK(f.h.buckets <= 64 || f.h.items * 2 >= f.h.buckets,
+						  "m0 %" PRIu32 ": %" PRIu32 " buckets for %" PRIu64,
+						  bases[i], f.h.buckets, n);
+					if (f.h.buckets > 100000)
+						break;
+					CHECK(unit_filter_grow(&f) == CUCKOO_OK, "m0 %" PRIu32, bases[i]);
+				}
+				if (status == CUCKOO_UNCHANGED)
+					status = CUCKOO_OK;
+			}
+			CHECK(status == CUCKOO_OK || status == CUCKOO_CRAFTED,
+				  "m0 %" PRIu32 ": %s", bases[i], cuckoo_status_text(status));
+			refused += status == CUCKOO_CRAFTED;
+			if (kind == 1)
+				CHECK(status == CUCKOO_CRAFTED && n >= 9, "m0 %" PRIu32, bases[i]);
+			check_valid(&f, "crafted");
+			/* what went in before is there */
+			CHECK(status == CUCKOO_OK || cuckoo_contains(&f.h, f.image, kind == 3 ?
+														 (first & ~UINT64_C(0xffffff)) | 4 : first),
+				  "m0 %" PRIu32, bases[i]);
+			unit_filter_free(&f);
+		}
+	CHECK(refused > 0, "none refused");
+	printf("crafted: %" PRIu64 " of %d sets refused\n", refused,
+		   (int) (sizeof(bases) / sizeof(bases[0])) * 4);
+}
+
+/*
+ * No honest element may be refused as crafted, although with every element
+ * added twice five that share a pair of buckets block each other, which once
+ * in some 50,000 such fills happens at a load under one half.
+ */
+static void
+test_not_crafted(void)
+{
+	uint64_t	rounds = unit_long ? 20000 : 2000;
+	uint64_t	crafted[2] = {0, 0};
+
+	for (uint64_t round = 0; round < rounds; round++)
+		for (int copies = 1; copies <= 2; copies++)
+		{
+			CuckooHeader h = unit_header(2 * (1 + (uint32_t) unit_below(64)), 16, 13);
+			UnitFilter	f;
+			CuckooStatus status = CUCKOO_OK;
+
+			unit_filter_init(&f, &h);
+			for (int i = 0; i < 600 && status == CUCKOO_OK; i++)
+			{
+				uint64_t	hash = unit_random();
+
+				for (int k = 0; k < copies; k++)
+				{
+					status = unit_filter_add(&f, hash, copies);
+					if (status == CUCKOO_UNCHANGED)
+						status = CUCKOO_OK;
+					crafted[copies - 1] += status == CUCKOO_CRAFTED;
+				}
+			}
+			unit_filter_free(&f);
+		}
+	printf("fills through 64 to 256 buckets refused as crafted: %" PRIu64
+		   " of %" PRIu64 " with each element once, %" PRIu64 " with each twice\n",
+		   crafted[0], rounds, crafted[1]);
+	CHECK(crafted[0] + crafted[1] == 0, "%" PRIu64 " refused",
+		  crafted[0] + crafted[1]);
+}
+
+/* Up and down again with honest elements, from few base buckets. */
+static void
+test_levels(void)
+{
+	static const uint32_t bases[] = {2, 4, 8, 16, 34, 62, 256, 4096, 5248};
+	uint64_t	most_buckets = unit_long ? 1 << 20 : 1 << 17;
+	double		least = 1;
+	double		least_shrunk = 1;
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+	{
+		CuckooHeader h = unit_header(bases[i], 32, 13);
+		UnitFilter	f;
+		uint64_t	n = 0;
+		uint64_t	set = 100 + i;
+
+		unit_filter_init(&f, &h);
+		for (;;)
+		{
+			CuckooStatus status = cuckoo_insert(&f.h, f.image, element(set, n), 2);
+
+			if (status == CUCKOO_OK || status == CUCKOO_UNCHANGED)
+			{
+				n++;
+				continue;
+			}
+			CHECK(status == CUCKOO_FULL, "m0 %" PRIu32 ", g %d: %s", bases[i],
+				  f.h.level, cuckoo_status_text(status));
+			if (f.h.buckets >= 1000)
+			{
+				double		load = (double) f.h.items / f.h.buckets / 4;
+
+				CHECK(load >= 0.93, "m0 %" PRIu32 ", g %d: %.4f", bases[i],
+					  f.h.level, load);
+				least = load < least ? load : least;
+			}
+			if ((uint64_t) f.h.buckets * 2 > most_buckets || status != CUCKOO_FULL)
+				break;
+			CHECK(unit_filter_grow(&f) == CUCKOO_OK, "m0 %" PRIu32, bases[i]);
+			CHECK(missing(&f, set, n) == 0, "m0 %" PRIu32 ", g %d", bases[i],
+				  f.h.level);
+		}
+		check_valid(&f, "levels");
+
+		/* take out element by element; shrink as soon as it fits at 0.9 */
+		while (f.h.level > 0 && n > 0)
+		{
+			CuckooStatus status;
+
+			n--;
+			status = cuckoo_remove(&f.h, f.image, element(set, n));
+			CHECK(status == CUCKOO_OK || status == CUCKOO_UNCHANGED, "remove");
+			if (f.h.items * 10 > (uint64_t) f.h.buckets * 2 * 9)
+				continue;
+			status = unit_filter_shrink(&f);
+			if (f.h.buckets >= 1000)
+				CHECK(status == CUCKOO_OK, "m0 %" PRIu32 ", g %d, %" PRIu64
+					  " items", bases[i], f.h.level, f.h.items);
+			if (status == CUCKOO_OK && f.h.buckets >= 1000)
+			{
+				double		load = (double) f.h.items / f.h.buckets / 4;
+
+				least_shrunk = load < least_shrunk ? load : least_shrunk;
+			}
+			CHECK(missing(&f, set, n) == 0, "m0 %" PRIu32 ", g %d, shrunk",
+				  bases[i], f.h.level);
+			if (status != CUCKOO_OK)
+				break;
+		}
+		check_valid(&f, "shrunk");
+		unit_filter_free(&f);
+	}
+	printf("growth from 2 to 5248 base buckets to %" PRIu64
+		   ": least load at a doubling %.3f; shrunk to loads of %.3f and more\n",
+		   most_buckets, least, least_shrunk);
+}
+
+static double
+first_failure(uint32_t base, int bits)
+{
+	CuckooHeader h = unit_header(base, bits, bits);
+	UnitFilter	f;
+	double		load;
+
+	unit_filter_init(&f, &h);
+	for (;;)
+	{
+		CuckooStatus status = cuckoo_insert(&f.h, f.image, unit_random(), 2);
+
+		if (status != CUCKOO_OK && status != CUCKOO_UNCHANGED)
+			break;
+	}
+	load = (double) f.h.items / base / 4;
+	unit_filter_free(&f);
+	return load;
+}
+
+static void
+test_first_failure(void)
+{
+	static const uint32_t bases[] = {
+		2, 8, 34, 64, 128, 256, 512, 1000, 2048, 4094, 4096, 5248, 8192, 16256,
+		16384, 32768, 65536, 262144
+	};
+
+	printf("least load at the first failed insert:");
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+	{
+		int			rounds = (int) (300000 / bases[i]) * (unit_long ? 10 : 1);
+		double		least = 1;
+
+		if (rounds > 200)
+			rounds = 200;
+		if (rounds < 3)
+			rounds = 3;
+		for (int k = 0; k < rounds; k++)
+		{
+			double		load = first_failure(bases[i], 13);
+
+			least = load < least ? load : least;
+			if (bases[i] >= 1000)
+				CHECK(load >= 0.93, "m0 %" PRIu32 ": %.4f", bases[i], load);
+		}
+		printf("%s %" PRIu32 ": %.3f", i % 9 == 0 ? "\n " : ",", bases[i], least);
+	}
+	printf("\n");
+}
+
+int
+main(int argc, char **argv)
+{
+	unit_begin(argc, argv, "test_filter");
+	naive_init();
+	test_sequences();
+	test_past_capacity();
+	test_large();
+	test_repeats();
+	test_crafted();
+	test_not_crafted();
+	test_levels();
+	test_first_failure();
+	return unit_end();
+}

@@ -1,0 +1,219 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit.h
+ *		What the unit tests of the core share: counted checks, a replayable
+ *		random generator, a filter in malloc'ed memory.
+ *
+ * usage of every test: test_x [seed [long]]
+ *
+ * Without a seed (or with 0) the clock gives one; it is printed, and the same
+ * seed runs the same test again.  With a second argument some tests take
+ * larger sizes and more rounds.  The last line of the output is "N passed, N
+ * failed", where each evaluated CHECK counts once; the exit status is 1 when
+ * one failed.  Only the first failures are printed.
+ *
+ * Images are allocated with exactly their size, so that an address sanitizer
+ * sees the first byte read or written beyond one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include "cuckoo_filter.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define UNIT_SHOWN_FAILURES 20
+
+static uint64_t unit_passed;
+static uint64_t unit_failed;
+static uint64_t unit_seed;
+static uint64_t unit_state;
+static bool unit_long;
+
+static inline void
+unit_fail(const char *file, int line, const char *what, const char *fmt,...)
+{
+	va_list		args;
+
+	if (++unit_failed > UNIT_SHOWN_FAILURES)
+		return;
+	printf("FAILED %s:%d: %s: ", file, line, what);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	printf(" (seed %" PRIu64 ")\n", unit_seed);
+	fflush(stdout);
+}
+
+/* Counts a check; format and arguments say where, should it fail. */
+#define CHECK(condition, ...) \
+	do { \
+		if (condition) \
+			unit_passed++; \
+		else \
+			unit_fail(__FILE__, __LINE__, #condition, __VA_ARGS__); \
+	} while (0)
+
+static inline uint64_t
+unit_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* splitmix64 */
+static inline uint64_t
+unit_random(void)
+{
+	return unit_mix(unit_state += UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* 0 .. n - 1 */
+static inline uint64_t
+unit_below(uint64_t n)
+{
+	return unit_random() % n;
+}
+
+static inline void
+unit_begin(int argc, char **argv, const char *name)
+{
+	struct timespec now;
+
+	if (argc > 1)
+		unit_seed = strtoull(argv[1], NULL, 10);
+	if (unit_seed == 0)
+	{
+		timespec_get(&now, TIME_UTC);
+		unit_seed = unit_mix((uint64_t) now.tv_sec * 1000000007 +
+							 (uint64_t) now.tv_nsec) >> 24;
+	}
+	unit_state = unit_mix(unit_seed);
+	unit_long = argc > 2;
+	printf("%s: seed %" PRIu64 "%s\n", name, unit_seed,
+		   unit_long ? ", long" : "");
+}
+
+static inline int
+unit_end(void)
+{
+	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", unit_passed,
+		   unit_failed);
+	return unit_failed > 0;
+}
+
+static inline void *
+unit_alloc(uint64_t size)
+{
+	void	   *p = calloc(1, size > 0 ? size : 1);
+
+	if (p == NULL)
+	{
+		printf("out of memory\n");
+		exit(2);
+	}
+	return p;
+}
+
+/* A filter and its image; elements are taken for integers. */
+typedef struct UnitFilter
+{
+	CuckooHeader h;
+	uint8_t    *image;
+} UnitFilter;
+
+/* A header at level 0, put together without the geometry rules. */
+static inline CuckooHeader
+unit_header(uint32_t base, int base_bits, int asked_bits)
+{
+	CuckooHeader h = {0};
+
+	h.base = base;
+	h.buckets = base;
+	h.base_bits = (uint8_t) base_bits;
+	h.bits = (uint8_t) base_bits;
+	h.asked_bits = (uint8_t) asked_bits;
+	h.windows = base >= 4096 && base % 128 == 0;
+	return h;
+}
+
+static inline void
+unit_filter_init(UnitFilter *f, const CuckooHeader *h)
+{
+	f->h = *h;
+	f->h.family = CUCKOO_FAMILY_INTEGER;
+	f->image = unit_alloc(cuckoo_image_size(h));
+	cuckoo_header_write(&f->h, f->image);
+}
+
+static inline void
+unit_filter_free(UnitFilter *f)
+{
+	free(f->image);
+	f->image = NULL;
+}
+
+static inline CuckooStatus
+unit_filter_grow(UnitFilter *f)
+{
+	CuckooHeader h = f->h;
+	CuckooStatus status = cuckoo_header_set_level(&h, f->h.level + 1);
+	uint8_t    *image;
+
+	if (status != CUCKOO_OK)
+		return status;
+	image = unit_alloc(cuckoo_image_size(&h));
+	cuckoo_grow(&f->h, f->image, &h, image);
+	free(f->image);
+	f->h = h;
+	f->image = image;
+	return CUCKOO_OK;
+}
+
+/* Leaves the filter as it was when it does not fit one level down. */
+static inline CuckooStatus
+unit_filter_shrink(UnitFilter *f)
+{
+	CuckooHeader h = f->h;
+	CuckooStatus status = cuckoo_header_set_level(&h, f->h.level - 1);
+	uint8_t    *image;
+
+	if (status != CUCKOO_OK)
+		return status;
+	image = unit_alloc(cuckoo_image_size(&h));
+	status = cuckoo_shrink(&f->h, f->image, &h, image);
+	if (status != CUCKOO_OK)
+	{
+		free(image);
+		return status;
+	}
+	free(f->image);
+	f->h = h;
+	f->image = image;
+	return CUCKOO_OK;
+}
+
+/* Inserts, growing where the filter asks for it. */
+static inline CuckooStatus
+unit_filter_add(UnitFilter *f, uint64_t hash, int max_copies)
+{
+	CuckooStatus status;
+
+	while ((status = cuckoo_insert(&f->h, f->image, hash, max_copies)) ==
+		   CUCKOO_FULL)
+	{
+		status = unit_filter_grow(f);
+		if (status != CUCKOO_OK)
+			break;
+	}
+	return status;
+}
+
+#endif							/* UNIT_H */
