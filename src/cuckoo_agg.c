@@ -501,7 +501,9 @@ params_check(const StateParams *params, int nargs, const NullableDatum *args)
 		given.seed != params->seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows of a group")));
+				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
+				 errdetail("They make one filter, but differ from an earlier row's."),
+				 errhint("Use constants, or GROUP BY what they depend on.")));
 }
 
 /*
@@ -622,14 +624,16 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 				 errmsg("cannot combine states of cf_agg over different element types"),
 				 errdetail("The families are \"%s\" and \"%s\".",
 						   cuckoo_family_name(a.params.family),
-						   cuckoo_family_name(b.params.family))));
+						   cuckoo_family_name(b.params.family)),
+				 errhint("Cast the elements of both to one type.")));
 	if (a.params.bits != b.params.bits ||
 		a.params.capacity != b.params.capacity ||
 		a.params.seed != b.params.seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("capacity, fpp or seed differ.")));
+				 errdetail("capacity, fpp or seed differ."),
+				 errhint("Make both with the same arguments of cf_agg.")));
 
 	writable = a.expanded != NULL &&
 		DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1);
@@ -682,8 +686,7 @@ build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
 			break;
 		pfree(slots);
 
-		/* beyond these it is not chance that the elements do not fit */
-		if (h->buckets > 64 && n < (Size) h->buckets * 2)
+		if (cuckoo_is_crafted(h, n))
 			cuckoo_error(CUCKOO_CRAFTED);
 		status = exact ? cuckoo_header_enlarge(h, percent)
 			: cuckoo_header_set_level(h, h->level + 1);

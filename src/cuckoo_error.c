@@ -36,7 +36,7 @@ cuckoo_error(CuckooStatus status)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("no room for this element in the cuckoofilter"),
-					 errdetail("Its buckets are full while the filter is less than half full, which chance excludes: too many elements have colliding hashes."),
+					 errdetail("Its buckets are full while the filter is almost empty, which chance excludes: too many elements have colliding hashes."),
 					 errhint("Build the filter again with another seed.")));
 			break;
 		case CUCKOO_FULL:
@@ -100,7 +100,8 @@ cuckoo_error_null_parameter(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be null", name)));
+			 errmsg("%s must not be null", name),
+			 errhint("Give it a value, or use the form of cf_agg without it.")));
 }
 
 void

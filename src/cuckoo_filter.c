@@ -21,9 +21,6 @@
  */
 #define MAX_EVICTIONS		500
 
-/* Growth at a load under one half is refused above this many buckets. */
-#define CRAFTED_BUCKETS		64
-
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -182,8 +179,7 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 		table_replace(&table, pair.pos2, 0, pair.fp);
 	else if (cuckoo_evict(&table, pair.fp, pair.pos1, hash) != CUCKOO_OK)
 	{
-		if (h->buckets > CRAFTED_BUCKETS &&
-			h->items < (uint64_t) h->buckets * CUCKOO_SLOTS / 2)
+		if (cuckoo_is_crafted(h, h->items))
 			return CUCKOO_CRAFTED;
 		return h->bits > CUCKOO_CORE_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
 	}

@@ -23,6 +23,23 @@
 
 #define CUCKOO_MAX_COPIES	2
 
+/*
+ * Whether a filter that has no room for another of `items` elements owes that
+ * to elements made to collide: it has more than 64 buckets, and a load under
+ * one eighth.
+ *
+ * Five classes of elements in one pair of buckets, each added twice, are enough
+ * to block one, and among honest elements some do: one in 50,000 fills through
+ * 64 to 1000 buckets meets them, at loads down to 0.23.  To get under one
+ * eighth a filter would have to grow so twice on end.  What crafted elements
+ * can make of a filter is so bounded to 16 times the size of its content.
+ */
+static inline bool
+cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
+{
+	return h->buckets > 64 && 2 * items < h->buckets;
+}
+
 /* Is an element like this in the filter?  Reads two buckets. */
 extern bool cuckoo_contains(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
@@ -37,8 +54,7 @@ extern int	cuckoo_copies(const CuckooHeader *h, const uint8_t *image,
  * CUCKOO_OK, CUCKOO_UNCHANGED, or, with nothing changed:
  *	CUCKOO_FULL			the filter should grow
  *	CUCKOO_LAST_LEVEL	it should, but no bit is left
- *	CUCKOO_CRAFTED		it has more than 64 buckets and is less than half
- *						full: elements made to collide, growing would not end
+ *	CUCKOO_CRAFTED		cuckoo_is_crafted(): growing would not end
  */
 extern CuckooStatus cuckoo_insert(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash, int max_copies);

@@ -99,10 +99,12 @@ CuckooStatus
 cuckoo_header_set_level(CuckooHeader *h, int level)
 {
 	int			bits = h->base_bits - level;
-	uint64_t	buckets = (uint64_t) h->base << level;
+	uint64_t	buckets;
 
+	CUCKOO_ASSERT(level >= 0);
 	if (bits < CUCKOO_CORE_BITS)
 		return CUCKOO_LAST_LEVEL;
+	buckets = (uint64_t) h->base << level;
 	if (image_size(buckets, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
 	h->level = (uint8_t) level;
@@ -299,7 +301,7 @@ cuckoo_status_text(CuckooStatus status)
 		case CUCKOO_FULL:
 			return "no room at this growth level";
 		case CUCKOO_CRAFTED:
-			return "both buckets of the element are full while the filter is less than half full";
+			return "no room for the element while the filter is almost empty";
 		case CUCKOO_LAST_LEVEL:
 			return "no fingerprint bit is left to grow by";
 		case CUCKOO_TOO_LARGE:

@@ -161,7 +161,8 @@ element_type(FunctionCallInfo fcinfo, int argno)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the element"),
-				 errhint("Cast the element to its type.")));
+				 errdetail("The call came without an expression, and the function is declared for any type."),
+				 errhint("Cast the element to a type for which cf_agg is declared, such as text or bigint.")));
 	return type;
 }
 
@@ -195,6 +196,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an extended hash function for type %s",
 						format_type_be(type)),
+				 errdetail("Elements are hashed by the type's default hash operator class."),
 				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
 
 	/*
