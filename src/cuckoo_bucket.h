@@ -52,13 +52,32 @@ cuckoo_low_mask(int bits)
 	return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
 }
 
-/* Loads the bucket at `pos` from the buckets of an image. */
-static inline CuckooBits
-cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
+/* Where the bucket at `pos` begins: the byte, from the first bucket on. */
+static inline uint64_t
+cuckoo_bucket_byte(uint32_t pos, int f)
 {
-	uint64_t	bit = (uint64_t) pos * cuckoo_bucket_bits(f);
-	const uint8_t *p = buckets + (bit >> 3);
-	int			off = bit & 7;	/* 0 or 4 */
+	return (uint64_t) pos * cuckoo_bucket_bits(f) >> 3;
+}
+
+/* How many bits into that byte: 0 or 4. */
+static inline int
+cuckoo_bucket_shift(uint32_t pos, int f)
+{
+	return (int) (pos * (uint32_t) cuckoo_bucket_bits(f) & 7);
+}
+
+/* Bytes that loading a bucket reads from that byte on. */
+static inline int
+cuckoo_bucket_reach(int f)
+{
+	return f > CUCKOO_NARROW_BITS ? 16 : 8;
+}
+
+/* Loads the bucket at `pos`, which begins in the byte at `p`. */
+static inline CuckooBits
+cuckoo_bucket_load_at(const uint8_t *p, uint32_t pos, int f)
+{
+	int			off = cuckoo_bucket_shift(pos, f);
 	CuckooBits	b;
 
 	b.lo = cuckoo_load64(p) >> off;
@@ -71,6 +90,13 @@ cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
 		b.hi = next >> off;
 	}
 	return b;
+}
+
+/* Loads the bucket at `pos` from the buckets of an image. */
+static inline CuckooBits
+cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
+{
+	return cuckoo_bucket_load_at(buckets + cuckoo_bucket_byte(pos, f), pos, f);
 }
 
 /*
@@ -99,14 +125,12 @@ typedef struct CuckooPattern
 } CuckooPattern;
 
 static inline CuckooPattern
-cuckoo_pattern(uint32_t fp, int f)
+cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
 {
 	CuckooPattern p;
 
-	p.lane = f - 4;
-	p.ones = UINT64_C(1) | UINT64_C(1) << p.lane;
-	if (f <= CUCKOO_NARROW_BITS)
-		p.ones |= p.ones << 2 * p.lane;
+	p.lane = h->bits - 4;
+	p.ones = h->lane_ones;
 	p.lanes = p.ones * (fp >> 4);
 	p.nibbles = (uint16_t) ((fp & 15) * 0x1111);
 	return p;
@@ -147,23 +171,36 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
 						  p->ones, p->lane) >> 1;
 }
 
+/*
+ * Bits 0, lane, 2 * lane and 3 * lane of x as four adjacent bits: the product
+ * has them side by side from 3 * lane on, all others elsewhere.
+ */
+static inline uint32_t
+cuckoo_gather(uint64_t x, int lane)
+{
+	uint64_t	gather = UINT64_C(1) << 3 * lane | UINT64_C(2) << 2 * lane |
+		UINT64_C(4) << lane | UINT64_C(8);
+
+	return (uint32_t) (x * gather >> 3 * lane) & 15;
+}
+
 /* How many slots hold the fingerprint of the pattern, given the lane hits. */
 static inline int
 cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 {
-	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK];
-	int			n = 0;
+	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK] ^ p->nibbles;
+	uint32_t	match = cuckoo_gather(cuckoo_zero_lanes(nibbles, 0x1111, 4) >> 3, 4);
 
-	nibbles = (uint32_t) cuckoo_zero_lanes(nibbles ^ p->nibbles, 0x1111, 4);
-	for (int i = 0; i < CUCKOO_SLOTS; i++)
+	if (p->lane <= CUCKOO_NARROW_BITS - 4)
+		match &= cuckoo_gather(hits >> (p->lane - 1), p->lane);
+	else
 	{
-		int			top = p->lane <= CUCKOO_NARROW_BITS - 4 ?
-			(i + 1) * p->lane - 1 :
-			((i & 1) + 1) * p->lane - 1 - (i >> 1);
-
-		n += (int) (hits >> top & nibbles >> (4 * i + 3) & 1);
+		hits >>= p->lane - 2;
+		match &= (uint32_t) ((hits >> 1 & 1) | (hits >> p->lane & 2) |
+							 (hits & 1) << 2 | (hits >> p->lane & 1) << 3);
 	}
-	return n;
+	/* the number of bits, from a table of sixteen nibbles */
+	return (int) (UINT64_C(0x4332322132212110) >> 4 * match & 15);
 }
 
 /* Is there an empty slot?  Empty slots sort first, so slot 0 tells. */
@@ -250,9 +287,8 @@ static inline void
 cuckoo_bucket_store(uint8_t *buckets, uint32_t pos, int f, CuckooBits b)
 {
 	int			bits = cuckoo_bucket_bits(f);
-	uint64_t	bit = (uint64_t) pos * bits;
-	uint8_t    *p = buckets + (bit >> 3);
-	int			off = bit & 7;
+	uint8_t    *p = buckets + cuckoo_bucket_byte(pos, f);
+	int			off = cuckoo_bucket_shift(pos, f);
 	uint64_t	mask = cuckoo_low_mask(bits) << off;
 
 	cuckoo_store64(p, (cuckoo_load64(p) & ~mask) | b.lo << off);

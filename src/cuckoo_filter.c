@@ -21,43 +21,124 @@
  */
 #define MAX_EVICTIONS		500
 
-bool
-cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+/* Lookups whose memory accesses overlap. */
+#define BATCH				64
+
+/* Copies of the fingerprint in one bucket. */
+static inline int
+bucket_copies(CuckooBits b, const CuckooPattern *pattern)
+{
+	uint64_t	hits = cuckoo_bucket_lane_hits(b, pattern);
+
+	return CUCKOO_LIKELY(hits == 0) ? 0 :
+		cuckoo_bucket_matches(b, pattern, hits);
+}
+
+/* Copies of a fingerprint in its two buckets, which begin at p1 and p2. */
+static inline int
+pair_copies(const CuckooHeader *h, CuckooPair pair, const uint8_t *p1,
+			const uint8_t *p2)
+{
+	CuckooBits	b1 = cuckoo_bucket_load_at(p1, pair.pos1, h->bits);
+	CuckooBits	b2 = cuckoo_bucket_load_at(p2, pair.pos2, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
+
+	return bucket_copies(b1, &pattern) + bucket_copies(b2, &pattern);
+}
+
+/* The same in an image. */
+static inline int
+image_copies(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	return pair_copies(h, pair,
+					   buckets + cuckoo_bucket_byte(pair.pos1, h->bits),
+					   buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+}
+
+static inline int
+saturated(int copies)
+{
+	return copies < CUCKOO_MAX_COPIES ? copies : CUCKOO_MAX_COPIES;
+}
+
+/*
+ * Is there a copy?  Both buckets are loaded before either is looked at, and an
+ * absent element mostly costs one branch.
+ */
+static inline bool
+pair_found(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 	CuckooBits	b1 = cuckoo_bucket_load(buckets, pair.pos1, h->bits);
 	CuckooBits	b2 = cuckoo_bucket_load(buckets, pair.pos2, h->bits);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
 	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, &pattern);
 	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, &pattern);
 
 	if (CUCKOO_LIKELY((hits1 | hits2) == 0))
 		return false;
-	return (hits1 != 0 && cuckoo_bucket_matches(b1, &pattern, hits1) > 0) ||
-		(hits2 != 0 && cuckoo_bucket_matches(b2, &pattern, hits2) > 0);
+	return cuckoo_bucket_matches(b1, &pattern, hits1) +
+		cuckoo_bucket_matches(b2, &pattern, hits2) > 0;
 }
 
-/* Copies of the fingerprint in one bucket. */
-static int
-bucket_copies(CuckooBits b, const CuckooPattern *pattern)
+bool
+cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	uint64_t	hits = cuckoo_bucket_lane_hits(b, pattern);
-
-	return hits == 0 ? 0 : cuckoo_bucket_matches(b, pattern, hits);
+	return pair_found(h, image, cuckoo_pair(h, hash));
 }
 
 int
 cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooPair	pair = cuckoo_pair(h, hash);
-	CuckooBits	b1 = cuckoo_bucket_load(buckets, pair.pos1, h->bits);
-	CuckooBits	b2 = cuckoo_bucket_load(buckets, pair.pos2, h->bits);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
-	int			n = bucket_copies(b1, &pattern) + bucket_copies(b2, &pattern);
+	return saturated(image_copies(h, image, cuckoo_pair(h, hash)));
+}
 
-	return n < CUCKOO_MAX_COPIES ? n : CUCKOO_MAX_COPIES;
+void
+cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
+					  const uint64_t *hashes, size_t n, bool *found)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+
+	for (size_t begin = 0; begin < n; begin += BATCH)
+	{
+		CuckooPair	pairs[BATCH];
+		size_t		end = n - begin < BATCH ? n - begin : BATCH;
+
+		/* all reads are under way before the first is waited for */
+		for (size_t i = 0; i < end; i++)
+		{
+			pairs[i] = cuckoo_pair(h, hashes[begin + i]);
+			CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
+			CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
+		}
+		for (size_t i = 0; i < end; i++)
+			found[begin + i] = pair_found(h, image, pairs[i]);
+	}
+}
+
+void
+cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
+{
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	probe->fp = pair.fp;
+	probe->pos[0] = pair.pos1;
+	probe->pos[1] = pair.pos2;
+	probe->length = cuckoo_bucket_reach(h->bits);
+	for (int i = 0; i < 2; i++)
+		probe->offset[i] = CUCKOO_HEADER_SIZE +
+			cuckoo_bucket_byte(probe->pos[i], h->bits);
+}
+
+int
+cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
+					const uint8_t *bytes0, const uint8_t *bytes1)
+{
+	CuckooPair	pair = {probe->fp, probe->pos[0], probe->pos[1]};
+
+	return saturated(pair_copies(h, pair, bytes0, bytes1));
 }
 
 static inline void
@@ -193,7 +274,7 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
 	CuckooBits	b;
 
 	if (cuckoo_copies(h, image, hash) != 1)

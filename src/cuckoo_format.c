@@ -95,6 +95,21 @@ cuckoo_capacity(const CuckooHeader *h)
 							   (h->base_bits - h->asked_bits));
 }
 
+void
+cuckoo_header_derive(CuckooHeader *h)
+{
+	int			lane;
+
+	h->bits = (uint8_t) (h->base_bits - h->level);
+	h->windows = has_windows(h->base);
+	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
+	h->base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
+	lane = h->bits - 4;
+	h->lane_ones = UINT64_C(1) | UINT64_C(1) << lane;
+	if (h->bits <= CUCKOO_NARROW_BITS)
+		h->lane_ones |= h->lane_ones << 2 * lane;
+}
+
 CuckooStatus
 cuckoo_header_set_level(CuckooHeader *h, int level)
 {
@@ -108,8 +123,7 @@ cuckoo_header_set_level(CuckooHeader *h, int level)
 	if (image_size(buckets, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
 	h->level = (uint8_t) level;
-	h->bits = (uint8_t) bits;
-	h->buckets = (uint32_t) buckets;
+	cuckoo_header_derive(h);
 	return CUCKOO_OK;
 }
 
@@ -124,7 +138,6 @@ header_init(CuckooHeader *h, uint64_t base, int base_bits, int asked_bits,
 	h->base = (uint32_t) base;
 	h->base_bits = (uint8_t) base_bits;
 	h->asked_bits = (uint8_t) asked_bits;
-	h->windows = has_windows(base);
 	return cuckoo_header_set_level(h, 0);
 }
 
@@ -211,8 +224,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->base_bits = (uint8_t) base_bits;
 	h->asked_bits = (uint8_t) asked_bits;
 	h->level = (uint8_t) level;
-	h->bits = (uint8_t) (base_bits - level);
-	h->windows = has_windows(h->base);
+	cuckoo_header_derive(h);
 
 	if (image[7] != (h->windows ? CUCKOO_FLAG_WINDOWS : 0))
 		return CUCKOO_BAD_FLAGS;
@@ -226,7 +238,6 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	buckets = (uint64_t) h->base << level;
 	if (size > CUCKOO_MAX_SIZE || size != image_size(buckets, h->bits))
 		return CUCKOO_BAD_LENGTH;
-	h->buckets = (uint32_t) buckets;
 	return CUCKOO_OK;
 }
 

@@ -120,14 +120,18 @@ typedef struct CuckooHeader
 	uint64_t	items;
 	uint64_t	seed;
 	uint32_t	base;			/* m0 */
-	uint32_t	buckets;		/* m0 * 2^level */
 	uint16_t	tag;
 	uint8_t		family;
 	uint8_t		base_bits;		/* f0 */
 	uint8_t		asked_bits;		/* ft */
 	uint8_t		level;			/* g */
+
+	/* derived, for lookups to have at hand */
 	uint8_t		bits;			/* f = f0 - g */
 	bool		windows;
+	uint32_t	buckets;		/* m0 * 2^g */
+	uint32_t	base_mask;		/* the low f0 bits */
+	uint64_t	lane_ones;		/* see CuckooPattern */
 } CuckooHeader;
 
 /*
@@ -149,6 +153,12 @@ extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
  * for the rare set of elements that does not fit.
  */
 extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
+
+/*
+ * Fills in what follows from base, base_bits and level, checking nothing;
+ * cuckoo_header_read() and cuckoo_header_set_level() do that.
+ */
+extern void cuckoo_header_derive(CuckooHeader *h);
 
 /* Sets the growth level, and all that follows from it; items stay. */
 extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);

@@ -84,27 +84,37 @@ static inline CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
 	uint32_t	core = (uint32_t) hash & 0xff;
-	uint32_t	ext = (uint32_t) (hash >> 8) &
-		((UINT32_C(1) << (h->base_bits - CUCKOO_CORE_BITS)) - 1);
-	uint32_t	segment = ext & ((UINT32_C(1) << h->level) - 1);
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
 	uint32_t	j2;
-	uint32_t	shift = 0;
+	uint32_t	far = ~UINT32_C(0); /* or zero for near */
 	CuckooPair	pair;
 
 	core += core == 0;
-	if (cuckoo_is_near(h, core))
-		j2 = j1 ^ cuckoo_near_step[core];
-	else
+	j2 = cuckoo_far_bucket(h, core, j1);
+
+	/*
+	 * Near or far is as good as random, so it is chosen by a mask: a branch
+	 * would be mispredicted every fourth time.
+	 */
+	if (h->windows)
 	{
-		j2 = cuckoo_far_bucket(h, core, j1);
-		shift = cuckoo_far_segment(h, core);
-		if (j1 > j2)
-			segment ^= shift;
+		far = (uint32_t) ((core & 3) != 0) - 1;
+		j2 = (j2 & far) | ((j1 ^ cuckoo_near_step[core]) & ~far);
 	}
-	pair.fp = core | ext >> h->level << CUCKOO_CORE_BITS;
-	pair.pos1 = segment * h->base + j1;
-	pair.pos2 = (segment ^ shift) * h->base + j2;
+	pair.fp = ((uint32_t) hash & ~UINT32_C(0xff) & h->base_mask) | core;
+	pair.pos1 = j1;
+	pair.pos2 = j2;
+	if (h->level > 0)
+	{
+		uint32_t	segment = pair.fp >> CUCKOO_CORE_BITS &
+			((UINT32_C(1) << h->level) - 1);
+		uint32_t	shift = cuckoo_far_segment(h, core) & far;
+
+		segment ^= shift & (0 - (uint32_t) (j1 > j2));
+		pair.fp = pair.fp >> CUCKOO_CORE_BITS >> h->level << CUCKOO_CORE_BITS | core;
+		pair.pos1 += segment * h->base;
+		pair.pos2 += (segment ^ shift) * h->base;
+	}
 	return pair;
 }
 

@@ -84,6 +84,7 @@ test_width(int f)
 	uint8_t    *ours = unit_alloc(size);
 	uint8_t    *theirs = unit_alloc(size);
 	uint32_t	all[BUCKETS][4] = {{0}};
+	CuckooHeader h = unit_header(2, f, 8);
 
 	CHECK(cuckoo_bucket_bits(f) == bits, "f %d", f);
 
@@ -134,7 +135,7 @@ test_width(int f)
 			probes[i] = some_fingerprint(f, slots, 4);
 		for (int i = 0; i < 16; i++)
 		{
-			CuckooPattern pattern = cuckoo_pattern(probes[i], f);
+			CuckooPattern pattern = cuckoo_pattern(probes[i], &h);
 			uint64_t	hits = cuckoo_bucket_lane_hits(b, &pattern);
 			int			lanes = 0;
 			int			n = 0;

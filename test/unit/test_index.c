@@ -90,8 +90,7 @@ test_base(uint32_t base)
 			uint32_t	fp;
 
 			h.level = (uint8_t) level;
-			h.bits = (uint8_t) (f0 - level);
-			h.buckets = base << level;
+			cuckoo_header_derive(&h);
 			if (round % 8 == 0)
 				hash &= ~UINT64_C(0xff);	/* core 0 */
 			else if (round % 8 == 1)
@@ -124,8 +123,7 @@ test_exhaustively(uint32_t base, int level)
 	CuckooHeader h = unit_header(base, 8 + level, 8);
 
 	h.level = (uint8_t) level;
-	h.bits = 8;
-	h.buckets = base << level;
+	cuckoo_header_derive(&h);
 	for (uint32_t pos = 0; pos < h.buckets; pos++)
 		for (uint32_t core = 1; core < 256; core++)
 		{

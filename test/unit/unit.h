@@ -136,11 +136,9 @@ unit_header(uint32_t base, int base_bits, int asked_bits)
 	CuckooHeader h = {0};
 
 	h.base = base;
-	h.buckets = base;
 	h.base_bits = (uint8_t) base_bits;
-	h.bits = (uint8_t) base_bits;
 	h.asked_bits = (uint8_t) asked_bits;
-	h.windows = base >= 4096 && base % 128 == 0;
+	cuckoo_header_derive(&h);
 	return h;
 }
 
