@@ -23,6 +23,13 @@
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
+/* The stored size of an external value shares its field from 14 on. */
+#if PG_VERSION_NUM >= 140000
+#define CUCKOO_EXTERNAL_SIZE(pointer) VARATT_EXTERNAL_GET_EXTSIZE(pointer)
+#else
+#define CUCKOO_EXTERNAL_SIZE(pointer) ((uint32) (pointer).va_extsize)
+#endif
+
 /* pg_noreturn came with 18; before, it was written another way. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
