@@ -1,0 +1,77 @@
+# cuckoo: build, install and test with PGXS
+#
+#	make && make install    build and install for the PostgreSQL of $(PG_CONFIG)
+#	make installcheck       test the installed extension on a running server
+#
+# and, on a server of their own that is thrown away afterwards; these install
+# what is missing (test/throwaway.sh), so they work before PGXS is there:
+#
+#	make check              all tests
+#	make demo               a short tour with real data
+#	make bench              benchmarks
+#	make psql               psql on an empty database with the extension
+#
+#	make unit               tests of the core alone, without PostgreSQL
+#
+# Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
+# core checks itself), with_llvm=no (no bitcode, for machines without clang).
+
+EXTENSION = cuckoo
+DATA = $(wildcard sql/cuckoo--*.sql)
+
+MODULE_big = cuckoo
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))
+PG_CPPFLAGS = -DCUCKOO_IN_POSTGRES $(if $(ASSERTS),-DCUCKOO_ASSERTS) \
+	-I$(srcdir)/src
+PG_CFLAGS = -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
+	$(if $(findstring clang,$(CC)),$(NOT_FOR_CLANG))
+# what clang says of PostgreSQL's headers, and of flags that were meant for gcc
+NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
+	-Wno-ignored-optimization-argument
+
+REGRESS_OPTS = --load-extension=cuckoo
+REGRESS := $(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f)))))
+ISOLATION := $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
+ISOLATION_OPTS = --inputdir=$(srcdir)/test
+ifneq ($(wildcard test/t/*.pl),)
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+endif
+EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
+
+# Goals that need PGXS include it; the others must work without.
+tasks = check demo bench psql
+goals = $(or $(MAKECMDGOALS),all)
+
+ifneq ($(filter-out unit $(tasks),$(goals)),)
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
+endif
+
+ifneq ($(filter $(tasks),$(goals)),)
+.PHONY: $(tasks)
+check:
+	@test/throwaway.sh -t test/check.sh
+demo:
+	@demo/run.sh
+bench:
+	@test/throwaway.sh bench/run.sh
+psql:
+	@test/throwaway.sh
+endif
+
+# The core and its tests, one program for each test/unit/test_*.c
+core = src/cuckoo_format.c src/cuckoo_tables.c src/cuckoo_filter.c src/cuckoo_build.c
+UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
+unit_tests = $(patsubst test/unit/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
+
+build/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
+	@mkdir -p build
+	$(CC) $(UNIT_CFLAGS) -Isrc -o $@ $< $(core) -lm
+
+.PHONY: unit
+unit: $(unit_tests)
+	@status=0; for t in $^; do echo "$$t:"; $$t || status=1; done; exit $$status

@@ -1,0 +1,164 @@
+-- What demo/run.sh shows: a block list of web pages as a cuckoo filter.
+-- Variables: home_pages, a file of URLs; seconds, what the clock shows.
+
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '64MB';
+SELECT set_config('demo.began', (clock_timestamp() - :seconds * interval '1 s')::text, false) \g /dev/null
+
+CREATE FUNCTION step(what text) RETURNS text LANGUAGE sql AS $$
+  SELECT format('[%s s] %s',
+    to_char(extract(epoch FROM clock_timestamp() - current_setting('demo.began')::timestamptz), 'FM990'),
+    what)
+$$;
+
+-- a number in [0, 1) that looks random and is the same in every run
+CREATE FUNCTION dice(i bigint, throw bigint) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT (hashint8extended(i, throw) & 1048575) / 1048576.0::float8
+$$;
+
+-- the median time of three runs, in milliseconds
+CREATE FUNCTION time_of(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+  began timestamptz;
+  times float8[];
+BEGIN
+  FOR i IN 1..3 LOOP
+    began := clock_timestamp();
+    EXECUTE query;
+    times[i] := 1000 * extract(epoch FROM clock_timestamp() - began);
+  END LOOP;
+  RETURN (SELECT round(percentile_disc(0.5) WITHIN GROUP (ORDER BY t)::numeric) FROM unnest(times) t);
+END
+$$;
+
+CREATE EXTENSION cuckoo;
+
+-- The data
+
+SELECT step('loading home pages');
+CREATE TABLE home_pages (url text);
+COPY home_pages FROM :'home_pages' (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02');
+CREATE TABLE sites AS
+  SELECT rtrim(url, '/') AS url,
+    row_number() OVER (ORDER BY hashtextextended(url, 1))::float8 AS rank
+  FROM (SELECT DISTINCT url FROM home_pages) u;
+SELECT count(*) AS sites FROM sites \gset
+
+CREATE FUNCTION page(site text, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE n WHEN 1 THEN site || '/' ELSE format('%s/%s/%s', site,
+    (array['docs', 'news', 'wiki', 'issues', 'download'])[n % 5 + 1], n) END
+$$;
+
+-- The n-th most popular site is visited in proportion to 1/n, and so is the
+-- n-th most popular page of a site.
+SELECT step('2,000,000 visits to pages of ' || :sites || ' sites');
+CREATE TABLE visits AS
+  SELECT timestamptz '2026-01-01' + i * interval '0.2 s' AS at, page(url, n) AS url
+  FROM (SELECT i, floor(:sites ^ dice(i, 1)) AS rank, floor(1000 ^ dice(i, 2))::int AS n
+        FROM generate_series(1, 2000000) i) v
+    JOIN sites USING (rank);
+
+-- Blocked are pages anywhere, popular or not.
+SELECT step('a block list');
+CREATE TABLE blocked AS
+  SELECT DISTINCT page(url, n) AS url
+  FROM (SELECT 1 + floor(:sites * dice(i, 3)) AS rank, 1 + floor(1000 * dice(i, 4))::int AS n
+        FROM generate_series(1, 500000) i) b
+    JOIN sites USING (rank);
+VACUUM ANALYZE visits, blocked;
+
+-- The filter, and what it replaces
+
+\set build 'INSERT INTO filters SELECT ''blocked'', cf_agg(url, 0.001) FROM blocked'
+SELECT step(:'build');
+CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter NOT NULL);
+SELECT clock_timestamp() AS began \gset
+:build;
+SELECT 1000 * extract(epoch FROM clock_timestamp() - :'began') AS build_ms \gset
+SELECT step('CREATE UNIQUE INDEX ON blocked (url)');
+CREATE UNIQUE INDEX blocked_url ON blocked (url);
+
+SELECT step('probing every page visited or blocked');
+SELECT count(*) AS listed,
+    count(*) FILTER (WHERE NOT cf_contains((SELECT f FROM filters WHERE name = 'blocked'), url)) AS missed
+  FROM blocked \gset
+SELECT count(*) AS absent,
+    count(*) FILTER (WHERE cf_contains((SELECT f FROM filters WHERE name = 'blocked'), url)) AS false_positives
+  FROM (SELECT url FROM visits EXCEPT SELECT url FROM blocked) absent \gset
+
+-- Which visits are to blocked pages? Each way three times, the median counts.
+
+\set scan 'SELECT count(url) FROM visits'
+\set exact 'SELECT count(*) FROM visits WHERE url IN (SELECT url FROM blocked)'
+\set filter 'SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters WHERE name = ''blocked''), url)'
+\set both :filter ' AND url IN (SELECT url FROM blocked)'
+SELECT step('visits to blocked pages, by the filter');
+SELECT time_of(:'scan') AS scan_ms, time_of(:'filter') AS filter_ms \gset
+:filter \gset filter_
+SELECT step('the same by IN (SELECT url FROM blocked)');
+SELECT time_of(:'exact') AS exact_ms \gset
+:exact \gset exact_
+SELECT step('the same by both');
+SELECT time_of(:'both') AS both_ms \gset
+:both \gset both_
+
+-- A filter is a value: it joins like one and is updated like one.
+
+SELECT step('a join, an addition, a deletion');
+SELECT name, count(*) AS hits, count(DISTINCT url) AS hit_pages
+  FROM visits JOIN filters ON cf_contains(f, url)
+  WHERE at < '2026-01-02'
+  GROUP BY name \gset
+
+\set page https://phishing.example/login
+\set look 'SELECT cf_contains(f, :\'page\') FROM filters WHERE name = ''blocked'''
+:look \gset before_
+UPDATE filters SET f = cf_add(f, :'page') WHERE name = 'blocked';
+:look \gset added_
+UPDATE filters SET f = cf_delete(f, :'page') WHERE name = 'blocked';
+:look \gset deleted_
+
+-- The report
+
+SELECT step('done');
+CREATE FUNCTION n(n numeric) RETURNS text LANGUAGE sql AS $$
+  SELECT to_char(n, 'FM999,999,999,990')
+$$;
+CREATE FUNCTION row_of(what text, variadic cells text[]) RETURNS text LANGUAGE sql AS $$
+  SELECT '  ' || rpad(what, 36) || string_agg(lpad(c, 16), '' ORDER BY i)
+  FROM unnest(cells) WITH ORDINALITY u(c, i)
+$$;
+
+\echo
+SELECT format('A block list of %s pages', n(:listed));
+SELECT format('  %s;', :'build');
+\echo
+SELECT row_of('Space', 'in all', 'for a page');
+SELECT row_of(what, n(size / 1000) || ' kB', round(8.0 * size / :listed, 1) || ' bits')
+  FROM (VALUES
+    (1, 'the pages, bare text', (SELECT sum(octet_length(url)) FROM blocked)),
+    (2, 'their unique B-tree index', pg_relation_size('blocked_url')),
+    (3, 'the filter', (SELECT (cf_info(f)).bytes FROM filters))) v(i, what, size)
+  ORDER BY i;
+\echo
+SELECT row_of('False answers', 'asked for', 'measured');
+SELECT row_of(n(:absent) || ' absent pages, found', '0.1 %',
+  round(100.0 * :false_positives / :absent, 3) || ' %');
+SELECT row_of(n(:listed) || ' blocked pages, missed', '0', n(:missed));
+\echo
+SELECT row_of('Visits to blocked pages', 'time', 'found');
+SELECT row_of('reading the visits alone', n(:scan_ms) || ' ms', '');
+SELECT row_of('the filter', n(:filter_ms) || ' ms', n(:filter_count));
+SELECT row_of('IN (SELECT url FROM blocked)', n(:exact_ms) || ' ms', n(:exact_count));
+SELECT row_of('both, for an exact answer', n(:both_ms) || ' ms', n(:both_count));
+\echo '  (2,000,000 visits, one process, all cached, work_mem 64 MB, median of three)'
+\echo
+SELECT row_of('JOIN filters ON cf_contains(f, url)', 'visits', 'pages');
+SELECT row_of(:'name' || ', on the first day', n(:hits), n(:hit_pages));
+\echo
+SELECT row_of('UPDATE filters SET ...', 'cf_contains');
+SELECT row_of('before', :'before_cf_contains');
+SELECT row_of('f = cf_add(f, url)', :'added_cf_contains');
+SELECT row_of('f = cf_delete(f, url)', :'deleted_cf_contains');
+\echo

@@ -1,0 +1,330 @@
+#!/bin/bash
+# A PostgreSQL server with this extension, for one run only.
+#
+#	test/throwaway.sh [-t] COMMAND...	run COMMAND on such a server
+#	test/throwaway.sh			psql on it
+#	. test/throwaway.sh			only define the functions below
+#
+# The source is built in a copy, installed below a temporary folder and served
+# from there by a new cluster that listens on a socket in that folder. At the
+# end, however it comes, the server is stopped and the folder deleted. Nothing
+# else on the machine changes, except that missing packages are installed where
+# there is apt: as root at once, else through sudo. -t asks for what TAP tests
+# need as well.
+#
+# PG_CONFIG chooses the PostgreSQL; otherwise it is the newest one with a
+# server. COMMAND runs in the copy, as the user who owns the server: the caller,
+# or postgres where the caller is root. In its environment make, psql and the
+# like find the build, the server and its database without further arguments,
+# and TEMP_CONFIG names the settings that further servers need to find the
+# extension (PostgreSQL::Test::Cluster adds them to every node by itself).
+set -uo pipefail
+
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
+tmp=		# everything made here; the path is short enough for a socket
+packages=()	# to be installed
+
+say()
+{
+	printf '[%3d s] %s\n' $SECONDS "$*"
+}
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# ---- leaving ---------------------------------------------------------------
+
+# end_servers: also those that tests have started; succeeds while there are any
+end_servers()
+{
+	local pid pids some=1
+
+	pids=$(find "$tmp" -name postmaster.pid -exec sed '/^[0-9]/!d; q' {} \;)
+	for pid in $pids; do
+		! kill -QUIT "$pid" || some=0
+	done
+	return $some
+}
+
+# end_group GROUP: succeeds while there is somebody in that process group. An
+# initdb may end its work, a matter of a second: its backends, when killed,
+# would leave shared memory behind.
+end_group()
+{
+	local stat name group
+
+	kill -0 -- "-$1" || return 1
+	for stat in /proc/[0-9]*/stat; do
+		read -r _ name _ _ group _ <"$stat"
+		[ "$name$group" != "(initdb)$1" ] || return 0
+	done
+	kill -TERM -- "-$1"
+	return 0
+}
+
+clean_up()
+{
+	local i groups group busy
+
+	set +u
+	trap '' HUP INT TERM PIPE
+	main_cluster_as_before
+	[ -n "$tmp" ] || return
+	groups=$(jobs -p)
+	for ((i = 0; i < 50; i++)); do
+		busy=
+		for group in $groups; do
+			! end_group "$group" || busy=1
+		done
+		! end_servers || busy=1
+		[ -n "$busy" ] || break
+		sleep 0.1
+	done
+	for group in $groups; do
+		kill -KILL -- "-$group"
+	done
+	rm -rf "$tmp"
+} 2>/dev/null
+
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 141' PIPE
+trap 'exit 143' TERM
+[ -t 0 ] || exec </dev/null
+
+# ---- packages --------------------------------------------------------------
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# apt_get ARG...: not through run(), so that an interrupt waits until the
+# package manager has come to a consistent end
+apt_get()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+		-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >/dev/null ||
+		die "apt-get $1 failed"
+}
+
+# install PACKAGE...
+install()
+{
+	command -v apt-get >/dev/null || die "please install what Debian calls $*"
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+		die "please install, as root: $*"
+	say "installing $*"
+	apt_get update
+	apt_get install --no-install-recommends "$@"
+}
+
+# want PACKAGE TEST...: PACKAGE is to be installed unless TEST succeeds
+want()
+{
+	"${@:2}" >/dev/null 2>&1 || packages+=("$1")
+}
+
+install_wanted()
+{
+	[ ${#packages[@]} -gt 0 ] || return 0
+	install "${packages[@]}"
+	packages=()
+}
+
+# The distribution's PostgreSQL, without the cluster that its package creates
+# and starts: one line in the configuration of Debian's tools, for the time of
+# the installation.
+createcluster_conf=/etc/postgresql-common/createcluster.conf
+
+install_postgres()
+{
+	local version
+
+	install postgresql-common
+	version=$(apt-cache depends postgresql 2>/dev/null |
+		sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p')
+	[ -n "$version" ] || die "apt knows no package postgresql"
+	as_root sed -i "\$a create_main_cluster = false # throwaway" $createcluster_conf
+	install "postgresql-$version"
+	main_cluster_as_before
+	PG_CONFIG=/usr/lib/postgresql/$version/bin/pg_config
+}
+
+main_cluster_as_before()
+{
+	grep -q '# throwaway$' $createcluster_conf 2>/dev/null || return 0
+	as_root sed -i '/# throwaway$/d' $createcluster_conf
+}
+
+find_postgres()
+{
+	local dir
+
+	[ -z "${PG_CONFIG:-}" ] || return 0
+	for dir in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -Vr) $(pg_config --bindir); do
+		PG_CONFIG=$dir/pg_config
+		[ ! -x "$dir/postgres" ] || return 0
+	done
+	return 1
+} 2>/dev/null
+
+finds_headers()
+{
+	[ -e "$("$PG_CONFIG" --includedir-server)/postgres.h" ] &&
+		[ -e "$("$PG_CONFIG" --pgxs)" ]
+}
+
+finds_xxhash()
+{
+	echo '#include <xxhash.h>' | cc -E -
+}
+
+find_all()
+{
+	find_postgres || install_postgres
+	[ -x "$("$PG_CONFIG" --bindir)/postgres" ] || die "$PG_CONFIG belongs to no server"
+	want make command -v make
+	want gcc command -v cc
+	want libc6-dev test -e /usr/include/stdio.h
+	want libxxhash-dev finds_xxhash
+	want "postgresql-server-dev-$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')" \
+		finds_headers
+	install_wanted
+	finds_headers || die "$PG_CONFIG names no headers to build with"
+}
+
+# ---- the server ------------------------------------------------------------
+
+# in_background COMMAND...: start COMMAND in the copy of the source, in a process
+# group of its own, to be able to end all of it, and as the user who is to own
+# the server
+in_background()
+{
+	set -m
+	as_owner "$@" </dev/null &
+	set +m
+}
+
+as_owner()
+{
+	cd "$tmp/src" || exit
+	export HOME=$tmp TMPDIR=$tmp/tmp
+	# becomes postgres by exec alone, where runuser would stay as a parent
+	[ "$(id -u)" != 0 ] || set -- chroot --userspec=postgres --skip-chdir / "$@"
+	exec "$@"
+}
+
+# run COMMAND...: and wait for it, where a signal is not kept waiting
+run()
+{
+	in_background "$@"
+	wait $!
+}
+
+# The settings that let a server find an extension below a folder: Debian has
+# one for it, and so has every PostgreSQL from 18 on.
+extension_settings()
+{
+	local inst=$tmp/inst
+
+	if knows_setting extension_control_path; then
+		echo "extension_control_path = '$inst$("$PG_CONFIG" --sharedir):\$system'"
+	elif knows_setting extension_destdir; then
+		echo "extension_destdir = '$inst'"
+	else
+		die "this PostgreSQL, older than 18 and not Debian's, loads only what is installed:" \
+			"use make install, and make installcheck on a running server"
+	fi
+	echo "dynamic_library_path = '$inst$("$PG_CONFIG" --pkglibdir):\$libdir'"
+}
+
+knows_setting()
+{
+	postgres --describe-config | grep "^$1	" >/dev/null
+}
+
+set_environment()
+{
+	local name flags=${MAKEFLAGS:-}
+
+	# of the calling make only the variables: its job server stays behind
+	case $flags in *' -- '*) flags=${flags#* -- } ;; *) flags= ;; esac
+	command -v gcc >/dev/null || flags="CC=cc $flags"
+	export MAKEFLAGS="-- $flags PG_CONFIG=$PG_CONFIG DESTDIR=$tmp/inst with_llvm=no"
+	unset MAKELEVEL MFLAGS LC_ALL
+
+	for name in ${!PG@}; do
+		case $name in PG_*) ;; *) unset "$name" ;; esac
+	done
+	export PGHOST=$tmp PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+	export PG_CONFIG TEMP_CONFIG=$tmp/extension.conf LANG=C.UTF-8
+	PATH=$("$PG_CONFIG" --bindir):$PATH
+}
+
+# start_server: find or install what is needed, build, start
+start_server()
+{
+	local server
+
+	find_all
+	tmp=$(mktemp -d /tmp/cuckoo.XXXXXX) || die "no temporary folder"
+	set_environment
+
+	mkdir "$tmp/src" "$tmp/inst" "$tmp/tmp"
+	tar -C "$source_dir" -cf - --exclude=./.git --exclude=./build --exclude=./tmp_check \
+		--exclude='*.o' --exclude='*.so' --exclude='*.bc' . | tar -C "$tmp/src" -xf - ||
+		die "could not copy the source"
+	extension_settings >"$TEMP_CONFIG" || exit
+	printf 'jit = off\nfsync = off\n' >>"$TEMP_CONFIG"
+	[ "$(id -u)" != 0 ] || chown -R postgres: "$tmp"
+
+	say "building for $("$PG_CONFIG" --version)"
+	run make -s -j "$(getconf _NPROCESSORS_ONLN)" install || die "the build failed"
+
+	say "starting a server in $tmp"
+	run initdb -D "$tmp/data" -U postgres -A trust -N >"$tmp/log" 2>&1 || die "$(cat "$tmp/log")"
+	cat - "$TEMP_CONFIG" >>"$tmp/data/postgresql.conf" <<-END
+		listen_addresses = ''
+		unix_socket_directories = '$tmp'
+		shared_buffers = 256MB
+		max_wal_size = 4GB
+		autovacuum = off
+	END
+	in_background postgres -D "$tmp/data" >"$tmp/log" 2>&1
+	server=$!
+	until pg_isready -q; do
+		kill -0 $server 2>/dev/null || die "the server did not start: $(cat "$tmp/log")"
+		sleep 0.1
+	done
+}
+
+# open_psql: on the terminal, where Ctrl-C is for psql
+open_psql()
+{
+	trap : INT
+	psql
+	trap 'exit 130' INT
+}
+
+# ---- as a command ----------------------------------------------------------
+
+if [ "$0" = "${BASH_SOURCE[0]}" ]; then
+	if [ "${1:-}" = -t ]; then
+		shift
+		want perl command -v prove
+		want libipc-run-perl perl -MIPC::Run -e 1
+	fi
+	start_server
+	if [ $# -gt 0 ]; then
+		run "$@"
+	else
+		psql -qc 'CREATE EXTENSION cuckoo'
+		echo 'The server and all in it go when psql ends (\q).'
+		open_psql
+	fi
+fi
