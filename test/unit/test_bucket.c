@@ -164,9 +164,9 @@ int
 main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_bucket");
-	test_codes();
+	TEST(test_codes());
 	for (int f = 8; f <= 32; f++)
-		test_width(f);
+		TEST(test_width(f));
 	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches\n");
 	return unit_end();
 }

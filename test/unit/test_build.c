@@ -489,11 +489,11 @@ main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_build");
 	naive_init();
-	test_small();
-	test_spread();
-	test_levels();
-	test_fit();
-	test_rates();
-	test_crafted();
+	TEST(test_small());
+	TEST(test_spread());
+	TEST(test_levels());
+	TEST(test_fit());
+	TEST(test_rates());
+	TEST(test_crafted());
 	return unit_end();
 }

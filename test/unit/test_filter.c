@@ -837,18 +837,76 @@ test_first_failure(void)
 	printf("\n");
 }
 
+/*
+ * Lookups in batches, and in nothing but the bytes that a probe asks for, tell
+ * what cuckoo_contains() and cuckoo_copies() do.
+ */
+static void
+test_other_lookups(void)
+{
+	static const uint32_t bases[] = {2, 34, 4096, 5248};
+
+	for (int bits = 8; bits <= 32; bits++)
+		for (int level = 0; level <= 3 && level <= bits - 8; level++)
+		{
+			CuckooHeader h = unit_header(bases[unit_below(4)], bits, 8);
+			UnitFilter	f;
+			uint64_t	hashes[1000];
+			bool		found[1000];
+			size_t		n = unit_below(1001);
+
+			unit_filter_init(&f, &h);
+			for (size_t i = 0; i < 1000; i++)
+				hashes[i] = unit_random();
+			for (int i = 0; i < 300; i++)
+			{
+				CuckooStatus status = cuckoo_insert(&f.h, f.image, hashes[unit_below(500)], 2);
+
+				CHECK(status <= CUCKOO_LAST_LEVEL, "%s", cuckoo_status_text(status));
+			}
+			for (int g = 0; g < level; g++)
+				CHECK(unit_filter_grow(&f) == CUCKOO_OK, "level %d", g);
+
+			cuckoo_contains_batch(&f.h, f.image, hashes, n, found);
+			for (size_t i = 0; i < n; i++)
+			{
+				CuckooProbe probe;
+				uint8_t    *bytes[2];
+				int			copies = cuckoo_copies(&f.h, f.image, hashes[i]);
+
+				CHECK(found[i] == cuckoo_contains(&f.h, f.image, hashes[i]) &&
+					  found[i] == (copies > 0), "bits %d, level %d", bits, level);
+				cuckoo_probe_init(&probe, &f.h, hashes[i]);
+				for (int k = 0; k < 2; k++)
+				{
+					CHECK(probe.offset[k] + (uint64_t) probe.length <=
+						  cuckoo_image_size(&f.h), "bits %d, level %d", bits, level);
+					bytes[k] = unit_alloc((uint64_t) probe.length);
+					memcpy(bytes[k], f.image + probe.offset[k], (size_t) probe.length);
+				}
+				CHECK(cuckoo_probe_copies(&probe, &f.h, bytes[0], bytes[1]) == copies,
+					  "bits %d, level %d", bits, level);
+				free(bytes[0]);
+				free(bytes[1]);
+			}
+			unit_filter_free(&f);
+		}
+	printf("batches and partial images, every width, levels 0 to 3\n");
+}
+
 int
 main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_filter");
 	naive_init();
-	test_sequences();
-	test_past_capacity();
-	test_large();
-	test_repeats();
-	test_crafted();
-	test_not_crafted();
-	test_levels();
-	test_first_failure();
+	TEST(test_sequences());
+	TEST(test_past_capacity());
+	TEST(test_large());
+	TEST(test_repeats());
+	TEST(test_crafted());
+	TEST(test_not_crafted());
+	TEST(test_levels());
+	TEST(test_first_failure());
+	TEST(test_other_lookups());
 	return unit_end();
 }

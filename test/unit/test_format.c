@@ -882,12 +882,12 @@ main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_format");
 	naive_init();
-	test_golden();
-	test_refusals();
-	test_hostile();
-	test_round_trip();
-	test_fpp_bits();
-	test_geometry();
-	test_overflow();
+	TEST(test_golden());
+	TEST(test_refusals());
+	TEST(test_hostile());
+	TEST(test_round_trip());
+	TEST(test_fpp_bits());
+	TEST(test_geometry());
+	TEST(test_overflow());
 	return unit_end();
 }

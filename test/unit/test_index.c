@@ -202,11 +202,9 @@ test_growth(uint32_t base)
 	unit_filter_free(&f);
 }
 
-int
-main(int argc, char **argv)
+static void
+test_tables(void)
 {
-	unit_begin(argc, argv, "test_index");
-	naive_init();
 	for (int core = 0; core < 256; core++)
 	{
 		CHECK(cuckoo_core_hash[core] == naive_hash((uint64_t) core), "core %d",
@@ -214,24 +212,32 @@ main(int argc, char **argv)
 		CHECK(cuckoo_near_step[core] == 1 + naive_hash((uint64_t) core) % 127,
 			  "core %d", core);
 	}
+}
+
+int
+main(int argc, char **argv)
+{
+	unit_begin(argc, argv, "test_index");
+	naive_init();
+	TEST(test_tables());
 	for (int i = 0; i < BASES; i++)
-		test_base(bases[i]);
+		TEST(test_base(bases[i]));
 	printf("pairs, involution, windows, growth: %d bases from %" PRIu32
 		   " to %" PRIu32 ", levels to 24\n", BASES, bases[0],
 		   bases[BASES - 1]);
-	test_exhaustively(2, 6);
-	test_exhaustively(4, 3);
-	test_exhaustively(6, 4);
-	test_exhaustively(34, 3);
-	test_exhaustively(62, 2);
-	test_exhaustively(4096, 1);
+	TEST(test_exhaustively(2, 6));
+	TEST(test_exhaustively(4, 3));
+	TEST(test_exhaustively(6, 4));
+	TEST(test_exhaustively(34, 3));
+	TEST(test_exhaustively(62, 2));
+	TEST(test_exhaustively(4096, 1));
 	printf("involution of every core at every position of small tables\n");
-	test_growth(2);
-	test_growth(6);
-	test_growth(34);
-	test_growth(62);
-	test_growth(4096);
-	test_growth(5248);
+	TEST(test_growth(2));
+	TEST(test_growth(6));
+	TEST(test_growth(34));
+	TEST(test_growth(62));
+	TEST(test_growth(4096));
+	TEST(test_growth(5248));
 	printf("growth of whole tables against the pairs of the next level\n");
 	return unit_end();
 }

@@ -9,7 +9,7 @@
  * Without a seed (or with 0) the clock gives one; it is printed, and the same
  * seed runs the same test again.  With a second argument some tests take
  * larger sizes and more rounds.  The last line of the output is "N passed, N
- * failed", where each evaluated CHECK counts once; the exit status is 1 when
+ * failed", counting what TEST ran; the exit status is 1 when
  * one failed.  Only the first failures are printed.
  *
  * Images are allocated with exactly their size, so that an address sanitizer
@@ -30,8 +30,10 @@
 
 #define UNIT_SHOWN_FAILURES 20
 
-static uint64_t unit_passed;
-static uint64_t unit_failed;
+static uint64_t unit_checks;
+static uint64_t unit_failures;
+static int	unit_tests;
+static int	unit_failed_tests;
 static uint64_t unit_seed;
 static uint64_t unit_state;
 static bool unit_long;
@@ -41,7 +43,7 @@ unit_fail(const char *file, int line, const char *what, const char *fmt,...)
 {
 	va_list		args;
 
-	if (++unit_failed > UNIT_SHOWN_FAILURES)
+	if (++unit_failures > UNIT_SHOWN_FAILURES)
 		return;
 	printf("FAILED %s:%d: %s: ", file, line, what);
 	va_start(args, fmt);
@@ -54,10 +56,18 @@ unit_fail(const char *file, int line, const char *what, const char *fmt,...)
 /* Counts a check; format and arguments say where, should it fail. */
 #define CHECK(condition, ...) \
 	do { \
-		if (condition) \
-			unit_passed++; \
-		else \
+		unit_checks++; \
+		if (!(condition)) \
 			unit_fail(__FILE__, __LINE__, #condition, __VA_ARGS__); \
+	} while (0)
+
+/* Runs a function of checks as one test, which passes if all of them do. */
+#define TEST(call) \
+	do { \
+		uint64_t	before = unit_failures; \
+		call; \
+		unit_tests++; \
+		unit_failed_tests += unit_failures > before; \
 	} while (0)
 
 static inline uint64_t
@@ -104,9 +114,11 @@ unit_begin(int argc, char **argv, const char *name)
 static inline int
 unit_end(void)
 {
-	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", unit_passed,
-		   unit_failed);
-	return unit_failed > 0;
+	printf("%" PRIu64 " checks, %" PRIu64 " failed\n", unit_checks,
+		   unit_failures);
+	printf("%d passed, %d failed\n", unit_tests - unit_failed_tests,
+		   unit_failed_tests);
+	return unit_failures > 0;
 }
 
 static inline void *
