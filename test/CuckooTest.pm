@@ -1,0 +1,78 @@
+# What the TAP tests have in common.
+#
+# Nodes find an extension that is not installed in the server's own place by the
+# settings in the file $TEMP_CONFIG, which PostgreSQL::Test::Cluster appends to
+# every configuration by itself; test/throwaway.sh writes it.
+package CuckooTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Test::More;
+
+our @EXPORT = qw(start_node checks report);
+
+# 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
+my $new_names;
+
+BEGIN
+{
+	$new_names = eval {
+		require PostgreSQL::Test::Cluster;
+		require PostgreSQL::Test::Utils;
+		1;
+	};
+	if (!$new_names)
+	{
+		require PostgresNode;
+		require TestLib;
+	}
+}
+
+# A running server, with the extension in its database postgres.
+sub start_node
+{
+	my ($name, @settings) = @_;
+	my $node = $new_names ? PostgreSQL::Test::Cluster->new($name)
+	  : PostgresNode::get_new_node($name);
+
+	$node->init;
+	$node->append_conf('postgresql.conf', join("\n", @settings, ''));
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION cuckoo');
+	return $node;
+}
+
+# Runs a script in one session. Every row that it outputs is one test: its name
+# and whether it passed. Errors do not end the script; a check that is lost to
+# one shows in the number of tests, which each file plans.
+sub checks
+{
+	my ($node, $database, $script) = @_;
+	my ($out, $errors);
+
+	$node->psql($database, $script, stdout => \$out, stderr => \$errors,
+		on_error_stop => 0);
+	report($out, $errors);
+	return;
+}
+
+# The tests in the output of such a script
+sub report
+{
+	my ($out, $errors) = @_;
+	my $all = 1;
+
+	foreach my $line (split /\n/, $out)
+	{
+		my ($name, $passed) = $line =~ /^(.*)\|(.*)$/ ? ($1, $2) : ($line, '');
+
+		$all &= ok($passed eq 't', $name);
+	}
+	diag($out, $errors) if !$all;
+	note($errors) if $errors ne '';
+	return;
+}
+
+1;

@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_test.c
+ *		Runs an aggregate the way a distributed engine does.
+ *
+ * These are the support functions of two aggregates, modelled on what Citus
+ * installs on its nodes:
+ *
+ *	test_partial_agg(aggregate oid, value)
+ *		The text of the state that the aggregate has after all values.  For an
+ *		aggregate of several arguments the value is a row of them.
+ *	test_combine_agg(aggregate oid, state cstring, NULL::result_type)
+ *		The result of the aggregate for the states of several calls of the
+ *		former.
+ *
+ * The functions of the aggregate are called through an FmgrInfo that is new
+ * for every row: without a call expression, and without the memory in fn_extra.
+ * States are copied and freed by the rules of nodeAgg.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(test_partial_agg_sfunc);
+PG_FUNCTION_INFO_V1(test_partial_agg_ffunc);
+PG_FUNCTION_INFO_V1(test_combine_agg_sfunc);
+PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
+
+#define MAX_ARGS	8
+
+/* The state of both aggregates: the state of the one they run, and its type. */
+typedef struct Box
+{
+	Oid			transfn;
+	Oid			combinefn;
+	Oid			finalfn;
+	Oid			type;
+	int16		len;
+	bool		byval;
+	NullableDatum value;
+} Box;
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "not called as an aggregate");
+	return context;
+}
+
+/* The box of a call, made in the first one; like nodeAgg's, no start value. */
+static Box *
+get_box(FunctionCallInfo fcinfo)
+{
+	HeapTuple	tuple;
+	Form_pg_aggregate form;
+	Box		   *box;
+
+	if (!PG_ARGISNULL(0))
+		return (Box *) PG_GETARG_POINTER(0);
+
+	tuple = SearchSysCache1(AGGFNOID, PG_GETARG_DATUM(1));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "no aggregate %u", PG_GETARG_OID(1));
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	if (form->aggtranstype == INTERNALOID || !OidIsValid(form->aggcombinefn))
+		elog(ERROR, "aggregate %u cannot be distributed", PG_GETARG_OID(1));
+	box = MemoryContextAllocZero(aggregate_context(fcinfo), sizeof(Box));
+	box->transfn = form->aggtransfn;
+	box->combinefn = form->aggcombinefn;
+	box->finalfn = form->aggfinalfn;
+	box->type = form->aggtranstype;
+	box->value.isnull = true;
+	get_typlenbyval(box->type, &box->len, &box->byval);
+	ReleaseSysCache(tuple);
+	return box;
+}
+
+/* Calls a function through a new FmgrInfo, in the outer call's context. */
+static NullableDatum
+call(FunctionCallInfo fcinfo, Oid function, int nargs, const NullableDatum *args)
+{
+	LOCAL_FCINFO(inner, MAX_ARGS);
+	FmgrInfo	info;
+	NullableDatum result;
+
+	fmgr_info(function, &info);
+	InitFunctionCallInfoData(*inner, &info, nargs, fcinfo->fncollation,
+							 fcinfo->context, fcinfo->resultinfo);
+	memcpy(inner->args, args, nargs * sizeof(NullableDatum));
+	result.value = FunctionCallInvoke(inner);
+	result.isnull = inner->isnull;
+	return result;
+}
+
+/* Lets a transition or combine function, whose state is args[0], advance. */
+static void
+advance(FunctionCallInfo fcinfo, Box *box, Oid function, int nargs,
+		NullableDatum *args)
+{
+	NullableDatum new;
+
+	args[0] = box->value;
+	new = call(fcinfo, function, nargs, args);
+	if (!box->byval &&
+		DatumGetPointer(new.value) != DatumGetPointer(box->value.value))
+	{
+		if (!new.isnull)
+		{
+			MemoryContext context = aggregate_context(fcinfo);
+
+			if (!(DatumIsReadWriteExpandedObject(new.value, false, box->len) &&
+				  MemoryContextGetParent(DatumGetEOHP(new.value)->eoh_context) == context))
+			{
+				MemoryContext caller = MemoryContextSwitchTo(context);
+
+				new.value = datumCopy(new.value, box->byval, box->len);
+				MemoryContextSwitchTo(caller);
+			}
+		}
+		if (!box->value.isnull)
+		{
+			if (DatumIsReadWriteExpandedObject(box->value.value, false, box->len))
+				DeleteExpandedObject(box->value.value);
+			else
+				pfree(DatumGetPointer(box->value.value));
+		}
+	}
+	box->value = new;
+}
+
+/* test_partial_agg_sfunc(internal, oid, anyelement) */
+Datum
+test_partial_agg_sfunc(PG_FUNCTION_ARGS)
+{
+	Box		   *box = get_box(fcinfo);
+	NullableDatum args[MAX_ARGS];
+	int			nargs = 2;
+
+	args[1] = fcinfo->args[2];
+	if (get_fn_expr_argtype(fcinfo->flinfo, 2) == RECORDOID)
+	{
+		HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(2);
+
+		nargs = HeapTupleHeaderGetNatts(row) + 1;
+		if (nargs > MAX_ARGS)
+			elog(ERROR, "too many arguments");
+		for (int i = 1; i < nargs; i++)
+			args[i].value = GetAttributeByNum(row, i, &args[i].isnull);
+	}
+	advance(fcinfo, box, box->transfn, nargs, args);
+	PG_RETURN_POINTER(box);
+}
+
+/* test_partial_agg_ffunc(internal) */
+Datum
+test_partial_agg_ffunc(PG_FUNCTION_ARGS)
+{
+	Box		   *box = (Box *) PG_GETARG_POINTER(0);
+	Oid			output;
+	bool		is_varlena;
+
+	if (PG_ARGISNULL(0) || box->value.isnull)
+		PG_RETURN_NULL();
+	getTypeOutputInfo(box->type, &output, &is_varlena);
+	PG_RETURN_DATUM(call(fcinfo, output, 1, &box->value).value);
+}
+
+/* test_combine_agg_sfunc(internal, oid, cstring, anyelement) */
+Datum
+test_combine_agg_sfunc(PG_FUNCTION_ARGS)
+{
+	Box		   *box = get_box(fcinfo);
+	NullableDatum args[2] = {{0}};
+
+	args[1].isnull = PG_ARGISNULL(2);
+	if (!args[1].isnull)
+	{
+		NullableDatum input[3] = {{0}};
+		Oid			function,
+					ioparam;
+
+		getTypeInputInfo(box->type, &function, &ioparam);
+		input[0] = fcinfo->args[2];
+		input[1].value = ObjectIdGetDatum(ioparam);
+		input[2].value = Int32GetDatum(-1);
+		args[1] = call(fcinfo, function, 3, input);
+	}
+	advance(fcinfo, box, box->combinefn, 2, args);
+	PG_RETURN_POINTER(box);
+}
+
+/* test_combine_agg_ffunc(internal, oid, cstring, anyelement) */
+Datum
+test_combine_agg_ffunc(PG_FUNCTION_ARGS)
+{
+	Box		   *box = (Box *) PG_GETARG_POINTER(0);
+	NullableDatum result;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	result = call(fcinfo, box->finalfn, 1, &box->value);
+	fcinfo->isnull = result.isnull;
+	return result.value;
+}

@@ -1,0 +1,263 @@
+# Distributed engines call the functions of an aggregate outside of any query
+# that names it: with an FmgrInfo that knows no expression and forgets fn_extra,
+# and with states that travel as text. The result must be the same filter. Also:
+# states in tables and in direct calls are never changed, and what is no state
+# is refused.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use Test::More;
+
+my $node = start_node('bare_call', "work_mem = '64MB'");
+
+if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
+{
+	plan skip_all => 'needs make -C test/module install';
+}
+plan tests => 105;
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_partial_agg_ffunc(internal) RETURNS cstring AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_combine_agg_sfunc(internal, oid, cstring, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test' LANGUAGE C;
+CREATE AGGREGATE test_partial_agg(oid, anyelement) (
+	SFUNC = test_partial_agg_sfunc, STYPE = internal, FINALFUNC = test_partial_agg_ffunc);
+CREATE AGGREGATE test_combine_agg(oid, cstring, anyelement) (
+	SFUNC = test_combine_agg_sfunc, STYPE = internal, FINALFUNC = test_combine_agg_ffunc, FINALFUNC_EXTRA);
+
+-- the state of cf_agg as a value
+CREATE AGGREGATE state_agg(bigint) (SFUNC = cf_agg_trans, STYPE = cuckoostate, COMBINEFUNC = cf_agg_combine);
+CREATE AGGREGATE state_agg(bigint, float8) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(bigint, bigint, float8) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(bigint, bigint, float8, bigint) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(text) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE numeric_state_agg(numeric) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+
+-- partition 0 is empty, 1 has 80 values, 2 has many; each value several times
+CREATE TABLE few (part int, v int);
+INSERT INTO few SELECT 1, i % 80 FROM generate_series(1, 500) i;
+INSERT INTO few SELECT 2, i * 7 % 5003 FROM generate_series(1, 15000) i;
+CREATE TABLE many (part int, v int);
+INSERT INTO many SELECT 1, i % 80 FROM generate_series(1, 500) i;
+INSERT INTO many SELECT 2, (i::bigint * 7919 % 300007)::int FROM generate_series(1, 600000) i;
+
+-- the filter by partial states, combined in both orders, and the plain one
+CREATE FUNCTION same(argtypes text, args text, source regclass) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+	same boolean;
+BEGIN
+	EXECUTE format('
+		WITH partial AS MATERIALIZED (
+			SELECT part, (SELECT test_partial_agg(%1$L::regprocedure, %2$s) FROM %4$s WHERE part = p.part) AS state
+			FROM generate_series(0, 2) AS p(part)
+		), combined AS (
+			SELECT count(state) AS states,
+				test_combine_agg(%1$L::regprocedure, state, NULL::cuckoofilter ORDER BY part) AS a,
+				test_combine_agg(%1$L::regprocedure, state, NULL::cuckoofilter ORDER BY part DESC) AS b
+			FROM partial
+		), plain AS (SELECT cf_agg(%3$s) AS filter FROM %4$s)
+		SELECT states = 2 AND cf_count(filter) > 100 AND a::bytea = filter::bytea AND b::bytea = filter::bytea
+		FROM combined, plain',
+		'cf_agg(' || argtypes || ')', CASE WHEN argtypes LIKE '%,%' THEN 'ROW(' || args || ')' ELSE args END,
+		args, source)
+		INTO same;
+	RETURN same;
+END $$;
+
+-- SQLSTATE, message and detail of the error that a command gives
+CREATE FUNCTION error_of(command text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE command;
+	RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || SQLERRM || ': ' || detail;
+END $$;
+SQL
+
+# 44 tests: all overloads for concrete types
+checks($node, 'postgres', <<'SQL');
+SELECT 'cf_agg(' || type || form.types || ') by partial states', same(type || form.types, value || form.args, 'few')
+FROM (VALUES
+	('text', '''value '' || v'), ('"char"', 'chr(1 + v % 127)::"char"'), ('smallint', 'v::int2'),
+	('integer', 'v'), ('bigint', 'v * 10000000000'), ('oid', 'v::oid'), ('uuid', 'md5(v::text)::uuid'),
+	('bytea', 'int4send(v)'), ('date', 'date ''1990-01-01'' + v'),
+	('timestamp', 'timestamp ''1990-01-01'' + v * interval ''1 hour'''),
+	('timestamptz', 'timestamptz ''1990-01-01'' + v * interval ''1 hour''')) AS t(type, value),
+	(VALUES ('', ''), (',float8', ', 0.01::float8'), (',bigint,float8', ', 1000::bigint, 0.0001::float8'),
+	(',bigint,float8,bigint', ', 100000::bigint, 0.01::float8, 42::bigint')) AS form(types, args);
+SQL
+
+# 7 tests
+checks($node, 'postgres', <<'SQL');
+SELECT 'many texts', same('text', '''value '' || v', 'many');
+SELECT 'many bigints, sized', same('bigint,bigint,float8,bigint', 'v::int8, 100000::bigint, 0.0001::float8, 7::bigint', 'many');
+SELECT 'nulls are skipped', test_combine_agg('cf_agg(int)'::regprocedure, state, NULL::cuckoofilter)::bytea = (SELECT cf_agg(i)::bytea FROM generate_series(1, 10) i)
+FROM (SELECT test_partial_agg('cf_agg(int)'::regprocedure, v) AS state
+	FROM (SELECT NULL::int UNION ALL SELECT generate_series(1, 10) UNION ALL SELECT NULL) AS values(v)) s;
+SELECT 'no rows anywhere give an empty filter', test_combine_agg('cf_agg(int)'::regprocedure, state, NULL::cuckoofilter) = cf_agg(NULL::int)
+FROM (SELECT test_partial_agg('cf_agg(int)'::regprocedure, v) AS state FROM few WHERE part = 0) s;
+SELECT 'groups', count(*) = 100 AND bool_and(test_filter = filter)
+FROM (SELECT v % 100 AS k, test_partial_agg('cf_agg(int)'::regprocedure, v)::text AS state, cf_agg(v) AS filter FROM few GROUP BY 1) s,
+	LATERAL (SELECT test_combine_agg('cf_agg(int)'::regprocedure, s::cstring, NULL::cuckoofilter) AS test_filter FROM unnest(ARRAY[state, state]) s) c;
+SELECT 'cf_agg(anyelement) called so is an error',
+	error_of('SELECT test_partial_agg(''cf_agg(anyelement)''::regprocedure, v::numeric) FROM few') LIKE '42P18 could not determine the type of the element: %';
+SELECT 'cf_agg(anyelement, ...) called so is an error',
+	error_of('SELECT test_partial_agg(''cf_agg(anyelement,float8)''::regprocedure, ROW(v, 0.01::float8)) FROM few') LIKE '42P18 could not determine the type of the element: %';
+SQL
+
+SKIP:
+{
+	skip 'this PostgreSQL has no ICU, so no nondeterministic collations', 1
+	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_collation WHERE collprovider = 'i'") eq '0';
+	checks($node, 'postgres', <<'SQL');
+CREATE COLLATION case_insensitive (PROVIDER = icu, LOCALE = 'und-u-ks-level2', DETERMINISTIC = false);
+CREATE VIEW words AS SELECT part, (CASE v % 2 WHEN 0 THEN 'a' ELSE 'A' END || v / 2) COLLATE case_insensitive AS v FROM few;
+SELECT 'nondeterministic collation', same('text', 'v', 'words') AND (SELECT cf_count(cf_agg(v)) BETWEEN 2490 AND 2502 FROM words);
+SQL
+}
+
+# 24 tests
+checks($node, 'postgres', <<'SQL');
+-- flat in a tuple with a short header; flat, inline; large, TOASTed
+CREATE TABLE states (n int, s cuckoostate);
+INSERT INTO states SELECT n, state_agg(i) FROM generate_series(1, 3000::bigint) i, (VALUES (1), (8), (50), (123), (124), (3000)) v(n) WHERE i <= n GROUP BY n;
+CREATE VIEW texts AS SELECT n, s::text FROM states;
+CREATE TABLE before AS SELECT * FROM texts;
+CREATE FUNCTION unchanged() RETURNS boolean LANGUAGE sql AS
+	'SELECT count(*) = 6 AND bool_and(a.s = b.s) FROM texts a JOIN before b USING (n)';
+SELECT 'states are stored short, inline and TOASTed', bool_or(pg_column_size(s) < 128) AND bool_or(pg_column_size(s) BETWEEN 128 AND 1999)
+	AND (SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE oid = 'states'::regclass) FROM states;
+
+SELECT 'text form of a state', count(*) = 6 AND bool_and(s::text::cuckoostate::text = s::text) FROM states;
+SELECT current_setting('data_directory') || '/states' AS file \gset
+COPY states TO :'file' (FORMAT binary);
+CREATE TABLE copied (LIKE states);
+COPY copied FROM :'file' (FORMAT binary);
+SELECT 'binary form of a state', count(*) = 6 AND bool_and(s.s::text = c.s::text AND cuckoostate_send(c.s) = decode(s.s::text, 'base64'))
+FROM states s JOIN copied c USING (n);
+
+SELECT 'final, directly', bool_and(cf_agg_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) AND unchanged() FROM states;
+SELECT 'transition of a new value, directly', bool_and(cf_agg_final(cf_agg_trans(s, -5::bigint)) = (SELECT cf_agg(i) FROM (SELECT generate_series(1, n) UNION SELECT -5) t(i)))
+	AND unchanged() FROM states;
+SELECT 'the stored states are as before', unchanged();
+SELECT 'transition of an old value, directly', bool_and(cf_agg_trans(s, 1::bigint)::text = s::text) AND unchanged() FROM states;
+SELECT 'several calls on one state', bool_and(cf_count(cf_agg_final(a)) = n + 2 AND cf_count(cf_agg_final(b)) = n + 2
+	AND cf_count(cf_agg_final(c)) = n + 3 AND a::text <> b::text AND cf_count(cf_agg_final(e)) = n + 1) AND unchanged()
+FROM (SELECT n, e, cf_agg_trans(e, -6::bigint) AS a, cf_agg_trans(e, -7::bigint) AS b, cf_agg_combine(e, cf_agg_trans(cf_agg_trans(NULL, -8::bigint), -9::bigint)) AS c
+	FROM (SELECT n, cf_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s OFFSET 0) s;
+SELECT 'combine, directly', bool_and(cf_agg_final(cf_agg_combine(a.s, b.s)) = (SELECT cf_agg(i) FROM generate_series(1, greatest(a.n, b.n)) i)) AND unchanged()
+FROM states a, states b;
+SELECT 'combine a state with itself', bool_and(cf_agg_combine(s, s)::text = s::text AND cf_agg_combine(e, e)::text = e::text) AND unchanged()
+FROM (SELECT s, cf_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s;
+SELECT 'combine disjoint states', bool_and(cf_agg_final(cf_agg_combine(s, t)) = (SELECT cf_agg(i) FROM generate_series(-n, n) i WHERE i <> 0)) AND unchanged()
+FROM states, LATERAL (SELECT state_agg(-i) AS t FROM generate_series(1, n::bigint) i) t;
+SELECT 'combine with null', bool_and(cf_agg_combine(s, NULL)::text = s::text AND cf_agg_combine(NULL, s)::text = s::text AND cf_agg_combine(NULL, NULL) IS NULL) FROM states;
+SELECT 'transition of null', bool_and(cf_agg_trans(s, NULL::bigint)::text = s::text AND cf_agg_trans(NULL, NULL::bigint) IS NULL) FROM states;
+SELECT 'final of null', cf_agg_final(NULL) = cf_agg(NULL::bigint);
+SELECT 'states aggregated over a table of states', cf_agg_final(state_agg(i)) = cf_agg(i) FROM generate_series(1, 3000::bigint) i;
+
+CREATE FUNCTION variables() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	a cuckoostate;
+	b cuckoostate;
+	was text;
+BEGIN
+	FOR i IN 1..400 LOOP
+		b := a;
+		was := b;
+		a := cf_agg_trans(a, i::bigint);
+		IF b::text <> was OR a::text = was THEN
+			RETURN false;
+		END IF;
+	END LOOP;
+	b := cf_agg_combine(a, (SELECT s FROM states WHERE n = 3000));
+	RETURN cf_count(cf_agg_final(a)) = 400 AND cf_count(cf_agg_final(b)) = 3000;
+END $$;
+SELECT 'plpgsql variables', variables();
+
+SELECT 'transition of another family', error_of('SELECT cf_agg_trans(s, ''x''::text) FROM states') LIKE '42804 %' AND unchanged();
+SELECT 'transition with other parameters', error_of('SELECT cf_agg_trans(s, 1::bigint, 0.1) FROM states') LIKE '22023 %' AND unchanged();
+CREATE TABLE others (what text, code text, s cuckoostate);
+INSERT INTO others SELECT 'family', '42804', state_agg('x'::text);
+INSERT INTO others SELECT 'type of family other', '42804', numeric_state_agg(1.5);
+INSERT INTO others SELECT 'fpp', '22023', state_agg(1, 0.1);
+INSERT INTO others SELECT 'capacity', '22023', state_agg(1, 1000, 0.001);
+INSERT INTO others SELECT 'seed', '22023', state_agg(1, 1000, 0.001, 9);
+SELECT 'combining states of different ' || what,
+	error_of(format('SELECT cf_agg_combine(a.s, b.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
+	AND error_of(format('SELECT cf_agg_combine(b.s, a.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
+	AND error_of(format('SELECT test_combine_agg(''cf_agg(bigint)''::regprocedure, s::text::cstring, NULL::cuckoofilter)
+		FROM (SELECT s FROM states UNION ALL SELECT s FROM others WHERE what = %L) s', what)) LIKE code || ' cannot combine%' AND unchanged()
+FROM others ORDER BY what;
+SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
+SQL
+
+# 29 tests: texts and bytes that are no state
+checks($node, 'postgres', <<'SQL');
+CREATE TABLE sink (s cuckoostate);
+CREATE FUNCTION to_text(bytes bytea) RETURNS text LANGUAGE sql AS
+	$$ SELECT translate(encode(bytes, 'base64'), E'\n', '') $$;
+CREATE FUNCTION text_error(state text) RETURNS text LANGUAGE sql AS
+	$$ SELECT error_of(format('SELECT %L::cuckoostate', state)) $$;
+CREATE FUNCTION binary_error(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	file text := current_setting('data_directory') || '/state';
+BEGIN
+	EXECUTE format('COPY (SELECT %L::bytea) TO %L (FORMAT binary)', bytes, file);
+	RETURN error_of(format('COPY sink FROM %L (FORMAT binary)', file));
+END $$;
+-- header of 32 bytes, three hashes
+SELECT decode(test_partial_agg('cf_agg(int)'::regprocedure, i)::text, 'base64') AS state FROM generate_series(1, 3) i \gset
+SELECT 'a state is taken', text_error(to_text(:'state')) = 'none' AND binary_error(:'state') = 'none';
+SELECT 'refused: ' || what,
+	text_error(to_text(bytes)) = '22P02 invalid input syntax for type cuckoostate: The state is refused: ' || reason || '.'
+	AND binary_error(bytes) = '22P03 invalid cuckoostate: The state is refused: ' || reason || '.'
+FROM (VALUES
+	('nothing', 'shorter than a header', ''::bytea),
+	('header cut', 'shorter than a header', substring(:'state'::bytea FOR 31)),
+	('header only', 'length does not agree with the number of hashes', substring(:'state'::bytea FOR 32)),
+	('last hash missing', 'length does not agree with the number of hashes', substring(:'state'::bytea FOR 48)),
+	('last byte missing', 'length does not agree with the number of hashes', substring(:'state'::bytea FOR 55)),
+	('a byte more', 'length does not agree with the number of hashes', :'state'::bytea || '\x00'),
+	('a hash more', 'length does not agree with the number of hashes', :'state'::bytea || '\xffffffffffffffff'),
+	('magic', 'does not begin with "CS"', set_byte(:'state', 1, 70)),
+	('version 2', 'unknown version', set_byte(:'state', 2, 2)),
+	('family none', 'unknown element family', set_byte(:'state', 3, 0)),
+	('family 11', 'unknown element family', set_byte(:'state', 3, 11)),
+	('7 bits', 'fingerprint bits or capacity out of range', set_byte(:'state', 4, 7)),
+	('31 bits', 'fingerprint bits or capacity out of range', set_byte(:'state', 4, 31)),
+	('reserved byte', 'reserved byte is not zero', set_byte(:'state', 5, 1)),
+	('tag', 'unknown element family', set_byte(:'state', 6, 1)),
+	('negative capacity', 'fingerprint bits or capacity out of range', set_byte(:'state', 23, 128)),
+	('huge capacity', 'fingerprint bits or capacity out of range', set_byte(:'state', 20, 1)),
+	('two hashes', 'length does not agree with the number of hashes', set_byte(:'state', 24, 2)),
+	('four hashes', 'length does not agree with the number of hashes', set_byte(:'state', 24, 4)),
+	('2^61 + 3 hashes', 'length does not agree with the number of hashes', set_byte(:'state', 31, 32)),
+	('hashes not in order', 'hashes are not in order', overlay(:'state'::bytea PLACING
+		substring(:'state'::bytea FROM 41 FOR 8) || substring(:'state'::bytea FROM 33 FOR 8) FROM 33)),
+	('a hash twice', 'hashes are not in order', overlay(:'state'::bytea PLACING
+		substring(:'state'::bytea FROM 33 FOR 8) FROM 41))) AS v(what, reason, bytes);
+SELECT 'refused: text "' || t || '"', text_error(t) LIKE '22P02 invalid input syntax for type cuckoostate: The state is refused: ' || reason || '.'
+FROM (VALUES ('', 'shorter than a header'), ('Q1MB', 'shorter than a header'), ('Q1M', 'not base64'), ('not base64!', 'not base64')) AS v(t, reason);
+SELECT 'a state with any bit flipped is refused or harmless', count(*) = 448 AND count(*) FILTER (WHERE e = 'none') > 150
+	AND count(*) FILTER (WHERE e <> 'none' AND e NOT LIKE '22P02 invalid input syntax for type cuckoostate: %') = 0
+FROM (SELECT error_of(format('SELECT cf_agg_final(%L)::bytea::cuckoofilter', to_text(set_bit(state, bit, 1 - get_bit(state, bit))))) AS e
+	FROM (SELECT decode(test_partial_agg('cf_agg(text)'::regprocedure, i::text)::text, 'base64') AS state FROM generate_series(1, 3) i) s,
+		generate_series(0, 447) bit) f;
+-- 5000 hashes from 0 on, all of one bucket: with no capacity, and with 5000
+SELECT 'crafted hashes are an error or come to a filter', string_agg(left(error_of(format('SELECT cf_agg_final(%L)::bytea::cuckoofilter', to_text(state))), 13), ', ' ORDER BY capacity)
+	= '54000 no room, none'
+FROM (SELECT capacity, overlay(overlay(substring(:'state'::bytea FOR 32) PLACING capacity FROM 17) PLACING '\x8813000000000000' FROM 25)
+		|| (SELECT string_agg(set_byte(set_byte('\x0000000000000000', 0, i % 256), 1, i / 256), '' ORDER BY i) FROM generate_series(0, 4999) i) AS state
+	FROM unnest(ARRAY['\x0000000000000000', '\x8813000000000000']::bytea[]) capacity) s;
+SQL
+
+$node->stop;

@@ -1,0 +1,111 @@
+# cf_agg gives the same bytes with any number of workers, in any plan; and its
+# memory follows the distinct values, with 24 bytes for each at most, or a few
+# hundred for a small group.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use Test::More tests => 50;
+
+my $node = start_node('parallel', 'max_worker_processes = 40', 'max_parallel_workers = 40', 'shared_buffers = 64MB');
+
+# 100,003 distinct values, most of them twice or more, in no order; 500 groups
+# of one to many; and their filters, each made of rows in order
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE numbers AS
+	SELECT n AS v, 'value ' || n AS t, floor(sqrt(n % 1000 * 250))::int AS g
+	FROM (SELECT i * 7919 % 100003 AS n FROM generate_series(1, 250000::bigint) i) s;
+CREATE TABLE alone WITH (parallel_workers = 0) AS
+	SELECT cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized FROM numbers;
+CREATE TABLE groups WITH (parallel_workers = 0) AS
+	SELECT g, cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized FROM numbers GROUP BY g;
+ANALYZE;
+SQL
+is($node->safe_psql('postgres', 'SELECT count(*) > 300, min(cf_count(v)) < 124, max(cf_count(v)) > 124 FROM groups'), 't|t|t',
+	'groups small and large');
+
+my $settings = <<'SQL';
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET work_mem = '256MB';
+SQL
+my $columns = 'cf_agg(v) AS v, cf_agg(t, 0.01) AS t, cf_agg(v, 1000000, 0.001, 7) AS sized';
+my $whole = "WITH f AS MATERIALIZED (SELECT $columns FROM numbers)
+	SELECT f::text = alone::text FROM f, alone";
+my $grouped = "WITH f AS MATERIALIZED (SELECT g, $columns FROM numbers GROUP BY g)
+	SELECT count(*) = (SELECT count(*) FROM groups) AND bool_and(f::text = groups::text) FROM f JOIN groups USING (g)";
+
+# Three tests: a query has the plan, the workers and the result that it should.
+sub same_bytes
+{
+	my ($workers, $aggregate, $set, $query) = @_;
+	my $name = "$aggregate, $workers workers" . ($set =~ /leader/ ? ' and no leader' : '');
+	my $partial = $workers == 0 ? '' : 'Partial ';
+
+	$set .= "$settings SET max_parallel_workers_per_gather = $workers; ALTER TABLE numbers SET (parallel_workers = $workers);";
+	my $plan = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+	like($plan, qr/ $partial$aggregate/, "$name: plan");
+	is(join(' ', $plan =~ /Workers Launched: (\d+)/g), $workers == 0 ? '' : $workers, "$name: launched");
+	is($node->safe_psql('postgres', "$set $query"), 't', "$name: same bytes");
+	return;
+}
+
+# 39 tests
+foreach my $workers (0, 1, 2, 4)
+{
+	same_bytes($workers, 'Aggregate', '', $whole);
+	same_bytes($workers, 'HashAggregate', 'SET enable_sort = off;', $grouped);
+	same_bytes($workers, 'GroupAggregate', 'SET enable_hashagg = off;', $grouped);
+}
+same_bytes(2, 'Aggregate', 'SET parallel_leader_participation = off;', $whole);
+
+# 2 tests: no rows give an empty filter, of the geometry that was asked for
+my $none = 'FROM numbers WHERE v + 0 < 0';
+checks($node, 'postgres', "$settings SELECT 'no rows, in parallel: empty', cf_count(cf_agg(v, 1000000, 0.001, 7)) = 0 $none");
+is($node->safe_psql('postgres', "$settings SELECT cf_agg(v, 1000000, 0.001, 7) = cf_new(1000000, 0.001, 7) $none"),
+	't', 'no rows, in parallel: of the geometry asked for');
+
+# 8 tests: memory
+SKIP:
+{
+	skip 'no /proc to read the memory from', 8 if !-r '/proc/self/status';
+
+	# One test: a query over a series of rows is true, and raises the peak of the
+	# memory of its session, which has seen cf_agg and the series before, by at
+	# most `limit` bytes for each of `n`.
+	sub memory
+	{
+		my ($name, $n, $limit, $set, $rows, $query) = @_;
+		my $series = "(SELECT generate_series(1, $rows\::bigint) AS i) s";
+		my $peak = "(SELECT substring(pg_read_file('/proc/self/status', 0, 8192) FROM 'VmHWM:\\s*(\\d+) kB')::numeric * 1024)";
+
+		$query =~ s/SERIES/$series/;
+		checks($node, 'postgres', <<"SQL");
+SET max_parallel_workers_per_gather = 0;
+$set
+SELECT cf_count(cf_agg(i)) AS some FROM generate_series(1, 1000::bigint) i \\gset
+SELECT count(*) AS all FROM $series \\gset
+SELECT $peak AS before \\gset
+$query \\gset
+SELECT round(($peak - :before) / $n, 1) AS used \\gset
+\\warn $name: :used bytes each
+SELECT '$name: result', :'result';
+SELECT '$name: memory', :used < $limit;
+SQL
+		return;
+	}
+
+	memory('distinct values', 3000000, 24, '', 3000000, 'SELECT cf_count(cf_agg(i)) > 2999990 AS result FROM SERIES');
+	memory('repeated values', 1000000, 24, '', 10000000, 'SELECT cf_count(cf_agg(i % 1000000)) > 999990 AS result FROM SERIES');
+
+	my $groups = 'SELECT count(*) = 1000000 AND sum(cf_count(f)) = 2000000
+		AND bool_and(cf_contains(f, k + 1000000) AND cf_contains(f, CASE k WHEN 0 THEN 2000000 ELSE k END)) AS result
+		FROM (SELECT i % 1000000 AS k, cf_agg(i) AS f FROM SERIES GROUP BY 1) f';
+	memory('groups in memory', 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000, $groups);
+	memory('groups spilled', 1000000, 50, "SET enable_sort = off; SET work_mem = '4MB';", 2000000, $groups);
+}
+
+$node->stop;
