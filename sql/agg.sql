@@ -84,6 +84,21 @@ SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FRO
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
 SELECT cf_agg(i, 5000, 0.01, 3) = cf_new(5000, 0.01, 3) AS geometry FROM numbers WHERE false;
 SELECT k, cf_count(cf_agg(i)) FROM numbers WHERE false GROUP BY k;
+-- also where the parameters are not constants in the query, or those of another
+-- aggregate over the same functions
+SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
+SET plan_cache_mode = force_generic_plan;
+PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS geometry FROM numbers WHERE i < 0;
+EXECUTE none(5000);
+DEALLOCATE none;
+RESET plan_cache_mode;
+CREATE FUNCTION suffixed_trans(cuckoostate, text, text) RETURNS cuckoostate
+LANGUAGE sql AS 'SELECT cf_agg_trans($1, $2 || $3)';
+CREATE AGGREGATE suffixed_agg(text, text) (SFUNC = suffixed_trans, STYPE = cuckoostate, FINALFUNC = cf_agg_final);
+SELECT cf_count(suffixed_agg(t, 'suffix')) FROM numbers WHERE false;
+SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
+DROP AGGREGATE suffixed_agg(text, text);
+DROP FUNCTION suffixed_trans;
 
 -- values that share a fingerprint: two copies; the items are what is held
 SELECT items < 50000 AS some_share, items > 40000 AS not_many

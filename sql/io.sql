@@ -78,6 +78,8 @@ SELECT ''::cuckoofilter;
 SELECT 'Q0Y'::cuckoofilter;
 SELECT encode(set_byte(:'image', 2, 2), 'base64')::cuckoofilter;
 SELECT set_byte(:'image', 16, 9)::cuckoofilter;
+-- line breaks, as encode() makes them, are fine
+SELECT encode(cf_new()::bytea, 'base64')::cuckoofilter = cf_new() AS broken_lines;
 -- no other way in
 SELECT 'x'::bytea::text::cuckoofilter;
 INSERT INTO stored VALUES (9, '\x00');

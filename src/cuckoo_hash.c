@@ -166,6 +166,13 @@ element_type(FunctionCallInfo fcinfo, int argno)
 	return type;
 }
 
+/* Does equality under the collation differ from equality of bytes? */
+static bool
+is_nondeterministic(Oid collation)
+{
+	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
+}
+
 /* Nonzero 16-bit hash of a type's name, and a collation's if it matters. */
 static uint16
 type_tag(Oid type, Oid collation)
@@ -178,7 +185,7 @@ type_tag(Oid type, Oid collation)
 		elog(ERROR, "cache lookup failed for type %u", type);
 	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
 	ReleaseSysCache(tuple);
-	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+	if (is_nondeterministic(collation))
 		name = psprintf("%s %s", name, get_collation_name(collation));
 	tag = (uint16) XXH3_64bits(name, strlen(name));
 	return tag != 0 ? tag : 1;
@@ -234,7 +241,7 @@ hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
 
 	/* name has a collation of its own, "C"; an enum has none */
 	if ((hasher->form == FORM_TEXT || hasher->form == FORM_BPCHAR) &&
-		OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		is_nondeterministic(collation))
 		hasher_init_other(hasher, type);
 	else if (hasher->family == CUCKOO_FAMILY_NONE)
 		hasher_init_other(hasher, type);
@@ -402,8 +409,13 @@ cuckoo_check_family(const CuckooHasher *hasher, uint8 family, uint16 tag)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("cuckoofilter of family \"%s\" does not take elements of type %s",
 					cuckoo_family_name(family), format_type_be(hasher->type)),
+			 is_nondeterministic(hasher->collation) ?
+			 errdetail("Type %s under the nondeterministic collation \"%s\" belongs to the family \"%s\".",
+					   format_type_be(hasher->type),
+					   get_collation_name(hasher->collation),
+					   cuckoo_family_name(hasher->family)) :
 			 errdetail("Type %s belongs to the family \"%s\".",
 					   format_type_be(hasher->type),
 					   cuckoo_family_name(hasher->family)),
-			 errhint("Cast the value to the type that the filter was made of.")));
+			 errhint("Cast the value to the type, or give it the collation, that the filter was made of.")));
 }

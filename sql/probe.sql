@@ -1,0 +1,114 @@
+-- Probing filters where they are stored: every storage form, by slices, kept
+-- by the call site, never stale.
+CREATE TABLE shelf (id int PRIMARY KEY, f cuckoofilter);
+-- short header, plain, TOASTed in few and in many chunks; with and without
+-- windows, grown ones with buckets far apart, wide fingerprints
+INSERT INTO shelf
+	SELECT n, cf_agg(i) FROM unnest(ARRAY[10, 1000, 20000, 60000, 300000]) n, generate_series(1, n) i GROUP BY n;
+INSERT INTO shelf SELECT 1, cf_agg(i, 1000000, 0.001) FROM generate_series(1, 200000) i;
+INSERT INTO shelf SELECT 2, cf_agg(i, 10000000, 0.001) FROM generate_series(1, 200000) i;
+INSERT INTO shelf SELECT 3, cf_agg(i, 1e-8) FROM generate_series(1, 100000) i;
+INSERT INTO shelf VALUES (4, cf_new(10000000));
+
+CREATE FUNCTION probe(form text, OUT id int, OUT hits bigint, OUT counted bigint, OUT absent bigint)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	FOR id IN SELECT s.id FROM shelf s ORDER BY 1 LOOP
+		-- one call site for a hundred probes: by slices, or whole
+		EXECUTE 'SELECT count(*) FILTER (WHERE cf_contains(f, i)), count(*) FILTER (WHERE cf_count(f, i) > 0),
+				count(*) FILTER (WHERE cf_contains(f, -i))
+			FROM (SELECT f FROM shelf WHERE id = $1 OFFSET 0) s, generate_series(1, 100) i'
+			INTO hits, counted, absent USING probe.id;
+		-- a cold one for each
+		FOR i IN 1..10 LOOP
+			EXECUTE 'SELECT $3 + cf_contains(f, $2)::int FROM shelf WHERE id = $1' INTO absent USING probe.id, -i, absent;
+			EXECUTE 'SELECT $3 + cf_contains(f, $2)::int FROM shelf WHERE id = $1' INTO hits USING probe.id, i, hits;
+		END LOOP;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM probe('external');
+-- the same in every other form
+CREATE FUNCTION probe_as(storage text, OUT hits bigint, OUT counted bigint, OUT absent bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'ALTER TABLE shelf ALTER f SET STORAGE ' || storage;
+	-- written again as bytes, so that the new form is used
+	UPDATE shelf s SET f = (s.f::bytea || '')::cuckoofilter WHERE s.id <> 300000 OR storage <> 'plain';
+	SELECT sum(p.hits), sum(p.counted), sum(p.absent) INTO hits, counted, absent FROM probe(storage) p;
+END $$;
+SELECT * FROM probe_as('extended');
+SELECT * FROM probe_as('main');
+SELECT * FROM probe_as('external');
+-- compressible, so that it is stored compressed and out of line
+UPDATE shelf SET f = cf_new(300000000) WHERE id = 4;
+SELECT * FROM probe_as('extended');
+SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
+DELETE FROM shelf WHERE id > 10;
+DELETE FROM shelf WHERE id < 10;
+SELECT * FROM probe_as('plain');
+
+-- few pages for a cold probe of a filter in many chunks
+ALTER TABLE shelf ALTER f SET STORAGE external;
+INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
+CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
+END $$;
+SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
+SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
+
+-- never stale: the row changes under one call site
+CREATE FUNCTION seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT cf_contains(f, n) FROM shelf WHERE id = 300000);
+END $$;
+BEGIN;
+SELECT seen(1000001) AS before;
+UPDATE shelf SET f = cf_add(f, 1000001) WHERE id = 300000;
+SELECT seen(1000001) AS added;
+SAVEPOINT s;
+UPDATE shelf SET f = cf_delete(f, 1000001) WHERE id = 300000;
+SELECT seen(1000001) AS deleted;
+ROLLBACK TO s;
+SELECT seen(1000001) AS rolled_back;
+ROLLBACK;
+SELECT seen(1000001) AS none;
+DO $$
+DECLARE
+	wrong int := 0;
+BEGIN
+	FOR i IN 1..50 LOOP
+		UPDATE shelf SET f = cf_add(f, 2000000 + i) WHERE id = 300000;
+		FOR k IN 1..100 LOOP
+			-- the call site keeps the filter after so many probes
+			wrong := wrong + (NOT (SELECT cf_contains(f, 2000000 + i) FROM shelf WHERE id = 300000))::int;
+		END LOOP;
+		UPDATE shelf SET f = cf_delete(f, 2000000 + i) WHERE id = 300000;
+		wrong := wrong + (SELECT cf_contains(f, 2000000 + i) FROM shelf WHERE id = 300000)::int;
+	END LOOP;
+	RAISE NOTICE 'wrong answers: %', wrong;
+END $$;
+-- an open cursor goes on seeing what it began with
+BEGIN;
+DECLARE c CURSOR FOR SELECT cf_contains(f, 3000001) FROM shelf, generate_series(1, 200) WHERE id = 300000;
+FETCH 1 FROM c;
+UPDATE shelf SET f = cf_add(f, 3000001) WHERE id = 300000;
+FETCH 1 FROM c;
+MOVE 190 FROM c;
+FETCH 1 FROM c;
+COMMIT;
+-- filters taking turns at one call site
+INSERT INTO shelf SELECT 300001, cf_agg(i) FROM generate_series(300001, 600000) i;
+SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found
+FROM generate_series(299901, 300100) i, shelf WHERE id >= 300000 GROUP BY id ORDER BY id;
+SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found
+FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2) s;
+
+-- a family mismatch and a corrupt version are noticed in slices, too
+SELECT cf_contains(f, 'text') FROM shelf WHERE id = 300000;
+DROP FUNCTION probe, probe_as, pages_read, seen;
+DROP TABLE shelf;
