@@ -614,13 +614,19 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		context = CurrentMemoryContext;
-	state_open(&a, PG_GETARG_DATUM(0));
 	state_open(&b, PG_GETARG_DATUM(1));
+	if (PG_ARGISNULL(0))
+	{
+		/* a large one is mostly the first of several */
+		if (b.flat == NULL || flat_count(b.flat) <= FLAT_ROOM_MAX)
+			PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+		a.expanded = expanded_from_flat(b.flat, 2 * flat_count(b.flat), context);
+		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
+	}
+	state_open(&a, PG_GETARG_DATUM(0));
 	if (a.params.family != b.params.family || a.params.tag != b.params.tag)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -22,7 +22,7 @@
 #define PREFETCH_AHEAD	32
 #define PAUSE_EVERY		65536	/* elements between looks for a cancel */
 
-/* A slot's bucket, and its copies of fp; the occupied slots come first. */
+/* Copies of fp in a bucket, and its occupied slots, which come first. */
 static inline int
 slot_copies(const uint32_t *bucket, uint32_t fp)
 {
@@ -30,16 +30,11 @@ slot_copies(const uint32_t *bucket, uint32_t fp)
 		(bucket[2] == fp) + (bucket[3] == fp);
 }
 
-static inline bool
-slot_add(uint32_t *bucket, uint32_t fp)
+static inline int
+slots_used(const uint32_t *bucket)
 {
-	int			used = (bucket[0] != 0) + (bucket[1] != 0) +
+	return (bucket[0] != 0) + (bucket[1] != 0) +
 		(bucket[2] != 0) + (bucket[3] != 0);
-
-	if (used == CUCKOO_SLOTS)
-		return false;
-	bucket[used] = fp;
-	return true;
 }
 
 static inline uint32_t *
@@ -48,26 +43,38 @@ slot_bucket(const CuckooTable *table, uint32_t pos)
 	return table->slots + (size_t) pos * CUCKOO_SLOTS;
 }
 
-static inline CuckooStatus
-place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
-{
-	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
-	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
-
-	if (CUCKOO_UNLIKELY(slot_copies(bucket1, pair.fp) +
-						slot_copies(bucket2, pair.fp) >= CUCKOO_MAX_COPIES))
-		return CUCKOO_OK;
-	h->items++;
-	if (slot_add(bucket1, pair.fp) || slot_add(bucket2, pair.fp))
-		return CUCKOO_OK;
-	return cuckoo_evict(table, pair.fp, pair.pos1, hash);
-}
-
 static inline bool
 is_far(uint64_t hash)
 {
 	/* a core of 0 is replaced by 1 */
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
+}
+
+/*
+ * Near elements go to the emptier bucket, which leaves a third fewer of them
+ * to evict others; far ones to the first if it has room, as it is at hand.
+ */
+static inline CuckooStatus
+place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
+{
+	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
+	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
+	int			used1 = slots_used(bucket1);
+	int			used2 = slots_used(bucket2);
+
+	if (CUCKOO_UNLIKELY(slot_copies(bucket1, pair.fp) +
+						slot_copies(bucket2, pair.fp) >= CUCKOO_MAX_COPIES))
+		return CUCKOO_OK;
+	h->items++;
+	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
+	{
+		if (used1 == CUCKOO_SLOTS)
+			return cuckoo_evict(table, pair.fp, pair.pos1, hash);
+		bucket1[used1] = pair.fp;
+	}
+	else
+		bucket2[used2] = pair.fp;
+	return CUCKOO_OK;
 }
 
 CuckooStatus
