@@ -84,6 +84,10 @@ SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FRO
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
 SELECT cf_agg(i, 5000, 0.01, 3) = cf_new(5000, 0.01, 3) AS geometry FROM numbers WHERE false;
 SELECT k, cf_count(cf_agg(i)) FROM numbers WHERE false GROUP BY k;
+SELECT cf_agg(NULL::int, 5000, 0.01) = cf_new(5000, 0.01) AS only_nulls FROM numbers;
+SELECT cf_agg(NULL::int, i * 99.0) FROM numbers WHERE i < 3;
+SELECT cf_agg(i, 5000, 0.01 ORDER BY t, 1, 2.0) = cf_new(5000, 0.01) AS ordered FROM numbers WHERE i < 0;
+SELECT cf_count(cf_agg(i ORDER BY 7::bigint, 0.5)) AS ordered FROM numbers WHERE i < 0;
 -- also where the parameters are not constants in the query, or those of another
 -- aggregate over the same functions
 SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
@@ -99,6 +103,12 @@ SELECT cf_count(suffixed_agg(t, 'suffix')) FROM numbers WHERE false;
 SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
 DROP AGGREGATE suffixed_agg(text, text);
 DROP FUNCTION suffixed_trans;
+
+-- at the highest rate there is a bit to grow by, up to the capacity at least
+SELECT n, count(*) AS filters, bool_and(cf_count(f) > n * 0.9) AS filled
+FROM (SELECT n, cf_agg(i, n, 0.03, seed) AS f
+	FROM unnest(ARRAY[15, 76, 228]) n, generate_series(1, 100) seed, numbers WHERE i <= n GROUP BY n, seed) s
+GROUP BY n ORDER BY n;
 
 -- values that share a fingerprint: two copies; the items are what is held
 SELECT items < 50000 AS some_share, items > 40000 AS not_many

@@ -127,6 +127,44 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_count(cuckoofilter, anycompatible) IS
 'copies of the element: 0, 1, or 2 for two or more; as approximate as cf_contains. Error 42804 for another element family';
 
+-- Arrays of elements at once; null elements are skipped.
+
+CREATE FUNCTION cf_add_all(filter cuckoofilter, elements anycompatiblearray)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add_all(cuckoofilter, anycompatiblearray) IS
+'the filter after cf_add of each element, in one rewrite; all or, with an error, none';
+
+CREATE FUNCTION cf_add_unique_all(filter cuckoofilter, elements anycompatiblearray)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_add_unique_all(cuckoofilter, anycompatiblearray) IS
+'the filter after cf_add_unique of each element, in one rewrite; all or, with an error, none';
+
+CREATE FUNCTION cf_delete_all(filter cuckoofilter, elements anycompatiblearray)
+RETURNS cuckoofilter
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_delete_all(cuckoofilter, anycompatiblearray) IS
+'the filter after cf_delete of each element, in one rewrite; all or, with an error, none';
+
+CREATE FUNCTION cf_contains_any(filter cuckoofilter, elements anycompatiblearray)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_any(cuckoofilter, anycompatiblearray) IS
+'is cf_contains true for any element? false for none';
+
+CREATE FUNCTION cf_contains_all(filter cuckoofilter, elements anycompatiblearray)
+RETURNS boolean
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_all(cuckoofilter, anycompatiblearray) IS
+'is cf_contains true for all elements? true for none';
+
+CREATE FUNCTION cf_contains_each(filter cuckoofilter, elements anycompatiblearray)
+RETURNS boolean[]
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_contains_each(cuckoofilter, anycompatiblearray) IS
+'cf_contains of each element, in an array of the same shape; null for null';
+
 CREATE FUNCTION cf_clear(filter cuckoofilter) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_clear(cuckoofilter) IS
@@ -200,36 +238,537 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cf_agg_final(cuckoostate) IS
 'final function of cf_agg: the filter of the elements of a state';
 
-DO $do$
-DECLARE
-	form record;
-	element regtype;
-	args text;
-BEGIN
-	FOR form IN
-		SELECT * FROM (VALUES
-			('', 'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001'),
-			(', fpp double precision', 'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp'),
-			(', capacity bigint, fpp double precision', 'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp)'),
-			(', capacity bigint, fpp double precision, seed bigint', 'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed)')
-		) AS f(parameters, meaning)
-	LOOP
-		FOREACH element IN ARRAY ARRAY['anyelement', 'text', '"char"', 'smallint', 'integer',
-			'bigint', 'oid', 'uuid', 'bytea', 'date', 'timestamp', 'timestamptz']::regtype[]
-		LOOP
-			args := 'element ' || element || form.parameters;
-			EXECUTE 'CREATE FUNCTION cf_agg_trans(state cuckoostate, ' || args || ')
-				RETURNS cuckoostate AS ''MODULE_PATHNAME'', ''cf_agg_trans''
-				LANGUAGE C IMMUTABLE PARALLEL SAFE';
-			EXECUTE 'COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, ' || args || ')
-				IS ''transition function of cf_agg''';
-			EXECUTE 'CREATE AGGREGATE cf_agg(' || args || ') (
-				SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
-				COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
-				FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE)';
-			EXECUTE format('COMMENT ON AGGREGATE cf_agg(%s) IS %L', args,
-				form.meaning || '; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 54000 when the filter would exceed 512 MiB');
-		END LOOP;
-	END LOOP;
-END
-$do$;
+-- Written out, not looped over in a DO block: in a trusted extension's script, an
+-- operator or function call may find what somebody else put into the schema.
+
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element anyelement) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element anyelement) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element text)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element text) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element text) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element text) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element "char")
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element "char") IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element "char") (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element "char") IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element smallint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element smallint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element smallint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element smallint) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element integer)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element integer) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element integer) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element integer) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bigint) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element oid)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element oid) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element oid) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element oid) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element uuid)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element uuid) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element uuid) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element uuid) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bytea)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bytea) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bytea) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bytea) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element date)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element date) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element date) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element date) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamp)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamp) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamp) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamp) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamptz)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamptz) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamptz) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamptz) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element anyelement, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element anyelement, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element text, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element text, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element text, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element text, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element "char", fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element "char", fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element "char", fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element "char", fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element smallint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element smallint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element smallint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element smallint, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element integer, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element integer, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element integer, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element integer, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bigint, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element oid, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element oid, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element oid, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element oid, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element uuid, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element uuid, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element uuid, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element uuid, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bytea, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bytea, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bytea, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bytea, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element date, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element date, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element date, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element date, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamp, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamp, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamp, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamp, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamptz, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamptz, fpp double precision) IS
+'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element text, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element text, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element text, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element text, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element "char", capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element "char", capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element "char", capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element "char", capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element smallint, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element smallint, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element smallint, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element smallint, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element integer, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element integer, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element integer, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element integer, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bigint, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bigint, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bigint, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bigint, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element oid, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element oid, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element oid, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element oid, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element uuid, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element uuid, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element uuid, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element uuid, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bytea, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bytea, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bytea, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bytea, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element date, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element date, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element date, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element date, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamp, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamp, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamp, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamp, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, capacity bigint, fpp double precision)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, capacity bigint, fpp double precision) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precision) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precision) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element text, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element text, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element text, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element text, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element "char", capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element "char", capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element "char", capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element "char", capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element smallint, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element smallint, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element smallint, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element smallint, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element integer, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element integer, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element integer, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element integer, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bigint, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bigint, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bigint, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bigint, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element oid, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element oid, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element oid, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element oid, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element uuid, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element uuid, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element uuid, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element uuid, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element bytea, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element bytea, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element bytea, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element bytea, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element date, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element date, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element date, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element date, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamp, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamp, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamp, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamp, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
+CREATE FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, capacity bigint, fpp double precision, seed bigint)
+RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element timestamptz, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg';
+CREATE AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precision, seed bigint) (
+	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
+	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precision, seed bigint) IS
+'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp, seed); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';

@@ -85,6 +85,25 @@ SELECT cf_contains(cf_agg(e), 'a@x'::email) AS e, cf_contains(cf_agg(e), 'a@x'::
 	cf_contains(cf_agg(n), 'b') AS n, cf_contains(cf_agg(b), 'b') AS b
 FROM people;
 SELECT cf_contains(cf_agg(c::text), 'A@X') AS cast_to_text FROM people;
+SELECT cf_contains(cf_agg(c) OVER (), 'a@x'::citext) AS in_a_window FROM people;
+-- an enum in an array or row is hashed by its OID, which a restore changes
+CREATE TYPE moody AS (who text, m mood);
+SELECT cf_agg(ARRAY[m]) FROM people;
+SELECT cf_add(cf_new(), ROW('x', 'sad')::moody);
+SELECT cf_contains(cf_new(), ARRAY[ROW('x', 'sad')::moody]);
+SELECT cf_contains(cf_agg(ARRAY[m]::text[]), '{sad}'::text[]) AS labels FROM people;
+DROP TYPE moody;
+-- every composite type is a type of its own
+CREATE TYPE pair2 AS (a int, b text);
+DO $$
+BEGIN
+	PERFORM cf_contains(cf_add(cf_new(), ROW(1, 'x')::pair), ROW(1, 'x')::pair2);
+	RAISE NOTICE 'taken';
+EXCEPTION WHEN datatype_mismatch OR undefined_function THEN
+	-- the latter before 14
+	RAISE NOTICE 'refused';
+END $$;
+DROP TYPE pair2;
 
 -- families, as cf_agg and cf_add see them
 SELECT (cf_info(cf_agg(relname))).element_family AS name,

@@ -23,5 +23,14 @@ SELECT elsewhere.cf_contains(elsewhere.cf_agg(i), 1) FROM generate_series(1, 3) 
 ALTER EXTENSION cuckoo SET SCHEMA public;
 DROP SCHEMA elsewhere;
 DROP EXTENSION cuckoo;
+
+-- the script runs as a superuser: nothing in the schema may come between
+CREATE SCHEMA hostile;
+CREATE FUNCTION hostile.trap(text, regtype) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE FUNCTION hostile.format(text, text, text) RETURNS text LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE OPERATOR hostile.|| (LEFTARG = text, RIGHTARG = regtype, FUNCTION = hostile.trap);
+CREATE EXTENSION cuckoo SCHEMA hostile;
+DROP EXTENSION cuckoo;
+DROP SCHEMA hostile CASCADE;
 CREATE EXTENSION cuckoo;
 SELECT extversion FROM pg_extension WHERE extname = 'cuckoo';

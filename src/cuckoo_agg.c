@@ -76,6 +76,9 @@ PG_FUNCTION_INFO_V1(cf_agg_trans);
 PG_FUNCTION_INFO_V1(cf_agg_combine);
 PG_FUNCTION_INFO_V1(cf_agg_final);
 
+/* Fewer hashes are sorted faster by comparison. */
+#define SMALL_SORT			200
+
 /* What the filter is to be made for; equal for states that combine. */
 typedef struct StateParams
 {
@@ -241,14 +244,15 @@ expanded_merge(ExpandedState *state, const uint8 *bytes, Size n)
 
 	Assert(state->count == state->sorted && end <= state->room);
 
-	/* from the end, so that nothing is overwritten before it is read */
+	/*
+	 * From the end, so that nothing is overwritten before it is read.  Not to
+	 * be interrupted halfway: the state may outlive the error, in a variable.
+	 */
 	while (n > 0 && run > 0)
 	{
 		uint64		a = hashes[run - 1];
 		uint64		b = cuckoo_load64(bytes + (n - 1) * sizeof(uint64));
 
-		if (unlikely(out % 65536 == 0))
-			CHECK_FOR_INTERRUPTS();
 		hashes[--out] = a > b ? a : b;
 		run -= a >= b;
 		n -= b >= a;
@@ -284,6 +288,12 @@ sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
 	Size		offsets[4][256] = {{0}};
 	Size		end;
 
+	if (n < SMALL_SORT)
+	{
+		qsort(hashes, n, sizeof(uint64), compare_hashes);
+		return;
+	}
+
 	for (Size i = 0; i < n; i++)
 		for (int pass = 0; pass < 4; pass++)
 			offsets[pass][hashes[i] >> (32 + 8 * pass) & 0xff]++;
@@ -294,6 +304,7 @@ sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
 		uint64	   *to = pass % 2 == 0 ? scratch : hashes;
 		Size		sum = 0;
 
+		/* hashes[] is a permutation of itself at the start of every pass */
 		CHECK_FOR_INTERRUPTS();
 		for (int byte = 0; byte < 256; byte++)
 		{
@@ -369,7 +380,7 @@ expanded_add(ExpandedState *state, uint64 hash)
 	if (unlikely(state->count == state->room))
 	{
 		expanded_sort(state);
-		expanded_reserve(state, state->count / 2);
+		expanded_reserve(state, Max(state->count / 2, FLAT_ROOM_MAX));
 	}
 	state->hashes[state->count++] = hash;
 }
@@ -458,6 +469,15 @@ state_open(StateRef *ref, Datum datum)
 	}
 }
 
+static void
+params_error_null(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", name),
+			 errhint("Give it a value, or use the form of cf_agg without it.")));
+}
+
 /* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
 static void
 params_init(StateParams *params, int nargs, const NullableDatum *args)
@@ -468,7 +488,7 @@ params_init(StateParams *params, int nargs, const NullableDatum *args)
 	memset(params, 0, sizeof(*params));
 	for (int i = 0; i < nargs; i++)
 		if (args[i].isnull)
-			cuckoo_error_null_parameter(names[first + i]);
+			params_error_null(names[first + i]);
 
 	if (nargs > 2)
 		params->seed = (uint64) DatumGetInt64(args[2].value);
@@ -509,6 +529,26 @@ params_check(const StateParams *params, int nargs, const NullableDatum *args)
 				 errhint("Use constants, or GROUP BY what they depend on.")));
 }
 
+/* Errors unless two states are for one filter. */
+static void
+params_combine(const StateParams *a, const StateParams *b)
+{
+	if (a->family != b->family || a->tag != b->tag)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine states of cf_agg over different element types"),
+				 errdetail("The families are \"%s\" and \"%s\".",
+						   cuckoo_family_name(a->family),
+						   cuckoo_family_name(b->family)),
+				 errhint("Cast the elements of both to one type.")));
+	if (a->bits != b->bits || a->capacity != b->capacity || a->seed != b->seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot combine states of cf_agg with different parameters"),
+				 errdetail("capacity, fpp or seed differ."),
+				 errhint("Make both with the same arguments of cf_agg.")));
+}
+
 /*
  * cf_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
  */
@@ -524,13 +564,6 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 	uint64		hash;
 	Size		count,
 				at;
-
-	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
 
 	/* outside an aggregate a flat argument is not ours to change */
 	ours = AggCheckCallContext(fcinfo, &context) != 0;
@@ -553,6 +586,14 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 		params_check(&state.params, nargs, args);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
+
+	/* nulls are skipped, but have brought the parameters */
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_POINTER(state.flat);
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
 	hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), state.params.seed);
 
 	if (state.expanded != NULL)
@@ -561,7 +602,7 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 		{
 			struct varlena *copy = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
 
-			state.expanded = expanded_from_flat(copy, 0, context);
+			state.expanded = expanded_from_flat(copy, 2 * FLAT_ROOM_MAX, context);
 		}
 		expanded_add(state.expanded, hash);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state.expanded->hdr));
@@ -607,8 +648,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	MemoryContext context;
 	StateRef	a,
 				b;
-	bool		writable;
-	struct varlena *flat;
+	struct varlena *result;
 
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -627,52 +667,30 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
 	}
 	state_open(&a, PG_GETARG_DATUM(0));
-	if (a.params.family != b.params.family || a.params.tag != b.params.tag)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cannot combine states of cf_agg over different element types"),
-				 errdetail("The families are \"%s\" and \"%s\".",
-						   cuckoo_family_name(a.params.family),
-						   cuckoo_family_name(b.params.family)),
-				 errhint("Cast the elements of both to one type.")));
-	if (a.params.bits != b.params.bits ||
-		a.params.capacity != b.params.capacity ||
-		a.params.seed != b.params.seed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("capacity, fpp or seed differ."),
-				 errhint("Make both with the same arguments of cf_agg.")));
+	params_combine(&a.params, &b.params);
 
-	writable = a.expanded != NULL &&
-		DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1);
-	if (b.expanded != NULL)
-		flat = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(1));
-	else
-		flat = b.flat;
-
-	if (!writable)
+	if (a.expanded == NULL ||
+		!DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
 	{
-		struct varlena *first = a.expanded != NULL ?
-			PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0)) : a.flat;
-
-		a.expanded = expanded_from_flat(first, 0, context);
+		if (a.expanded != NULL)
+			a.flat = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+		a.expanded = expanded_from_flat(a.flat, 2 * FLAT_ROOM_MAX, context);
 	}
-	expanded_sort(a.expanded);
-	expanded_reserve(a.expanded, flat_count(flat));
-	expanded_merge(a.expanded, flat_hash(flat, 0), flat_count(flat));
+	if (b.expanded != NULL)
+		for (Size i = 0; i < b.expanded->count; i++)
+			expanded_add(a.expanded, b.expanded->hashes[i]);
+	else
+		for (Size i = 0; i < flat_count(b.flat); i++)
+			expanded_add(a.expanded, cuckoo_load64(flat_hash(b.flat, i)));
 
 	/* small ones stay small: a million groups may be combined */
-	if (!writable && a.expanded->count <= FLAT_ROOM_MAX)
-	{
-		struct varlena *result = palloc(expanded_flat_size(&a.expanded->hdr));
-
-		expanded_flatten(&a.expanded->hdr, result,
-						 expanded_flat_size(&a.expanded->hdr));
-		MemoryContextDelete(a.expanded->hdr.eoh_context);
-		PG_RETURN_POINTER(result);
-	}
-	PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
+	if (a.flat == NULL || a.expanded->count > FLAT_ROOM_MAX)
+		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
+	result = palloc(expanded_flat_size(&a.expanded->hdr));
+	expanded_flatten(&a.expanded->hdr, result,
+					 expanded_flat_size(&a.expanded->hdr));
+	MemoryContextDelete(a.expanded->hdr.eoh_context);
+	PG_RETURN_POINTER(result);
 }
 
 /*
@@ -726,8 +744,11 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 		status = cuckoo_header_set_level(&h, h.level + 1);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
-	h.family = params->family;
-	h.tag = params->tag;
+	if (n > 0)
+	{
+		h.family = params->family;
+		h.tag = params->tag;
+	}
 	return build_filter(&h, exact, hashes, n);
 }
 
@@ -777,28 +798,38 @@ params_of_call(FunctionCallInfo fcinfo, StateParams *params)
 	static const Oid types[][3] = {
 		{FLOAT8OID}, {INT8OID, FLOAT8OID}, {INT8OID, FLOAT8OID, INT8OID}
 	};
-	List	   *arguments = call_arguments(fcinfo);
-	int			nargs = list_length(arguments) - 1;
-	NullableDatum args[3];
+	ListCell   *cell;
+	NullableDatum args[4];
+	Oid			given[4];
+	int			n = 0;
+	int			nargs;
 
-	for (int i = 0; i < nargs && nargs <= (int) lengthof(args); i++)
+	foreach(cell, call_arguments(fcinfo))
 	{
-		Expr	   *arg = list_nth_node(TargetEntry, arguments, i + 1)->expr;
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 		EState	   *estate = ((AggState *) fcinfo->context)->ss.ps.state;
 
-		/* the aggregate may be somebody else's, over our functions */
-		if (exprType((Node *) arg) != types[nargs - 1][i] ||
-			contain_var_clause((Node *) arg))
-			nargs = 0;
-		else
-			args[i].value =
-				ExecEvalExprSwitchContext(ExecInitExprWithParams(arg, estate->es_param_list_info),
+		/* what is left is there for ORDER BY */
+		if (entry->resjunk || n == (int) lengthof(args))
+			break;
+		given[n] = exprType((Node *) entry->expr);
+		if (n > 0 && contain_var_clause((Node *) entry->expr))
+			break;
+		if (n > 0)
+			args[n].value =
+				ExecEvalExprSwitchContext(ExecInitExprWithParams(entry->expr,
+																 estate->es_param_list_info),
 										  GetPerTupleExprContext(estate),
-										  &args[i].isnull);
+										  &args[n].isnull);
+		n++;
 	}
-	if (nargs < 0 || nargs > (int) lengthof(args))
-		nargs = 0;
-	params_init(params, nargs, args);
+
+	/* the aggregate may be somebody else's, over our functions */
+	nargs = Max(n - 1, 0);
+	for (int i = 0; i < nargs; i++)
+		if (given[i + 1] != types[nargs - 1][i])
+			nargs = 0;
+	params_init(params, nargs, args + 1);
 }
 
 /* cf_agg_final(state): the filter */
@@ -857,7 +888,8 @@ cuckoostate_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoostate"),
-				 errdetail("The state is refused: %s.", problem)));
+				 errdetail("The state is refused: %s.", problem),
+				 errhint("A cuckoostate is what cf_agg makes on its way, and copied from another one's text.")));
 	PG_RETURN_POINTER(flat);
 }
 
@@ -884,7 +916,8 @@ cuckoostate_recv(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid cuckoostate"),
-				 errdetail("The state is refused: %s.", problem)));
+				 errdetail("The state is refused: %s.", problem),
+				 errhint("The bytes must be those of a cuckoostate, whole and unchanged.")));
 	PG_RETURN_POINTER(flat);
 }
 

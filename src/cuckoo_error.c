@@ -37,7 +37,7 @@ cuckoo_error(CuckooStatus status)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("no room for this element in the cuckoofilter"),
 					 errdetail("Its buckets are full while the filter is almost empty, which chance excludes: too many elements have colliding hashes."),
-					 errhint("Build the filter again with another seed.")));
+					 errhint("Build it with another seed: cf_new(capacity, fpp, seed) or cf_agg(value, capacity, fpp, seed).")));
 			break;
 		case CUCKOO_FULL:
 		case CUCKOO_LAST_LEVEL:
@@ -46,7 +46,7 @@ cuckoo_error(CuckooStatus status)
 					 errmsg("cuckoofilter is full"),
 					 errdetail("It has grown until its fingerprints were down to %d bits and cannot grow further.",
 							   CUCKOO_CORE_BITS),
-					 errhint("Build a filter with a larger capacity from the original values.")));
+					 errhint("Build one for more elements, with cf_agg(value, capacity, fpp) from the original values.")));
 			break;
 		case CUCKOO_TOO_LARGE:
 			ereport(ERROR,
@@ -93,15 +93,6 @@ cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
 						   (long long) capacity),
 				 errhint("capacity must be at least 1. At this fpp an element takes %.1f bits, and a filter at most %d MiB.",
 						 (4 * bits - 4) / 3.8, (int) (CUCKOO_MAX_SIZE >> 20))));
-}
-
-void
-cuckoo_error_null_parameter(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be null", name),
-			 errhint("Give it a value, or use the form of cf_agg without it.")));
 }
 
 void

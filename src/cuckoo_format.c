@@ -10,7 +10,7 @@
  * begins with as few buckets as halving that number leaves in [32, 64), from
  * 2^20 buckets on in [4096, 8192) so that it has windows, with one fingerprint
  * bit more for each halving, and has the asked number of bits when it has
- * doubled its way up.
+ * doubled its way up; if these are the least possible, 8, it has one more.
  *
  * Windows need a multiple of 128 base buckets and at least 4096.  The exact
  * fit rounds up to such a multiple from 16384 on only: below, up to 127
@@ -178,18 +178,26 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
 	uint64_t	least = wanted < LARGE_FROM ? SMALL_BASE : LARGE_BASE;
 	uint64_t	base;
+	int			bits = asked_bits;	/* at capacity */
 	int			doublings = 0;
 
 	if (capacity > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
+
+	/*
+	 * Repeated elements, or a small filter's bad luck, may fill a filter before
+	 * its capacity, so there is always a bit to grow by.
+	 */
+	if (bits == CUCKOO_CORE_BITS)
+		bits++;
 	while (wanted >> (doublings + 1) >= least &&
-		   asked_bits + doublings < CUCKOO_MAX_BITS)
+		   bits + doublings < CUCKOO_MAX_BITS)
 		doublings++;
 	base = (wanted + (UINT64_C(1) << doublings) - 1) >> doublings;
 	base = round_up(base, base >= WINDOWS_FROM ? CUCKOO_WINDOW : 2);
-	if (image_size(base << doublings, asked_bits) > CUCKOO_MAX_SIZE)
+	if (image_size(base << doublings, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
-	return header_init(h, base, asked_bits + doublings, asked_bits, seed);
+	return header_init(h, base, bits + doublings, asked_bits, seed);
 }
 
 CuckooStatus

@@ -24,7 +24,8 @@
  *	other		whatever has an extended hash	that hash (with seed 0), int64,
  *				function						little-endian
  *
- * Domains are their base type.  Text under a nondeterministic collation is
+ * Domains are their base type.  An enum that is renamed is another element; an
+ * enum within an array, range or row is refused, see contains_enum().  Text under a nondeterministic collation is
  * equal where bytes differ, so it is family "other" and hashed as PostgreSQL
  * does.  Hashes of "other" are PostgreSQL's own: stable within a major version
  * and an architecture's byte order, and not written down elsewhere.  A 16-bit
@@ -43,6 +44,8 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -113,24 +116,75 @@ cuckoo_family_name(uint8 family)
 	return family_names[family];
 }
 
+/* The type of an expression behind implicit relabelings. */
+static Oid
+relabeled_type(Expr *arg)
+{
+	while (IsA(arg, RelabelType) &&
+		   ((RelabelType *) arg)->relabelformat == COERCE_IMPLICIT_CAST)
+		arg = ((RelabelType *) arg)->arg;
+	return exprType((Node *) arg);
+}
+
 /*
- * The type of a call's argument.
- *
- * Where the call comes without an expression (a distributed engine calls an
- * aggregate's transition function so), it is the declared type.
+ * The same of the argument of an aggregate being called; `declared` if that is
+ * nothing to be found out about.
  *
  * An aggregate declared for a concrete type is also chosen for types that
  * coerce to it by a mere relabeling; citext to text is the case that matters,
- * as its equality is another one.  So look behind an implicit relabeling.
+ * as its equality is another one.  In a window the calls cannot be told apart,
+ * but their arguments mostly are of one type.
+ */
+static Oid
+aggregate_argument_type(FunctionCallInfo fcinfo, int argno, Oid declared)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Oid			type = InvalidOid;
+
+	if (aggref != NULL && list_length(aggref->args) >= argno)
+	{
+		Expr	   *arg = list_nth_node(TargetEntry, aggref->args,
+										argno - 1)->expr;
+
+		/* a distributed engine's own aggregate has other arguments */
+		return exprType((Node *) arg) == declared ? relabeled_type(arg) : declared;
+	}
+	if (fcinfo->context != NULL && IsA(fcinfo->context, WindowAggState))
+	{
+		ListCell   *cell;
+
+		foreach(cell, ((WindowAggState *) fcinfo->context)->funcs)
+		{
+			WindowFunc *call = lfirst_node(WindowFuncExprState, cell)->wfunc;
+			Expr	   *arg;
+
+			if (!call->winagg || list_length(call->args) < argno)
+				continue;
+			arg = list_nth(call->args, argno - 1);
+			if (exprType((Node *) arg) != declared)
+				continue;
+			if (OidIsValid(type) && type != relabeled_type(arg))
+				return declared;
+			type = relabeled_type(arg);
+		}
+	}
+	return OidIsValid(type) ? type : declared;
+}
+
+/*
+ * The type of a call's argument.  Where the call comes without an expression (a
+ * distributed engine calls an aggregate's transition function so), it is the
+ * declared type.
  */
 static Oid
 element_type(FunctionCallInfo fcinfo, int argno)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	Oid			type = get_fn_expr_argtype(flinfo, argno);
-	Aggref	   *aggref = AggGetAggref(fcinfo);
 
-	if (!OidIsValid(type))
+	if (OidIsValid(type))
+		type = aggregate_argument_type(fcinfo, argno, type);
+	else
 	{
 		HeapTuple	tuple = SearchSysCache1(PROCOID,
 											ObjectIdGetDatum(flinfo->fn_oid));
@@ -142,18 +196,6 @@ element_type(FunctionCallInfo fcinfo, int argno)
 			if (argno < proc->proargtypes.dim1)
 				type = proc->proargtypes.values[argno];
 			ReleaseSysCache(tuple);
-		}
-	}
-	else if (aggref != NULL && list_length(aggref->args) >= argno)
-	{
-		Expr	   *arg = list_nth_node(TargetEntry, aggref->args,
-										argno - 1)->expr;
-
-		while (IsA(arg, RelabelType) &&
-			   ((RelabelType *) arg)->relabelformat == COERCE_IMPLICIT_CAST)
-		{
-			arg = ((RelabelType *) arg)->arg;
-			type = exprType((Node *) arg);
 		}
 	}
 
@@ -191,6 +233,37 @@ type_tag(Oid type, Oid collation)
 	return tag != 0 ? tag : 1;
 }
 
+/*
+ * Does a type contain an enum?  Enums are hashed by OID there, which another
+ * database, or this one after a restore, gives to another label.
+ */
+static bool
+contains_enum(Oid type)
+{
+	Oid			part;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	if (type_is_enum(type))
+		return true;
+	if (OidIsValid(part = get_element_type(type)) ||
+		OidIsValid(part = get_range_subtype(type)) ||
+		OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+		return contains_enum(part);
+	if (get_typtype(type) == TYPTYPE_COMPOSITE)
+	{
+		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+		bool		found = false;
+
+		for (int i = 0; i < desc->natts && !found; i++)
+			found = !TupleDescAttr(desc, i)->attisdropped &&
+				contains_enum(TupleDescAttr(desc, i)->atttypid);
+		ReleaseTupleDesc(desc);
+		return found;
+	}
+	return false;
+}
+
 static void
 hasher_init_other(CuckooHasher *hasher, Oid type)
 {
@@ -206,13 +279,22 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 				 errdetail("Elements are hashed by the type's default hash operator class."),
 				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
 
+	if (contains_enum(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("type %s cannot be the element type of a cuckoofilter",
+						format_type_be(type)),
+				 errdetail("It contains an enum, whose hash would change with a dump and restore."),
+				 errhint("Cast the element to a type that holds the labels, such as text[] or jsonb.")));
+
 	/*
 	 * Types that share an operator class are equal across it, as oid and
 	 * regclass; char(n) and text have two that hash alike.
 	 */
 	if (type == BPCHAROID)
 		hashed = TEXTOID;
-	else if (!OidIsValid(hashed) || IsPolymorphicType(hashed))
+	else if (!OidIsValid(hashed) || IsPolymorphicType(hashed) ||
+			 hashed == RECORDOID)
 		hashed = type;
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->form = FORM_OTHER;
@@ -256,12 +338,40 @@ cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
 
 	if (unlikely(hasher == NULL))
+		hasher = cuckoo_hasher_for_type(fcinfo, element_type(fcinfo, argno),
+										size);
+	return hasher;
+}
+
+CuckooHasher *
+cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
+{
+	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
+
+	if (hasher == NULL || hasher->type != type)
 	{
 		hasher = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
-		hasher_init(hasher, element_type(fcinfo, argno), PG_GET_COLLATION());
+		hasher_init(hasher, type, PG_GET_COLLATION());
 		fcinfo->flinfo->fn_extra = hasher;
 	}
 	return hasher;
+}
+
+CuckooHasher *
+cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
+					CuckooElements *elements, Size size)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &elements->values,
+					  &elements->nulls, &elements->count);
+	elements->array = array;
+	return cuckoo_hasher_for_type(fcinfo, type, size);
 }
 
 static uint64
@@ -359,8 +469,11 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 			return hash_text(NameStr(*DatumGetName(value)),
 							 strlen(NameStr(*DatumGetName(value))), seed);
 		case FORM_CHAR:
-			value = DirectFunctionCall1(char_text, value);
-			return hash_varlena(hasher, value, seed);
+			{
+				char		c = DatumGetChar(value);
+
+				return hash_text(&c, c != '\0', seed);
+			}
 		case FORM_ENUM:
 			return hash_enum(DatumGetObjectId(value), seed);
 		case FORM_UUID:

@@ -15,12 +15,16 @@
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
 PG_FUNCTION_INFO_V1(cf_add_unique);
 PG_FUNCTION_INFO_V1(cf_delete);
+PG_FUNCTION_INFO_V1(cf_add_all);
+PG_FUNCTION_INFO_V1(cf_add_unique_all);
+PG_FUNCTION_INFO_V1(cf_delete_all);
 PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
@@ -71,81 +75,157 @@ grown(CuckooHeader *h, const struct varlena *filter)
 	return result;
 }
 
-static Datum
-add_value(FunctionCallInfo fcinfo, int max_copies)
+/* A change to be made to the filter that is the first argument of a call. */
+typedef struct Change
 {
+	FunctionCallInfo fcinfo;
 	CuckooHasher *hasher;
-	CuckooHeader h;
+	CuckooHeader header;
 	struct varlena *filter;
-	uint64		hash;
+	bool		ours;			/* a copy, and not just the argument */
+} Change;
+
+static void
+change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
+{
+	change->fcinfo = fcinfo;
+	change->hasher = hasher;
+	change->filter = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+	change->ours = (Pointer) change->filter != PG_GETARG_POINTER(0);
+	cuckoo_open(&change->header, change->filter);
+	cuckoo_check_family(hasher, change->header.family, change->header.tag);
+}
+
+/* The filter, to be written to. */
+static uint8 *
+change_image(Change *change)
+{
+	if (!change->ours)
+	{
+		FunctionCallInfo fcinfo = change->fcinfo;
+
+		change->filter = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+		change->ours = true;
+	}
+	return cuckoo_image(change->filter);
+}
+
+static bool
+change_add(Change *change, Datum element, int max_copies)
+{
+	CuckooHeader *h = &change->header;
+	uint64		hash = cuckoo_hash(change->hasher, element, h->seed);
+
+	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) >= max_copies)
+		return false;
+	h->family = change->hasher->family;
+	h->tag = change->hasher->tag;
+	for (;;)
+	{
+		CuckooStatus status = cuckoo_insert(h, change_image(change), hash,
+											max_copies);
+		struct varlena *full = change->filter;
+
+		if (status == CUCKOO_OK)
+			return true;
+		if (status != CUCKOO_FULL)
+			cuckoo_error(status);
+		change->filter = grown(h, full);
+		pfree(full);
+	}
+}
+
+static bool
+change_delete(Change *change, Datum element)
+{
+	CuckooHeader *h = &change->header;
+	uint64		hash = cuckoo_hash(change->hasher, element, h->seed);
+
+	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
+		return false;
+	return cuckoo_remove(h, change_image(change), hash) == CUCKOO_OK;
+}
+
+/*
+ * The filter argument with an element, or all elements of an array, added up
+ * to max_copies times, or deleted for max_copies 0.
+ */
+static Datum
+changed(FunctionCallInfo fcinfo, bool array, int max_copies)
+{
+	CuckooElements elements;
+	Change		change;
+	Datum		value;
+	bool		null = false;
+	bool		any = false;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
-	hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
-	filter = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
-	cuckoo_open(&h, filter);
-	cuckoo_check_family(hasher, h.family, h.tag);
-	hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), h.seed);
-	if (cuckoo_copies(&h, cuckoo_image(filter), hash) >= max_copies)
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-
-	if ((Pointer) filter == PG_GETARG_POINTER(0))
-		filter = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
-	h.family = hasher->family;
-	h.tag = hasher->tag;
-	for (;;)
+	if (array)
+		change_begin(&change, fcinfo,
+					 cuckoo_array_hasher(fcinfo, 1, &elements,
+										 sizeof(CuckooHasher)));
+	else
 	{
-		CuckooStatus status = cuckoo_insert(&h, cuckoo_image(filter), hash,
-											max_copies);
-
-		if (status == CUCKOO_OK)
-			PG_RETURN_POINTER(filter);
-		if (status != CUCKOO_FULL)
-			cuckoo_error(status);
-		filter = grown(&h, filter);
+		change_begin(&change, fcinfo,
+					 cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher)));
+		value = PG_GETARG_DATUM(1);
+		elements.values = &value;
+		elements.nulls = &null;
+		elements.count = 1;
 	}
+	for (int i = 0; i < elements.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!elements.nulls[i])
+			any |= max_copies > 0 ?
+				change_add(&change, elements.values[i], max_copies) :
+				change_delete(&change, elements.values[i]);
+	}
+
+	/* what is as it was needs not be written again */
+	if (!any)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_POINTER(change.filter);
 }
 
 Datum
 cf_add(PG_FUNCTION_ARGS)
 {
-	return add_value(fcinfo, CUCKOO_MAX_COPIES);
+	return changed(fcinfo, false, CUCKOO_MAX_COPIES);
 }
 
 Datum
 cf_add_unique(PG_FUNCTION_ARGS)
 {
-	return add_value(fcinfo, 1);
+	return changed(fcinfo, false, 1);
 }
 
 Datum
 cf_delete(PG_FUNCTION_ARGS)
 {
-	CuckooHasher *hasher;
-	CuckooHeader h;
-	struct varlena *filter;
-	uint64		hash;
+	return changed(fcinfo, false, 0);
+}
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+Datum
+cf_add_all(PG_FUNCTION_ARGS)
+{
+	return changed(fcinfo, true, CUCKOO_MAX_COPIES);
+}
 
-	hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
-	filter = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
-	cuckoo_open(&h, filter);
-	cuckoo_check_family(hasher, h.family, h.tag);
-	hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), h.seed);
-	if (cuckoo_copies(&h, cuckoo_image(filter), hash) != 1)
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+Datum
+cf_add_unique_all(PG_FUNCTION_ARGS)
+{
+	return changed(fcinfo, true, 1);
+}
 
-	if ((Pointer) filter == PG_GETARG_POINTER(0))
-		filter = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
-	cuckoo_remove(&h, cuckoo_image(filter), hash);
-	PG_RETURN_POINTER(filter);
+Datum
+cf_delete_all(PG_FUNCTION_ARGS)
+{
+	return changed(fcinfo, true, 0);
 }
 
 Datum

@@ -16,11 +16,20 @@
 #include "varatt.h"
 #endif
 
+#include "utils/array.h"
+
 #include "cuckoo_filter.h"
 
 /* Soft errors of input functions came with 16; before, they are thrown. */
 #if PG_VERSION_NUM < 160000
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
+#endif
+
+/* Multiranges came with 14. */
+#if PG_VERSION_NUM >= 140000
+#define CUCKOO_MULTIRANGE_RANGE(type) get_multirange_range(type)
+#else
+#define CUCKOO_MULTIRANGE_RANGE(type) InvalidOid
 #endif
 
 /* The stored size of an external value shares its field from 14 on. */
@@ -56,8 +65,6 @@ extern int	cuckoo_checked_fpp(double fpp);
 extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
 									uint64 seed);
 
-pg_noreturn extern void cuckoo_error_null_parameter(const char *name);
-
 /* Reads the header of a stored filter; corrupt ones are an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
@@ -81,7 +88,7 @@ extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 /* How values of one SQL type become 64-bit hashes. */
 typedef struct CuckooHasher
 {
-	Oid			type;			/* base type of the values */
+	Oid			type;			/* of the values, as declared */
 	Oid			collation;		/* for hash_proc */
 	int			form;			/* canonical bytes, see cuckoo_hash.c */
 	uint8		family;
@@ -95,6 +102,22 @@ typedef struct CuckooHasher
  */
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
+
+/* The same for a type known at run time, that of an array's elements. */
+extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
+											Size size);
+
+/* An array argument taken apart, and the hasher for its elements. */
+typedef struct CuckooElements
+{
+	ArrayType  *array;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+} CuckooElements;
+
+extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
+										 CuckooElements *elements, Size size);
 
 extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
 

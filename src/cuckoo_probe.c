@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_probe.c
- *		Membership: cf_contains and the count of copies.
+ *		Membership: cf_contains and its operators, the count of copies, and
+ *		arrays of elements at once.
  *
  * A filter in memory (an InitPlan's result, a constant, a variable) is used
  * where it lies.  A filter in a table is mostly TOASTed, and reading all of it
@@ -10,8 +11,8 @@
  *
  * A call site that probes the same TOAST value again and again (a scan against
  * one stored filter) fetches it as a whole once the slices have cost about as
- * much, and keeps it until the next value or the end of the query: never more
- * than twice the work of having known before.  Compressed values have to be
+ * much, and keeps it until the next value or the end of the query (in PL/pgSQL
+ * of the transaction): never more than twice the work of having known before.  Compressed values have to be
  * read from their beginning, so these are fetched as a whole at once.
  *
  * What is kept is keyed by the TOAST pointer's relation and value.  A TOAST
@@ -26,11 +27,16 @@
 #include "access/heaptoast.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(cf_contains);
 PG_FUNCTION_INFO_V1(cf_count_value);
+PG_FUNCTION_INFO_V1(cf_contains_any);
+PG_FUNCTION_INFO_V1(cf_contains_all);
+PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
  * A probe by slices takes about as long as reading so many chunks in sequence
@@ -52,11 +58,12 @@ typedef struct ProbeSite
 } ProbeSite;
 
 /*
- * The whole of a stored filter, if it is there or should be by now; NULL for
- * "use slices".
+ * The whole of a stored filter, if it is there or should be with so many more
+ * probes; NULL for "use slices".
  */
 static struct varlena *
-stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum)
+stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
+			  uint32 probes)
 {
 	struct varatt_external pointer;
 	MemoryContext caller;
@@ -79,7 +86,8 @@ stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum)
 	size = CUCKOO_EXTERNAL_SIZE(pointer);
 	compressed = size < (uint32) pointer.va_rawsize - VARHDRSZ;
 	if (!compressed &&
-		site->probes < size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
+		(uint64) site->probes + probes <=
+		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return NULL;
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	site->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
@@ -101,52 +109,54 @@ fetch_slice(Relation toastrel, const struct varatt_external *pointer,
 	return (uint8 *) VARDATA(slice);
 }
 
+/* Makes sure of site->header, by a slice. */
+static void
+fetch_header(ProbeSite *site, Relation toastrel)
+{
+	CuckooStatus status;
+
+	if (site->probes > 0)
+		return;
+	status = cuckoo_header_read(&site->header,
+								fetch_slice(toastrel, &site->pointer, 0,
+											CUCKOO_HEADER_SIZE),
+								CUCKOO_EXTERNAL_SIZE(site->pointer));
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+}
+
 /* Copies of an element in a stored filter, by slices. */
 static int
-probe_slices(ProbeSite *site, Datum element)
+probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 {
-	const struct varatt_external *pointer = &site->pointer;
 	CuckooHeader *h = &site->header;
 	CuckooProbe probe;
-	Relation	toastrel = table_open(pointer->va_toastrelid, AccessShareLock);
 	const uint8 *bytes[2];
-	int			copies = 0;
+	int			first;
+	uint64		apart;
 
-	if (site->probes == 0)
-	{
-		CuckooStatus status;
-
-		status = cuckoo_header_read(h, fetch_slice(toastrel, pointer, 0,
-												   CUCKOO_HEADER_SIZE),
-									CUCKOO_EXTERNAL_SIZE(*pointer));
-		if (status != CUCKOO_OK)
-			cuckoo_error(status);
-	}
-	cuckoo_check_family(&site->hasher, h->family, h->tag);
-	if (h->items > 0)
-	{
-		int			first;
-		uint64		apart;
-
-		cuckoo_probe_init(&probe, h,
-						  cuckoo_hash(&site->hasher, element, h->seed));
-		first = probe.offset[0] <= probe.offset[1] ? 0 : 1;
-		apart = probe.offset[1 - first] - probe.offset[first];
-		if (apart <= ONE_SLICE)
-		{
-			bytes[first] = fetch_slice(toastrel, pointer, probe.offset[first],
-									   (int) apart + probe.length);
-			bytes[1 - first] = bytes[first] + apart;
-		}
-		else
-			for (int i = 0; i < 2; i++)
-				bytes[i] = fetch_slice(toastrel, pointer, probe.offset[i],
-									   probe.length);
-		copies = cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
-	}
+	fetch_header(site, toastrel);
 	site->probes++;
-	table_close(toastrel, AccessShareLock);
-	return copies;
+	cuckoo_check_family(&site->hasher, h->family, h->tag);
+	if (h->items == 0)
+		return 0;
+
+	cuckoo_probe_init(&probe, h,
+					  cuckoo_hash(&site->hasher, element, h->seed));
+	first = probe.offset[0] <= probe.offset[1] ? 0 : 1;
+	apart = probe.offset[1 - first] - probe.offset[first];
+	if (apart <= ONE_SLICE)
+	{
+		bytes[first] = fetch_slice(toastrel, &site->pointer,
+								   probe.offset[first],
+								   (int) apart + probe.length);
+		bytes[1 - first] = bytes[first] + apart;
+	}
+	else
+		for (int i = 0; i < 2; i++)
+			bytes[i] = fetch_slice(toastrel, &site->pointer, probe.offset[i],
+								   probe.length);
+	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
 /*
@@ -164,9 +174,17 @@ probe_call(FunctionCallInfo fcinfo, bool any)
 
 	if (VARATT_IS_EXTERNAL_ONDISK(filter))
 	{
-		filter = stored_filter(fcinfo, site, filter);
+		filter = stored_filter(fcinfo, site, filter, 1);
 		if (filter == NULL)
-			return probe_slices(site, PG_GETARG_DATUM(1));
+		{
+			Relation	toastrel = table_open(site->pointer.va_toastrelid,
+											  AccessShareLock);
+			int			copies = probe_slices(site, toastrel,
+											  PG_GETARG_DATUM(1));
+
+			table_close(toastrel, AccessShareLock);
+			return copies;
+		}
 	}
 	else
 		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
@@ -190,4 +208,98 @@ Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(probe_call(fcinfo, false));
+}
+
+/*
+ * Looks for all elements of an array argument, which it takes apart; found[i]
+ * is meaningless where an element is null.
+ */
+static bool *
+probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
+{
+	ProbeSite  *site = (ProbeSite *) cuckoo_array_hasher(fcinfo, 1, elements,
+														 sizeof(ProbeSite));
+	struct varlena *filter = (struct varlena *) PG_GETARG_POINTER(0);
+	int			n = elements->count;
+	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
+	CuckooHeader h;
+	uint64	   *hashes;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(filter))
+	{
+		filter = stored_filter(fcinfo, site, filter, n);
+		if (filter == NULL)
+		{
+			Relation	toastrel = table_open(site->pointer.va_toastrelid,
+											  AccessShareLock);
+
+			for (int i = 0; i < n; i++)
+			{
+				CHECK_FOR_INTERRUPTS();
+				if (!elements->nulls[i])
+					found[i] = probe_slices(site, toastrel,
+											elements->values[i]) > 0;
+			}
+			table_close(toastrel, AccessShareLock);
+			return found;
+		}
+	}
+	else
+		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
+
+	cuckoo_open(&h, filter);
+	cuckoo_check_family(&site->hasher, h.family, h.tag);
+	if (h.items == 0)
+		return found;
+	hashes = palloc0(Max(n, 1) * sizeof(uint64));
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!elements->nulls[i])
+			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i], h.seed);
+	}
+	cuckoo_contains_batch(&h, cuckoo_image(filter), hashes, n, found);
+	return found;
+}
+
+/* Is there an element, not null, of which cf_contains() would say `found`? */
+static bool
+array_has(FunctionCallInfo fcinfo, bool found)
+{
+	CuckooElements elements;
+	bool	   *each = probe_array(fcinfo, &elements);
+
+	for (int i = 0; i < elements.count; i++)
+		if (!elements.nulls[i] && each[i] == found)
+			return true;
+	return false;
+}
+
+Datum
+cf_contains_any(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(array_has(fcinfo, true));
+}
+
+Datum
+cf_contains_all(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!array_has(fcinfo, false));
+}
+
+Datum
+cf_contains_each(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	bool	   *found = probe_array(fcinfo, &elements);
+	Datum	   *results = palloc(Max(elements.count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < elements.count; i++)
+		results[i] = BoolGetDatum(found[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(results, elements.nulls,
+											 ARR_NDIM(elements.array),
+											 ARR_DIMS(elements.array),
+											 ARR_LBOUND(elements.array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
 }

@@ -567,16 +567,17 @@ check_sized(uint64_t n, int bits)
 	CuckooStatus status = cuckoo_header_sized(&h, n, bits, n * 7);
 	uint64_t	least = (uint64_t) (((naive_uint128) (n > 0 ? n : 1) * 5 + 18) / 19);
 	int			doublings;
+	int			least_bits = bits > 8 ? bits : 9;	/* one to grow by */
 
 	/* rounding the base up costs at most 1/16, or 1/32 with windows */
-	if ((naive_uint128) least * (4 * (unsigned) bits - 4) / 8 + 40 >
+	if ((naive_uint128) least * (4 * (unsigned) least_bits - 4) / 8 + 40 >
 		UINT64_C(512) << 20)
 	{
 		CHECK(status == CUCKOO_TOO_LARGE, "sized %" PRIu64 ", %d bits: %s", n, bits,
 			  cuckoo_status_text(status));
 		return;
 	}
-	if ((naive_uint128) least * 17 / 16 * (4 * (unsigned) bits - 4) / 8 + 40 + 4096 >
+	if ((naive_uint128) least * 17 / 16 * (4 * (unsigned) least_bits - 4) / 8 + 40 + 4096 >
 		UINT64_C(512) << 20)
 		return;
 	CHECK(status == CUCKOO_OK, "sized %" PRIu64 ", %d bits: %s", n, bits,
@@ -584,7 +585,8 @@ check_sized(uint64_t n, int bits)
 	if (status != CUCKOO_OK)
 		return;
 	check_header(&h, n, bits, n * 7, "sized");
-	doublings = h.base_bits - bits;
+	doublings = h.base_bits - least_bits;
+	CHECK(doublings >= 0, "sized %" PRIu64, n);
 	CHECK(cuckoo_capacity(&h) >= n, "sized %" PRIu64 ": capacity %" PRIu64, n,
 		  cuckoo_capacity(&h));
 	CHECK((uint64_t) h.base << doublings >= least, "sized %" PRIu64, n);
@@ -606,7 +608,7 @@ check_sized(uint64_t n, int bits)
 	g.items = n;
 	CHECK(cuckoo_fpp_now(&g) <= 8 * 0.95 / (double) (UINT64_C(1) << bits) * (1 + 1e-12),
 		  "sized %" PRIu64 ": %g", n, cuckoo_fpp_now(&g));
-	CHECK(cuckoo_header_set_level(&g, doublings) == CUCKOO_OK && g.bits == bits,
+	CHECK(cuckoo_header_set_level(&g, doublings) == CUCKOO_OK && g.bits == least_bits,
 		  "sized %" PRIu64, n);
 }
 

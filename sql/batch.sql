@@ -1,0 +1,46 @@
+-- Arrays of elements at once: one detoast, one rewrite, all or nothing.
+SELECT cf_contains_each(f, ARRAY[1, 2, NULL, 4]) AS each, cf_contains_any(f, ARRAY[9, 8, 1]) AS "any",
+	cf_contains_any(f, ARRAY[9, 8, NULL]) AS none, cf_contains_all(f, ARRAY[1, NULL, 2]) AS "all",
+	cf_contains_all(f, ARRAY[1, 9]) AS not_all
+FROM cf_add_all(cf_new(), ARRAY[1, 2, NULL]) f;
+-- of the array's shape; bare literals are text; nothing in nothing
+SELECT cf_contains_each(f, '{{a,b},{c,NULL}}') AS shape, cf_contains_each(f, '[5:6]={a,x}') AS bounds,
+	cf_contains_each(f, '{}') AS empty, cf_contains_any(f, '{}') AS "any", cf_contains_all(f, '{}') AS "all"
+FROM cf_add_all(cf_new(), '{a,b,c}') f;
+SELECT cf_contains_each(NULL::cuckoofilter, '{a}') IS NULL AS no_filter, cf_contains_any(cf_new(), NULL::int[]) IS NULL AS no_array,
+	cf_add_all(f, NULL::int[]) = f AS add_null, cf_delete_all(f, '{NULL}'::int[]) = f AS delete_null,
+	cf_add_all(NULL, ARRAY[1]) IS NULL AS to_none
+FROM cf_add(cf_new(), 1) f;
+-- each as often as it stands there
+SELECT cf_count(f, 1) AS once, cf_count(f, 2) AS twice, cf_count(f, 3) AS thrice, cf_count(f)
+FROM cf_add_all(cf_new(), ARRAY[1, 2, 2, 3, 3, 3]) f;
+SELECT cf_count(f, 1) AS once, cf_count(f, 2) AS twice, cf_count(f) FROM cf_add_unique_all(cf_new(), ARRAY[1, 2, 2]) f;
+SELECT cf_contains_each(cf_delete_all(f, ARRAY[1, 3, 4]), ARRAY[1, 2, 3]) AS left FROM cf_add_all(cf_new(), ARRAY[1, 2, 3]) f;
+-- the same as one by one, growing on the way
+CREATE FUNCTION one_by_one(f cuckoofilter, n int) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..n LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	RETURN f;
+END $$;
+SELECT cf_add_all(cf_new(100, 0.0001), ARRAY(SELECT generate_series(1, 2000))) = one_by_one(cf_new(100, 0.0001), 2000) AS same;
+DROP FUNCTION one_by_one;
+
+-- against filters in every place: stored by slices, stored whole, in memory
+CREATE TABLE shelf AS SELECT cf_agg(i) AS f FROM generate_series(1, 100000) i;
+SELECT (SELECT count(*) FROM unnest(cf_contains_each(f, ARRAY(SELECT generate_series(-n, n)))) AS found WHERE found) - n AS false_positives
+FROM shelf, unnest(ARRAY[1, 3, 100, 50000]) n ORDER BY n;
+SELECT cf_contains_each(f, ARRAY[5, -5, NULL, 6]) AS slices, cf_contains_all(f, ARRAY[5, 6]) AS "all" FROM shelf;
+SELECT cf_contains_each((SELECT f FROM shelf), ARRAY[5, -5]), cf_contains_each(f, ARRAY[[5, -5]]) FROM (SELECT cf_delete_all(f, ARRAY[5, 6]) AS f FROM shelf) s;
+-- what changes nothing gives the very value back, also a TOASTed one
+UPDATE shelf SET f = cf_add_unique_all(f, ARRAY[1, 2, 3]);
+SELECT cf_count(f) BETWEEN 99900 AND 100000 AS items FROM shelf;
+
+-- errors leave all as it was
+SELECT cf_contains_any(f, ARRAY['a']) FROM shelf;
+UPDATE shelf SET f = cf_add_all(f, ARRAY['a', 'b']);
+SELECT cf_add_all(cf_new(10, 0.03), ARRAY(SELECT generate_series(1, 1000)));
+SELECT cf_add_all(cf_new(), ARRAY['(1,2)'::point]);
+SELECT cf_contains_any(cf_new(), 5);
+DROP TABLE shelf;
