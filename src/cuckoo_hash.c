@@ -271,14 +271,6 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 											  TYPECACHE_HASH_EXTENDED_PROC_FINFO);
 	Oid			hashed = entry->hash_opintype;
 
-	if (!OidIsValid(entry->hash_extended_proc_finfo.fn_oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an extended hash function for type %s",
-						format_type_be(type)),
-				 errdetail("Elements are hashed by the type's default hash operator class."),
-				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
-
 	if (contains_enum(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -286,6 +278,14 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 						format_type_be(type)),
 				 errdetail("It contains an enum, whose hash would change with a dump and restore."),
 				 errhint("Cast the element to a type that holds the labels, such as text[] or jsonb.")));
+
+	if (!OidIsValid(entry->hash_extended_proc_finfo.fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an extended hash function for type %s",
+						format_type_be(type)),
+				 errdetail("Elements are hashed by the type's default hash operator class."),
+				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
 
 	/*
 	 * Types that share an operator class are equal across it, as oid and
