@@ -53,8 +53,8 @@ typedef struct ProbeSite
 	CuckooHasher hasher;		/* first, see cuckoo_hasher() */
 	struct varatt_external pointer; /* of the value that the rest is about */
 	uint32		probes;			/* by slices so far */
-	CuckooHeader header;		/* known if probes > 0 */
 	struct varlena *filter;		/* the whole value, or NULL */
+	CuckooHeader header;		/* known if probes > 0 or there is a filter */
 } ProbeSite;
 
 /*
@@ -90,9 +90,39 @@ stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return NULL;
 	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	site->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
+	datum = PG_DETOAST_DATUM(PointerGetDatum(datum));
 	MemoryContextSwitchTo(caller);
+	cuckoo_open(&site->header, datum);
+	/* last, so that a corrupt one is not taken for opened next time */
+	site->filter = datum;
 	return site->filter;
+}
+
+/*
+ * The filter of a call, to be probed so many times, and its header: of a stored
+ * one or of one in memory.  NULL for "use slices".
+ */
+static inline struct varlena *
+call_filter(FunctionCallInfo fcinfo, ProbeSite *site, uint32 probes,
+			CuckooHeader *local, const CuckooHeader **h)
+{
+	struct varlena *filter = (struct varlena *) PG_GETARG_POINTER(0);
+
+	if (VARATT_IS_EXTERNAL_ONDISK(filter))
+	{
+		filter = stored_filter(fcinfo, site, filter, probes);
+		*h = &site->header;
+		if (filter == NULL)
+			return NULL;
+	}
+	else
+	{
+		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
+		cuckoo_open(local, filter);
+		*h = local;
+	}
+	cuckoo_check_family(&site->hasher, (*h)->family, (*h)->tag);
+	return filter;
 }
 
 /* Fetches `length` bytes of a stored filter from `offset` on. */
@@ -168,34 +198,25 @@ probe_call(FunctionCallInfo fcinfo, bool any)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1,
 												   sizeof(ProbeSite));
-	struct varlena *filter = (struct varlena *) PG_GETARG_POINTER(0);
-	CuckooHeader h;
+	CuckooHeader local;
+	const CuckooHeader *h;
+	struct varlena *filter = call_filter(fcinfo, site, 1, &local, &h);
 	uint64		hash;
 
-	if (VARATT_IS_EXTERNAL_ONDISK(filter))
+	if (filter == NULL)
 	{
-		filter = stored_filter(fcinfo, site, filter, 1);
-		if (filter == NULL)
-		{
-			Relation	toastrel = table_open(site->pointer.va_toastrelid,
-											  AccessShareLock);
-			int			copies = probe_slices(site, toastrel,
-											  PG_GETARG_DATUM(1));
+		Relation	toastrel = table_open(site->pointer.va_toastrelid,
+										  AccessShareLock);
+		int			copies = probe_slices(site, toastrel, PG_GETARG_DATUM(1));
 
-			table_close(toastrel, AccessShareLock);
-			return copies;
-		}
+		table_close(toastrel, AccessShareLock);
+		return copies;
 	}
-	else
-		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
-
-	cuckoo_open(&h, filter);
-	cuckoo_check_family(&site->hasher, h.family, h.tag);
-	if (h.items == 0)
+	if (h->items == 0)
 		return 0;
-	hash = cuckoo_hash(&site->hasher, PG_GETARG_DATUM(1), h.seed);
-	return any ? cuckoo_contains(&h, cuckoo_image(filter), hash)
-		: cuckoo_copies(&h, cuckoo_image(filter), hash);
+	hash = cuckoo_hash(&site->hasher, PG_GETARG_DATUM(1), h->seed);
+	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
+		: cuckoo_copies(h, cuckoo_image(filter), hash);
 }
 
 Datum
@@ -219,46 +240,39 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_array_hasher(fcinfo, 1, elements,
 														 sizeof(ProbeSite));
-	struct varlena *filter = (struct varlena *) PG_GETARG_POINTER(0);
 	int			n = elements->count;
+	CuckooHeader local;
+	const CuckooHeader *h;
+	struct varlena *filter = call_filter(fcinfo, site, n, &local, &h);
 	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
-	CuckooHeader h;
 	uint64	   *hashes;
 
-	if (VARATT_IS_EXTERNAL_ONDISK(filter))
+	if (filter == NULL)
 	{
-		filter = stored_filter(fcinfo, site, filter, n);
-		if (filter == NULL)
+		Relation	toastrel = table_open(site->pointer.va_toastrelid,
+										  AccessShareLock);
+
+		for (int i = 0; i < n; i++)
 		{
-			Relation	toastrel = table_open(site->pointer.va_toastrelid,
-											  AccessShareLock);
-
-			for (int i = 0; i < n; i++)
-			{
-				CHECK_FOR_INTERRUPTS();
-				if (!elements->nulls[i])
-					found[i] = probe_slices(site, toastrel,
-											elements->values[i]) > 0;
-			}
-			table_close(toastrel, AccessShareLock);
-			return found;
+			CHECK_FOR_INTERRUPTS();
+			if (!elements->nulls[i])
+				found[i] = probe_slices(site, toastrel,
+										elements->values[i]) > 0;
 		}
+		table_close(toastrel, AccessShareLock);
+		return found;
 	}
-	else
-		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
-
-	cuckoo_open(&h, filter);
-	cuckoo_check_family(&site->hasher, h.family, h.tag);
-	if (h.items == 0)
+	if (h->items == 0)
 		return found;
 	hashes = palloc0(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!elements->nulls[i])
-			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i], h.seed);
+			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i],
+									h->seed);
 	}
-	cuckoo_contains_batch(&h, cuckoo_image(filter), hashes, n, found);
+	cuckoo_contains_batch(h, cuckoo_image(filter), hashes, n, found);
 	return found;
 }
 
