@@ -18,13 +18,14 @@
  *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
  *				distinct run followed by a tail of what came since.  When its
  *				room is used up the tail is sorted and merged into the run, and
- *				the room then is made one and a half times the run, at least.  So memory follows the distinct
- *				values: 12 bytes for each and 4 while merging.  With the final
- *				function's workspace and image 14 to 20 were seen at the peak.
+ *				the room then is made one and a half times the run, at least.
+ *				So memory follows the distinct values: 12 bytes for each and 4
+ *				while merging.  With the final function's workspace and image
+ *				14 to 20 were seen at the peak.
  *
- * Sorting and merging a tail does not change the set, so the final function,
- * which does that to an expanded state, counts as read-only: cf_agg works as a
- * window aggregate, and states may be shared.
+ * Sorting and merging a tail does not change the set, and is not interrupted
+ * halfway, so the final function, which does that to an expanded state, counts
+ * as read-only: cf_agg works as a window aggregate, and states may be shared.
  *
  *	bytes	field of the flat form, little-endian; also what travels
  *	0-1		magic "CS"
