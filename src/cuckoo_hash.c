@@ -25,11 +25,12 @@
  *				function						little-endian
  *
  * Domains are their base type.  An enum that is renamed is another element; an
- * enum within an array, range or row is refused, see contains_enum().  Text under a nondeterministic collation is
- * equal where bytes differ, so it is family "other" and hashed as PostgreSQL
- * does.  Hashes of "other" are PostgreSQL's own: stable within a major version
- * and an architecture's byte order, and not written down elsewhere.  A 16-bit
- * tag, a hash of the type's name (and of the collation's, where it has a say),
+ * enum within an array, range or row is refused, see contains_enum().  Text
+ * under a nondeterministic collation is equal where bytes differ, so it is
+ * family "other" and hashed as PostgreSQL does.  Hashes of "other" are
+ * PostgreSQL's own: stable within a major version and an architecture's byte
+ * order, and not written down elsewhere.  A 16-bit tag, a hash of the type's
+ * name (and of the collation's, where it has a say),
  * guards a filter of "other" against values of another type.
  *
  *-------------------------------------------------------------------------

@@ -12,8 +12,9 @@
  * A call site that probes the same TOAST value again and again (a scan against
  * one stored filter) fetches it as a whole once the slices have cost about as
  * much, and keeps it until the next value or the end of the query (in PL/pgSQL
- * of the transaction): never more than twice the work of having known before.  Compressed values have to be
- * read from their beginning, so these are fetched as a whole at once.
+ * of the transaction): never more than twice the work of having known before.
+ * Compressed values have to be read from their beginning, so these are fetched
+ * as a whole at once.
  *
  * What is kept is keyed by the TOAST pointer's relation and value.  A TOAST
  * value is never changed in place, and a changed filter gets another one, so
