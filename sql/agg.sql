@@ -91,6 +91,8 @@ SELECT cf_count(cf_agg(i ORDER BY 7::bigint, 0.5)) AS ordered FROM numbers WHERE
 -- also where the parameters are not constants in the query, or those of another
 -- aggregate over the same functions
 SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
+SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 0;
+SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 9;
 SET plan_cache_mode = force_generic_plan;
 PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS geometry FROM numbers WHERE i < 0;
 EXECUTE none(5000);

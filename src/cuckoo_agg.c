@@ -53,6 +53,7 @@
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -814,7 +815,8 @@ params_of_call(FunctionCallInfo fcinfo, StateParams *params)
 		if (entry->resjunk || n == (int) lengthof(args))
 			break;
 		given[n] = exprType((Node *) entry->expr);
-		if (n > 0 && contain_var_clause((Node *) entry->expr))
+		if (n > 0 && (contain_var_clause((Node *) entry->expr) ||
+					  contain_subplans((Node *) entry->expr)))
 			break;
 		if (n > 0)
 			args[n].value =
