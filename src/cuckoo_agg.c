@@ -650,6 +650,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	MemoryContext context;
 	StateRef	a,
 				b;
+	Size		n;
 	struct varlena *result;
 
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
@@ -681,9 +682,16 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	if (b.expanded != NULL)
 		for (Size i = 0; i < b.expanded->count; i++)
 			expanded_add(a.expanded, b.expanded->hashes[i]);
-	else
-		for (Size i = 0; i < flat_count(b.flat); i++)
+	else if ((n = flat_count(b.flat)) < a.expanded->count / 8)
+		for (Size i = 0; i < n; i++)
 			expanded_add(a.expanded, cuckoo_load64(flat_hash(b.flat, i)));
+	else
+	{
+		/* large and sorted: merging saves sorting again */
+		expanded_sort(a.expanded);
+		expanded_reserve(a.expanded, n);
+		expanded_merge(a.expanded, flat_hash(b.flat, 0), n);
+	}
 
 	/* small ones stay small: a million groups may be combined */
 	if (a.flat == NULL || a.expanded->count > FLAT_ROOM_MAX)
