@@ -4,13 +4,9 @@
  *		A filter from all its elements at once.
  *
  * Sorted hashes come in the order of their first bucket, so the table is
- * filled from one end to the other and what is touched at a time stays in the
- * processor's cache: all of it but the far buckets of far elements, which are
- * prefetched.
- *
- * Within a window the far elements go first, so that they find room in their
- * first bucket, at hand, and the near ones, whose two buckets both are at
- * hand, move around them.
+ * filled from one end to the other, and what is touched at a time stays in the
+ * processor's cache: first buckets, and those of near elements.  The far
+ * buckets are prefetched.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +15,7 @@
 #include "cuckoo_filter.h"
 #include "cuckoo_index.h"
 
-#define PREFETCH_AHEAD	32
+#define AHEAD			32		/* elements whose buckets are prefetched */
 #define PAUSE_EVERY		65536	/* elements between looks for a cancel */
 
 /* Copies of fp in a bucket, and its occupied slots, which come first. */
@@ -82,51 +78,32 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 			 uint32_t *slots)
 {
 	CuckooTable table = {h, NULL, slots};
-	uint64_t	begin,
-				end;
+	CuckooPair	pairs[AHEAD] = {{0}};
 
 	h->items = 0;
 	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
 		return CUCKOO_FULL;
 	memset(slots, 0, cuckoo_build_slots(h) * sizeof(uint32_t));
 
-	/*
-	 * One window of base buckets at a time; all of them together where there
-	 * are no windows.
-	 */
-	for (begin = 0; begin < n; begin = end)
+	/* first buckets come in order; second ones are asked for in advance */
+	for (uint64_t i = 0; i < n + AHEAD; i++)
 	{
-		uint64_t	limit = h->base;
+		CuckooPair *pair = &pairs[i % AHEAD];
 
-		if (h->windows)
-			limit = (cuckoo_scale(hashes[begin], h->base) / CUCKOO_WINDOW + 1) *
-				CUCKOO_WINDOW;
-		for (int pass = h->windows ? 0 : 1; pass < 2; pass++)
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		if (i >= AHEAD)
 		{
-			for (end = begin; end < n; end++)
-			{
-				CuckooPair	pair;
-				CuckooStatus status;
+			CuckooStatus status = place(&table, h, *pair, hashes[i - AHEAD]);
 
-				if (cuckoo_scale(hashes[end], h->base) >= limit)
-					break;
-				if (end % PAUSE_EVERY == 0)
-					cuckoo_check_interrupts();
-				if (end + PREFETCH_AHEAD < n &&
-					(!h->windows ||
-					 (pass == 0 && is_far(hashes[end + PREFETCH_AHEAD]))))
-				{
-					pair = cuckoo_pair(h, hashes[end + PREFETCH_AHEAD]);
-					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos1));
-					CUCKOO_PREFETCH(slot_bucket(&table, pair.pos2));
-				}
-				if (h->windows && is_far(hashes[end]) != (pass == 0))
-					continue;
-				pair = cuckoo_pair(h, hashes[end]);
-				status = place(&table, h, pair, hashes[end]);
-				if (status != CUCKOO_OK)
-					return status;
-			}
+			if (status != CUCKOO_OK)
+				return status;
+		}
+		if (i < n)
+		{
+			*pair = cuckoo_pair(h, hashes[i]);
+			CUCKOO_PREFETCH(slot_bucket(&table, pair->pos1));
+			CUCKOO_PREFETCH(slot_bucket(&table, pair->pos2));
 		}
 	}
 	return CUCKOO_OK;
