@@ -304,8 +304,8 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 	hasher->hash_proc = &entry->hash_extended_proc_finfo;
 }
 
-static void
-hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
+void
+cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
 {
 	Oid			type = getBaseType(declared);
 
@@ -352,7 +352,7 @@ cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 	if (hasher == NULL || hasher->type != type)
 	{
 		hasher = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
-		hasher_init(hasher, type, PG_GET_COLLATION());
+		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION());
 		fcinfo->flinfo->fn_extra = hasher;
 	}
 	return hasher;

@@ -121,7 +121,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_out(PG_FUNCTION_ARGS)
 {
-	struct varlena *filter = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	const struct varlena *filter = cuckoo_filter(PG_GETARG_DATUM(0));
 
 	PG_RETURN_CSTRING(cuckoo_base64_encode(cuckoo_image(filter),
 										   VARSIZE_ANY_EXHDR(filter)));
@@ -158,7 +158,7 @@ cuckoofilter_recv(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_send(PG_FUNCTION_ARGS)
 {
-	struct varlena *filter = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	const struct varlena *filter = cuckoo_filter(PG_GETARG_DATUM(0));
 	StringInfoData buf;
 
 	pq_begintypsend(&buf);

@@ -4,9 +4,14 @@
  *		What makes and changes filters one call at a time, and what tells
  *		about them.
  *
- * Changes work on a copy of the argument and return it; where nothing is to be
- * changed they return the argument itself, so that an UPDATE with it does not
- * write a TOASTed filter again.  Errors leave the stored value alone.
+ * Changes work on an expanded copy of the argument, or on the argument itself
+ * where that comes with the right to write (cuckoo_expanded.c), and return it;
+ * where nothing is to be changed they return the argument as it came, so that an
+ * UPDATE with it does not write a TOASTed filter again.
+ *
+ * Errors leave stored values alone, and an argument changed in place as well
+ * if it is one element that is added or deleted; an array is done up to where
+ * the error came, so it is never applied to a variable in place.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +22,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
@@ -31,24 +37,6 @@ PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_eq);
 PG_FUNCTION_INFO_V1(cf_ne);
 
-/* Header of a filter argument, read without fetching the rest of it. */
-static void
-header_argument(CuckooHeader *h, Datum filter)
-{
-	struct varlena *datum = (struct varlena *) DatumGetPointer(filter);
-	struct varlena *slice = PG_DETOAST_DATUM_SLICE(filter, 0,
-												   CUCKOO_HEADER_SIZE);
-	Size		size = toast_raw_datum_size(filter) - VARHDRSZ;
-	CuckooStatus status;
-
-	status = VARSIZE_ANY_EXHDR(slice) < CUCKOO_HEADER_SIZE ? CUCKOO_BAD_SHORT
-		: cuckoo_header_read(h, cuckoo_image(slice), size);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
-	if (slice != datum)
-		pfree(slice);
-}
-
 Datum
 cf_new(PG_FUNCTION_ARGS)
 {
@@ -60,79 +48,103 @@ cf_new(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
-/* The filter one level up, in new memory; *h follows. */
-static struct varlena *
-grown(CuckooHeader *h, const struct varlena *filter)
-{
-	CuckooHeader old = *h;
-	CuckooStatus status = cuckoo_header_set_level(h, h->level + 1);
-	struct varlena *result;
-
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
-	result = cuckoo_new_datum(cuckoo_image_size(h));
-	cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
-	return result;
-}
-
 /* A change to be made to the filter that is the first argument of a call. */
 typedef struct Change
 {
 	FunctionCallInfo fcinfo;
 	CuckooHasher *hasher;
 	CuckooHeader header;
-	struct varlena *filter;
-	bool		ours;			/* a copy, and not just the argument */
+	const struct varlena *filter;	/* as it is now */
+	CuckooExpanded *expanded;	/* where that is to be written, or NULL */
 } Change;
+
+/* Makes sure that the filter may be written to. */
+static void
+change_expand(Change *change)
+{
+	MemoryContext context;
+
+	if (change->expanded != NULL)
+		return;
+	/* a value that an aggregate keeps is to live as long as it */
+	if (!AggCheckCallContext(change->fcinfo, &context))
+		context = CurrentMemoryContext;
+	change->expanded = cuckoo_expand(change->fcinfo->args[0].value, context);
+	change->filter = change->expanded->flat;
+}
 
 static void
 change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
 {
+	struct varlena *argument = (struct varlena *) PG_GETARG_POINTER(0);
+
 	change->fcinfo = fcinfo;
 	change->hasher = hasher;
-	change->filter = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
-	change->ours = (Pointer) change->filter != PG_GETARG_POINTER(0);
+	change->expanded = NULL;
+	/* what has to be fetched is fetched to where it can be changed */
+	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
+		change_expand(change);
+	else
+		change->filter = cuckoo_filter(PointerGetDatum(argument));
 	cuckoo_open(&change->header, change->filter);
 	cuckoo_check_family(hasher, change->header.family, change->header.tag);
 }
 
-/* The filter, to be written to. */
-static uint8 *
-change_image(Change *change)
+/* The filter one level up, beside the old one; NULL with a status if it cannot. */
+static struct varlena *
+grown(CuckooExpanded *expanded, CuckooHeader *h, const struct varlena *filter,
+	  CuckooStatus *status)
 {
-	if (!change->ours)
-	{
-		FunctionCallInfo fcinfo = change->fcinfo;
+	CuckooHeader old = *h;
+	MemoryContext caller;
+	struct varlena *result;
 
-		change->filter = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
-		change->ours = true;
-	}
-	return cuckoo_image(change->filter);
+	*status = cuckoo_header_set_level(h, h->level + 1);
+	if (*status != CUCKOO_OK)
+		return NULL;
+	caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
+	result = cuckoo_new_datum(cuckoo_image_size(h));
+	MemoryContextSwitchTo(caller);
+	cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
+	return result;
 }
 
 static bool
 change_add(Change *change, Datum element, int max_copies)
 {
-	CuckooHeader *h = &change->header;
-	uint64		hash = cuckoo_hash(change->hasher, element, h->seed);
+	CuckooHeader h = change->header;
+	uint64		hash = cuckoo_hash(change->hasher, element, h.seed);
+	struct varlena *filter;
+	CuckooStatus status;
 
-	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) >= max_copies)
+	if (cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;
-	h->family = change->hasher->family;
-	h->tag = change->hasher->tag;
-	for (;;)
+	h.family = change->hasher->family;
+	h.tag = change->hasher->tag;
+	change_expand(change);
+	filter = change->expanded->flat;
+	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
+								   max_copies)) != CUCKOO_OK)
 	{
-		CuckooStatus status = cuckoo_insert(h, change_image(change), hash,
-											max_copies);
-		struct varlena *full = change->filter;
+		struct varlena *larger = NULL;
 
-		if (status == CUCKOO_OK)
-			return true;
-		if (status != CUCKOO_FULL)
+		/* the object stays what it was until there is room */
+		if (status == CUCKOO_FULL)
+			larger = grown(change->expanded, &h, filter, &status);
+		if (filter != change->expanded->flat)
+			pfree(filter);
+		if (larger == NULL)
 			cuckoo_error(status);
-		change->filter = grown(h, full);
-		pfree(full);
+		filter = larger;
 	}
+	if (filter != change->expanded->flat)
+	{
+		pfree(change->expanded->flat);
+		change->expanded->flat = filter;
+	}
+	change->filter = filter;
+	change->header = h;
+	return true;
 }
 
 static bool
@@ -143,7 +155,9 @@ change_delete(Change *change, Datum element)
 
 	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
 		return false;
-	return cuckoo_remove(h, change_image(change), hash) == CUCKOO_OK;
+	change_expand(change);
+	return cuckoo_remove(h, cuckoo_image(change->expanded->flat), hash) ==
+		CUCKOO_OK;
 }
 
 /*
@@ -188,8 +202,12 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 
 	/* what is as it was needs not be written again */
 	if (!any)
+	{
+		if (change.expanded != NULL)
+			MemoryContextDelete(change.expanded->hdr.eoh_context);
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_POINTER(change.filter);
+	}
+	PG_RETURN_DATUM(EOHPGetRWDatum(&change.expanded->hdr));
 }
 
 Datum
@@ -234,7 +252,7 @@ cf_clear(PG_FUNCTION_ARGS)
 	CuckooHeader h;
 	CuckooStatus status;
 
-	header_argument(&h, PG_GETARG_DATUM(0));
+	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
 	status = cuckoo_header_set_level(&h, 0);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
@@ -249,7 +267,7 @@ cf_count(PG_FUNCTION_ARGS)
 {
 	CuckooHeader h;
 
-	header_argument(&h, PG_GETARG_DATUM(0));
+	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
 	PG_RETURN_INT64((int64) h.items);
 }
 
@@ -263,7 +281,7 @@ cf_info(PG_FUNCTION_ARGS)
 	uint64		size;
 	int			n = 0;
 
-	header_argument(&h, PG_GETARG_DATUM(0));
+	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != lengthof(values))
 		ereport(ERROR,
@@ -296,15 +314,15 @@ cf_info(PG_FUNCTION_ARGS)
 static bool
 filters_equal(FunctionCallInfo fcinfo)
 {
-	struct varlena *a,
+	const struct varlena *a,
 			   *b;
 
 	/* lengths differ more often than not and are known without fetching */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) !=
 		toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		return false;
-	a = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	b = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1));
+	a = cuckoo_filter(PG_GETARG_DATUM(0));
+	b = cuckoo_filter(PG_GETARG_DATUM(1));
 	return memcmp(cuckoo_image(a), cuckoo_image(b), VARSIZE_ANY_EXHDR(a)) == 0;
 }
 

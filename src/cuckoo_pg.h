@@ -17,6 +17,7 @@
 #endif
 
 #include "utils/array.h"
+#include "utils/expandeddatum.h"
 
 #include "cuckoo_filter.h"
 
@@ -42,6 +43,11 @@
 /* pg_noreturn came with 18; before, it was written another way. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
+#endif
+
+/* Changing a variable in place came with 18. */
+#if PG_VERSION_NUM >= 180000
+#define CUCKOO_MODIFY_IN_PLACE
 #endif
 
 #define CUCKOO_DEFAULT_FPP	0.001
@@ -83,6 +89,28 @@ extern struct varlena *cuckoo_new_datum(uint64 size);
 /* An empty filter of the geometry of *h. */
 extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 
+/* ---- cuckoo_expanded.c ---- */
+
+/* A filter in memory of its own, which is changed in place. */
+typedef struct CuckooExpanded
+{
+	ExpandedObjectHeader hdr;
+	int			magic;
+	struct varlena *flat;		/* the image, behind a 4-byte header */
+} CuckooExpanded;
+
+/* The whole of a filter, to be read; not copied where it is in memory. */
+extern const struct varlena *cuckoo_filter(Datum datum);
+
+/* The header of a filter, for which a stored one is not fetched. */
+extern void cuckoo_read_header(CuckooHeader *h, Datum datum);
+
+/*
+ * The filter as an object that the caller may change: the one that the datum is
+ * if it comes with the right to write, else a copy below the context `parent`.
+ */
+extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
+
 /* ---- cuckoo_hash.c ---- */
 
 /* How values of one SQL type become 64-bit hashes. */
@@ -95,6 +123,10 @@ typedef struct CuckooHasher
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 } CuckooHasher;
+
+/* Fills in a zeroed hasher; an error for types that cannot be hashed. */
+extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
+							   Oid collation);
 
 /*
  * The hasher for the type of an argument of the function being called, kept

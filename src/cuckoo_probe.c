@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(cf_contains);
+PG_FUNCTION_INFO_V1(cf_contained);
 PG_FUNCTION_INFO_V1(cf_count_value);
 PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
@@ -56,13 +57,18 @@ typedef struct ProbeSite
 	uint32		probes;			/* by slices so far */
 	struct varlena *filter;		/* the whole value, or NULL */
 	CuckooHeader header;		/* known if probes > 0 or there is a filter */
+
+	/* of the last filter in memory: its size and header, decoded */
+	Size		memory_size;
+	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
+	CuckooHeader memory_header;
 } ProbeSite;
 
 /*
  * The whole of a stored filter, if it is there or should be with so many more
  * probes; NULL for "use slices".
  */
-static struct varlena *
+static const struct varlena *
 stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
 			  uint32 probes)
 {
@@ -100,27 +106,48 @@ stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
 }
 
 /*
- * The filter of a call, to be probed so many times, and its header: of a stored
- * one or of one in memory.  NULL for "use slices".
+ * The header of a filter in memory.  Decoding and checking it takes as long as
+ * the probe, and a call site mostly sees one filter.
  */
-static inline struct varlena *
-call_filter(FunctionCallInfo fcinfo, ProbeSite *site, uint32 probes,
-			CuckooHeader *local, const CuckooHeader **h)
+static inline const CuckooHeader *
+memory_header(ProbeSite *site, const struct varlena *filter)
 {
-	struct varlena *filter = (struct varlena *) PG_GETARG_POINTER(0);
+	Size		size = VARSIZE_ANY_EXHDR(filter);
 
-	if (VARATT_IS_EXTERNAL_ONDISK(filter))
+	if (size != site->memory_size || size == 0 ||
+		memcmp(cuckoo_image(filter), site->memory_bytes,
+			   CUCKOO_HEADER_SIZE) != 0)
 	{
-		filter = stored_filter(fcinfo, site, filter, probes);
+		site->memory_size = 0;
+		cuckoo_open(&site->memory_header, filter);
+		memcpy(site->memory_bytes, cuckoo_image(filter), CUCKOO_HEADER_SIZE);
+		site->memory_size = size;
+	}
+	return &site->memory_header;
+}
+
+/*
+ * The filter of a call, its argument `argno`, to be probed so many times, and
+ * its header: of a stored one or of one in memory.  NULL for "use slices".
+ */
+static inline const struct varlena *
+call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
+			const CuckooHeader **h)
+{
+	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(argno);
+	const struct varlena *filter;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(datum))
+	{
+		filter = stored_filter(fcinfo, site, datum, probes);
 		*h = &site->header;
 		if (filter == NULL)
 			return NULL;
 	}
 	else
 	{
-		filter = PG_DETOAST_DATUM_PACKED(PointerGetDatum(filter));
-		cuckoo_open(local, filter);
-		*h = local;
+		filter = cuckoo_filter(PointerGetDatum(datum));
+		*h = memory_header(site, filter);
 	}
 	cuckoo_check_family(&site->hasher, (*h)->family, (*h)->tag);
 	return filter;
@@ -191,31 +218,31 @@ probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 }
 
 /*
- * Copies of the element of a call in its filter; where `any` is true, just
- * whether there is one.
+ * Copies of the element of a call in its filter, the argument `argno`; where
+ * `any` is true, just whether there is one.
  */
 static inline int
-probe_call(FunctionCallInfo fcinfo, bool any)
+probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 {
-	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1,
+	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
-	CuckooHeader local;
+	Datum		element = PG_GETARG_DATUM(1 - argno);
 	const CuckooHeader *h;
-	struct varlena *filter = call_filter(fcinfo, site, 1, &local, &h);
+	const struct varlena *filter = call_filter(fcinfo, argno, site, 1, &h);
 	uint64		hash;
 
 	if (filter == NULL)
 	{
 		Relation	toastrel = table_open(site->pointer.va_toastrelid,
 										  AccessShareLock);
-		int			copies = probe_slices(site, toastrel, PG_GETARG_DATUM(1));
+		int			copies = probe_slices(site, toastrel, element);
 
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
 	if (h->items == 0)
 		return 0;
-	hash = cuckoo_hash(&site->hasher, PG_GETARG_DATUM(1), h->seed);
+	hash = cuckoo_hash(&site->hasher, element, h->seed);
 	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
 		: cuckoo_copies(h, cuckoo_image(filter), hash);
 }
@@ -223,13 +250,20 @@ probe_call(FunctionCallInfo fcinfo, bool any)
 Datum
 cf_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, true) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, true) > 0);
+}
+
+/* cf_contains with its arguments exchanged, for the operator <@ */
+Datum
+cf_contained(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(probe_call(fcinfo, 1, true) > 0);
 }
 
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(probe_call(fcinfo, false));
+	PG_RETURN_INT32(probe_call(fcinfo, 0, false));
 }
 
 /*
@@ -242,9 +276,8 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	ProbeSite  *site = (ProbeSite *) cuckoo_array_hasher(fcinfo, 1, elements,
 														 sizeof(ProbeSite));
 	int			n = elements->count;
-	CuckooHeader local;
 	const CuckooHeader *h;
-	struct varlena *filter = call_filter(fcinfo, site, n, &local, &h);
+	const struct varlena *filter = call_filter(fcinfo, 0, site, n, &h);
 	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
 	uint64	   *hashes;
 

@@ -1,0 +1,98 @@
+-- Filters as expanded objects: changed in place only where nobody else looks.
+-- a chain of calls is the same as one by one
+SELECT cf_add(cf_add(cf_add(cf_new(), 1), 2), 3) = cf_add_all(cf_new(), ARRAY[1, 2, 3]) AS added,
+	cf_delete(cf_delete(cf_add_all(cf_new(), ARRAY[1, 2, 3]), 3), 2) = cf_add(cf_new(), 1) AS deleted;
+-- every function takes one
+SELECT cf_contains(f, 1), f @> 2, 9 <@ f, cf_count(f), cf_count(f, 2), cf_contains_each(f, ARRAY[1, 9]), cf_contains_any(f, ARRAY[9]), cf_contains_all(f, ARRAY[1, 2])
+FROM (SELECT cf_add(cf_add(cf_new(), 1), 2) AS f OFFSET 0) s;
+SELECT cf_count(cf_clear(f)) AS clear, f = f::text::cuckoofilter AS text, f::bytea::cuckoofilter = f AS bytea, cuckoofilter_send(f) = f::bytea AS send,
+	f <> cf_add(f, 3) AS ne, (cf_info(f)).items AS info, cf_add(f, NULL::int) = f AS add_null, cf_delete(f, 9) = f AS nothing
+FROM (SELECT cf_add(cf_add(cf_new(), 1), 2) AS f OFFSET 0) s;
+-- one value, several users: none sees what another one does
+SELECT cf_count(cf_add(f, 1)) AS a, cf_count(cf_add(cf_add(f, 2), 3)) AS b, cf_count(cf_delete(f, 0)) AS c, cf_count(f) AS f
+FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s;
+WITH w AS MATERIALIZED (SELECT cf_add(cf_new(), 0) AS f)
+SELECT cf_count(cf_add(a.f, 1)) AS a, cf_count(b.f) AS b, cf_count(CASE WHEN cf_count(cf_add(a.f, 2)) = 2 THEN a.f END) AS "case"
+FROM w a, w b;
+SELECT i, cf_count(f) AS items FROM (SELECT i, cf_add(f, i) AS f FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s, generate_series(1, 3) i) t ORDER BY i;
+-- kept in arrays, rows, tables; below and above the size that is TOASTed
+CREATE TABLE kept (id int, f cuckoofilter, fs cuckoofilter[]);
+INSERT INTO kept SELECT n, cf_add(f, -1), ARRAY[cf_add(f, -1), cf_add(f, -2)]
+	FROM (SELECT n, cf_add(cf_agg(i), 0) AS f FROM unnest(ARRAY[1, 500, 20000]) n, generate_series(1, n) i GROUP BY n) s;
+SELECT id, cf_contains_each(f, ARRAY[-1, -2, 0, 1]) AS f, cf_contains_each(fs[1], ARRAY[-1, -2, 0, 1]) AS first,
+	cf_contains_each(fs[2], ARRAY[-1, -2, 0, 1]) AS second FROM kept ORDER BY id;
+UPDATE kept SET f = cf_delete(cf_add(f, -3), -1);
+SELECT id, cf_contains_each(f, ARRAY[-1, -3, 0, 1]) AS f FROM kept ORDER BY id;
+DROP TABLE kept;
+
+-- variables: a copy is one's own; an error leaves the old value
+DO $$
+DECLARE
+	f cuckoofilter := cf_new(1000);
+	g cuckoofilter;
+	before cuckoofilter;
+	wrong int := 0;
+BEGIN
+	FOR i IN 1..5000 LOOP
+		f := cf_add(f, i);
+		IF i = 2000 THEN
+			g := f;
+		END IF;
+	END LOOP;
+	RAISE NOTICE 'f %, g %', cf_count(f), cf_count(g);
+	FOR i IN 1..5000 LOOP
+		wrong := wrong + (NOT cf_contains(f, i))::int;
+		wrong := wrong + (i <= 2000 AND NOT g @> i)::int;
+	END LOOP;
+	g := cf_delete(g, 1);
+	f := cf_delete(f, 2);
+	f := cf_add(f, cf_count(f));
+	f := cf_add_unique(f, 3);
+	RAISE NOTICE 'f % %, g % %, wrong %', f @> 1, f @> 2, g @> 1, g @> 2, wrong;
+
+	before := f;
+	BEGIN
+		f := cf_add(f, 'text');
+	EXCEPTION WHEN datatype_mismatch THEN
+		RAISE NOTICE 'refused: %, unchanged: %', SQLERRM, f = before;
+	END;
+	-- until it cannot grow
+	f := cf_new(100, 0.03);
+	FOR i IN 1..10000 LOOP
+		before := f::text::cuckoofilter;
+		BEGIN
+			f := cf_add(f, i);
+		EXCEPTION WHEN program_limit_exceeded THEN
+			RAISE NOTICE 'refused: %, unchanged: %, more than capacity: %', SQLERRM, f = before, i > 100;
+			EXIT;
+		END;
+	END LOOP;
+	BEGIN
+		f := cf_add_all(f, ARRAY(SELECT generate_series(1, 1000)));
+	EXCEPTION WHEN program_limit_exceeded THEN
+		RAISE NOTICE 'refused: %, unchanged: %', SQLERRM, f = before;
+	END;
+END $$;
+-- the same through every language's variables, and as an argument
+CREATE FUNCTION with_more(f cuckoofilter, n int) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..n LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	RETURN f;
+END $$;
+CREATE FUNCTION with_one(f cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_add(f, 1)';
+SELECT cf_count(with_more(f, 3)) AS more, cf_count(with_one(f)) AS one, cf_count(with_one(with_more(f, 2))) AS both, cf_count(f) AS f
+FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s;
+DROP FUNCTION with_more, with_one;
+
+-- as the transition function of somebody's own aggregate, also over windows
+DO $$
+BEGIN
+	EXECUTE format('CREATE AGGREGATE collect(int) (SFUNC = cf_add, STYPE = cuckoofilter, INITCOND = %L)', cf_new(1000));
+END $$;
+SELECT collect(i) = cf_add_all(cf_new(1000), array_agg(i)) AS same FROM generate_series(1, 3000) i;
+SELECT i, cf_count(collect(i) OVER (ORDER BY i)) AS running, cf_count(collect(i) OVER (ORDER BY i ROWS 1 PRECEDING)) AS two,
+	cf_contains_each(collect(i) OVER (ORDER BY i), ARRAY[1, 2, 3]) FROM generate_series(1, 3) i;
+SELECT g, cf_count(collect(i)) AS items, cf_count(cf_add(collect(i), -1)) AS more FROM generate_series(1, 9) i, LATERAL (SELECT i % 2 AS g) s GROUP BY g ORDER BY g;
+DROP AGGREGATE collect(int);

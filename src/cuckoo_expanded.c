@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_expanded.c
+ *		Filters as expanded objects, which are changed without being copied.
+ *
+ * What changes a filter returns an expanded object: the image in a memory
+ * context of its own, behind a pointer that says whether who gets it may write
+ * (utils/expandeddatum.h).  A call that gets such a pointer changes the image in
+ * place, so a chain of calls copies the filter once; so does a chain of
+ * assignments to one variable where the language hands its value over (PL/pgSQL
+ * of PostgreSQL 18, see cuckoo_plan.c).  Without that right, and for a plain
+ * value, a copy is made and changed.
+ *
+ * The object holds the image just as a plain datum would, its header always up
+ * to date, so reading it is the same for both, and flattening is one memcpy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_pg.h"
+
+#include "access/detoast.h"
+#include "utils/memutils.h"
+
+#define EXPANDED_MAGIC		0x43464558	/* "CFEX" */
+
+static Size
+expanded_flat_size(ExpandedObjectHeader *eohptr)
+{
+	return VARSIZE(((CuckooExpanded *) eohptr)->flat);
+}
+
+static void
+expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+{
+	CuckooExpanded *filter = (CuckooExpanded *) eohptr;
+
+	Assert(filter->magic == EXPANDED_MAGIC);
+	Assert(size == VARSIZE(filter->flat));
+	memcpy(result, filter->flat, size);
+}
+
+static const ExpandedObjectMethods expanded_methods = {
+	expanded_flat_size, expanded_flatten
+};
+
+/* The object behind a datum, or NULL if it is a plain one. */
+static CuckooExpanded *
+expanded_of(Datum datum)
+{
+	CuckooExpanded *filter;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	filter = (CuckooExpanded *) DatumGetEOHP(datum);
+	Assert(filter->magic == EXPANDED_MAGIC);
+	return filter;
+}
+
+const struct varlena *
+cuckoo_filter(Datum datum)
+{
+	CuckooExpanded *filter = expanded_of(datum);
+
+	return filter != NULL ? filter->flat : PG_DETOAST_DATUM_PACKED(datum);
+}
+
+void
+cuckoo_read_header(CuckooHeader *h, Datum datum)
+{
+	struct varlena *slice;
+	CuckooStatus status;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
+	{
+		cuckoo_open(h, cuckoo_filter(datum));
+		return;
+	}
+	slice = PG_DETOAST_DATUM_SLICE(datum, 0, CUCKOO_HEADER_SIZE);
+	status = VARSIZE_ANY_EXHDR(slice) < CUCKOO_HEADER_SIZE ? CUCKOO_BAD_SHORT
+		: cuckoo_header_read(h, cuckoo_image(slice),
+							 toast_raw_datum_size(datum) - VARHDRSZ);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	pfree(slice);
+}
+
+CuckooExpanded *
+cuckoo_expand(Datum datum, MemoryContext parent)
+{
+	CuckooExpanded *filter = expanded_of(datum);
+	MemoryContext context;
+	MemoryContext caller;
+
+	if (filter != NULL && DatumIsReadWriteExpandedObject(datum, false, -1))
+		return filter;
+	if (filter != NULL)
+		datum = PointerGetDatum(filter->flat);
+
+	context = AllocSetContextCreate(parent, "cuckoofilter",
+									ALLOCSET_START_SMALL_SIZES);
+	filter = MemoryContextAlloc(context, sizeof(CuckooExpanded));
+	EOH_init_header(&filter->hdr, &expanded_methods, context);
+	filter->magic = EXPANDED_MAGIC;
+	caller = MemoryContextSwitchTo(context);
+	filter->flat = PG_DETOAST_DATUM_COPY(datum);
+	MemoryContextSwitchTo(caller);
+	return filter;
+}
