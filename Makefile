@@ -32,7 +32,7 @@ NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
 REGRESS_OPTS = --load-extension=cuckoo
 REGRESS := $(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f)))))
 ISOLATION := $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
-ISOLATION_OPTS = --inputdir=$(srcdir)/test
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=cuckoo
 ifneq ($(wildcard test/t/*.pl),)
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -78,8 +78,7 @@ stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
 	bool		compressed;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, datum);
-	if (site->pointer.va_valueid != pointer.va_valueid ||
-		site->pointer.va_toastrelid != pointer.va_toastrelid)
+	if (memcmp(&site->pointer, &pointer, sizeof(pointer)) != 0)
 	{
 		if (site->filter != NULL)
 			pfree(site->filter);
