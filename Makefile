@@ -8,7 +8,7 @@
 #
 #	make check              all tests
 #	make demo               a short tour with real data
-#	make bench              benchmarks
+#	make bench              benchmarks, and their plots (bench/plots)
 #	make psql               psql on an empty database with the extension
 #
 #	make unit               tests of the core alone, without PostgreSQL
@@ -58,7 +58,7 @@ check:
 demo:
 	@demo/run.sh
 bench:
-	@test/throwaway.sh bench/run.sh
+	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
 	@test/throwaway.sh
 endif

@@ -1,10 +1,11 @@
 -- SQL benchmarks, as ratios of two queries that take turns in one session.
--- Variable: rows.
+-- Variables: rows, of the table of URLs; large, items of the largest filters;
+-- figures, the file that takes the ratios for bench/plot.sh.
 \pset pager off
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
 SET jit = off;
-SET work_mem = '256MB';
+SET work_mem = '1GB';
 SET max_parallel_workers_per_gather = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -17,20 +18,21 @@ VACUUM (ANALYZE, FREEZE) visits;
 SELECT count(*) AS rows, round(avg(length(url)), 1) AS bytes_a_url,
 	pg_size_pretty(pg_table_size('visits')) AS "table" FROM visits;
 
-CREATE TABLE figures (n serial, what text, query_ms float8, reference_ms float8,
-	ratio float8, wanted text);
+CREATE TABLE figures (n serial, family text, what text, query_ms float8, reference_ms float8,
+	ratio float8, wanted float8);
 
 -- Runs both in turn, five times after a warm-up; `setting` holds for the query
--- only. The ratio is the median of (query - allowance ms) / reference.
-CREATE PROCEDURE compare(what text, query text, reference text, wanted text,
-	allowance float8 DEFAULT 0, workers int DEFAULT 0)
+-- only. The ratio is the median of (query - allowance ms) / reference, to be at
+-- most `wanted`.
+CREATE PROCEDURE compare(family text, what text, query text, reference text, wanted float8 DEFAULT NULL,
+	allowance float8 DEFAULT 0, workers int DEFAULT 0, rounds int DEFAULT 5)
 LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz;
 	q float8[] := '{}';
 	r float8[] := '{}';
 BEGIN
-	FOR i IN 0..5 LOOP
+	FOR i IN 0..rounds LOOP
 		EXECUTE format('SET LOCAL max_parallel_workers_per_gather = %s', workers);
 		start := clock_timestamp();
 		EXECUTE query;
@@ -40,66 +42,194 @@ BEGIN
 		EXECUTE reference;
 		r[i] := extract(epoch FROM clock_timestamp() - start) * 1000;
 	END LOOP;
-	INSERT INTO figures (what, query_ms, reference_ms, ratio, wanted)
-	SELECT compare.what, percentile_cont(0.5) WITHIN GROUP (ORDER BY q[i]),
+	INSERT INTO figures (family, what, query_ms, reference_ms, ratio, wanted)
+	SELECT compare.family, compare.what, percentile_cont(0.5) WITHIN GROUP (ORDER BY q[i]),
 		percentile_cont(0.5) WITHIN GROUP (ORDER BY r[i]),
 		percentile_cont(0.5) WITHIN GROUP (ORDER BY (q[i] - allowance) / r[i]), compare.wanted
-	FROM generate_series(1, 5) i;
+	FROM generate_series(1, rounds) i;
 END $$;
 
-CALL compare('cf_agg(url), less 100 ns a row : count(hashtextextended(url, 0))',
-	'SELECT cf_agg(url) FROM visits', 'SELECT count(hashtextextended(url, 0)) FROM visits',
-	'<= 1.5', :rows * 100e-6);
-CALL compare('cf_agg(url) : count(url)',
-	'SELECT cf_agg(url) FROM visits', 'SELECT count(url) FROM visits', '');
-CALL compare('cf_agg(url), two workers : serial',
-	'SELECT cf_agg(url) FROM visits', 'SELECT cf_agg(url) FROM visits', '<= 0.75', 0, 2);
-CALL compare('cf_agg(i) : count(hashint4extended(i, 0))',
-	'SELECT cf_agg(i) FROM visits', 'SELECT count(hashint4extended(i, 0)) FROM visits', '');
-CALL compare('cf_agg(url) over repeated values : count(hashtextextended(url, 0))',
-	'SELECT cf_agg(url) FROM (SELECT url FROM visits WHERE i <= 100000) s, generate_series(1, 20)',
-	'SELECT count(hashtextextended(url, 0)) FROM (SELECT url FROM visits WHERE i <= 100000) s, generate_series(1, 20)', '');
-CALL compare('cf_agg(i) by groups of ten : array_agg(i) by groups of ten',
-	'SELECT count(f) FROM (SELECT cf_agg(i) AS f FROM visits GROUP BY i / 10) s',
-	'SELECT count(f) FROM (SELECT array_agg(i) AS f FROM visits GROUP BY i / 10) s', '');
-CREATE TABLE members AS SELECT url FROM visits WHERE i % 5 = 0;
-VACUUM (ANALYZE, FREEZE) members;
-CALL compare('WHERE cf_contains((SELECT cf_agg(url) FROM members), url) : WHERE hashtextextended(url, 0) <> 0',
-	'SELECT count(*) FROM visits WHERE cf_contains((SELECT cf_agg(url) FROM members), url)',
-	'SELECT count(*) FROM visits WHERE hashtextextended(url, 0) <> 0', '');
-CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter);
-INSERT INTO filters SELECT 'members', cf_agg(url) FROM members;
-CALL compare('the same, the filter built beforehand',
-	'SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters), url)',
-	'SELECT count(*) FROM visits WHERE hashtextextended(url, 0) <> 0', '<= 1.3');
-CALL compare('the filter joined, not sub-selected : sub-selected',
-	'SELECT count(*) FROM visits JOIN filters ON cf_contains(f, url)',
-	'SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters), url)', '<= 1.1');
-CALL compare('WHERE cf_contains((SELECT f FROM filters), url) : WHERE url IN (SELECT url FROM members)',
-	'SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters), url)',
-	'SELECT count(*) FROM visits WHERE url IN (SELECT url FROM members)', '<= 0.25');
+-- ---- building ----
 
--- a stored filter of 8 million items probed from a cold call site each time
+CALL compare('build', 'cf_agg(url), less 100 ns a row : count(hashtextextended(url, 0))',
+	'SELECT cf_agg(url) FROM visits', 'SELECT count(hashtextextended(url, 0)) FROM visits',
+	1.5, :rows * 100e-6);
+CALL compare('build', 'cf_agg(url) : count(url)',
+	'SELECT cf_agg(url) FROM visits', 'SELECT count(url) FROM visits');
+CALL compare('build', 'cf_agg(url), two workers : serial',
+	'SELECT cf_agg(url) FROM visits', 'SELECT cf_agg(url) FROM visits', 0.75, 0, 2);
+CALL compare('build', 'cf_agg(i) : count(hashint4extended(i, 0))',
+	'SELECT cf_agg(i) FROM visits', 'SELECT count(hashint4extended(i, 0)) FROM visits');
+CALL compare('build', 'cf_agg(url), every value 20 times : count(hashtextextended(url, 0))',
+	'SELECT cf_agg(url) FROM (SELECT url FROM visits WHERE i <= 100000) s, generate_series(1, 20)',
+	'SELECT count(hashtextextended(url, 0)) FROM (SELECT url FROM visits WHERE i <= 100000) s, generate_series(1, 20)');
+CALL compare('build', 'cf_agg(i), groups of ten : array_agg(i)',
+	'SELECT count(f) FROM (SELECT cf_agg(i) AS f FROM visits GROUP BY i / 10) s',
+	'SELECT count(f) FROM (SELECT array_agg(i) AS f FROM visits GROUP BY i / 10) s');
+
+-- ---- scans ----
+
+CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter);
+INSERT INTO filters SELECT 'fifth', cf_agg(url) FROM visits WHERE i % 5 = 0;
+INSERT INTO filters SELECT 'tenth', cf_agg(url) FROM visits WHERE i % 10 = 0;
+INSERT INTO filters SELECT '1e4', cf_agg(url) FROM visits WHERE i % 500 = 0;
+INSERT INTO filters SELECT '1e7', cf_agg('https://www.example/' || i) FROM generate_series(1, 10000000) i;
+INSERT INTO filters SELECT '4e7', cf_agg('https://www.example/' || i) FROM generate_series(1, 40000000) i;
+CREATE TABLE tenth AS SELECT url FROM visits WHERE i % 10 = 0;
+CREATE TABLE articles AS SELECT url, i % 50 AS category FROM visits WHERE i % 2 = 0;
+INSERT INTO filters SELECT 'category 0', cf_agg(url) FROM articles WHERE category = 0;
+VACUUM (ANALYZE, FREEZE) filters, tenth, articles;
+
+CREATE FUNCTION scan(name text) RETURNS text LANGUAGE sql AS
+	$$SELECT format('SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters WHERE name = %L), url)', name)$$;
+\set hashed 'SELECT count(*) FROM visits WHERE hashtextextended(url, 0) <> 0'
+CALL compare('scan', 'filter of 1e4 items : hashtextextended(url, 0) <> 0', scan('1e4'), :'hashed', 1.2);
+CALL compare('scan', 'filter of a fifth of the rows : the same', scan('fifth'), :'hashed', 1.2);
+CALL compare('scan', 'filter of 1e7 items : the same', scan('1e7'), :'hashed', 1.2);
+CALL compare('scan', 'filter of 4e7 items : the same', scan('4e7'), :'hashed', 1.2);
+CALL compare('scan', 'filter of a fifth, built in the query : the same',
+	'SELECT count(*) FROM visits WHERE cf_contains((SELECT cf_agg(url) FROM visits WHERE i % 5 = 0), url)', :'hashed');
+CALL compare('scan', 'filter of a fifth, joined : sub-selected',
+	'SELECT count(*) FROM filters JOIN visits ON cf_contains(f, url) WHERE name = ''fifth''', scan('fifth'), 1.1);
+CALL compare('scan', 'filter of a tenth : url IN (SELECT url ...)', scan('tenth'),
+	'SELECT count(*) FROM visits WHERE url IN (SELECT url FROM tenth)', 0.25);
+\set join 'SELECT count(*) FROM visits v JOIN articles a USING (url) WHERE category = 0'
+CALL compare('scan', 'hash join, stored filter pushed under : without',
+	:'join' || ' AND cf_contains((SELECT f FROM filters WHERE name = ''category 0''), v.url)', :'join', 0.667);
+CALL compare('scan', 'hash join, filter built in the query : without',
+	:'join' || ' AND cf_contains((SELECT cf_agg(url) FROM articles WHERE category = 0), v.url)', :'join');
+DROP TABLE tenth, articles;
+
+-- ---- estimates ----
+
+CREATE TABLE skewed AS
+	SELECT CASE WHEN i % 10 < 7 THEN i % 20 ELSE i END AS v, i AS u FROM generate_series(1, 1000000) i;
+ANALYZE skewed;
+CREATE FUNCTION rows_of(query text, OUT estimated float8, OUT actual float8) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT json, TIMING OFF) ' || query INTO plan;
+	estimated := plan -> 0 -> 'Plan' ->> 'Plan Rows';
+	actual := plan -> 0 -> 'Plan' ->> 'Actual Rows';
+END $$;
+CREATE FUNCTION literal(members text, OUT f text) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SELECT quote_literal(cf_agg(m)) || ''::cuckoofilter'' FROM generate_series(' || members || ') m' INTO f;
+END $$;
+SELECT condition AS "condition (v: skewed, u: unique)", members, estimated, actual, round((estimated / actual)::numeric, 2) AS factor
+FROM (VALUES ('1, 5'), ('10, 300000'), ('1, 1000000, 7')) m (members),
+	(VALUES ('f @> v'), ('f @> u'), ('cf_contains(f, v)'), ('cf_contains(f, u)'), ('NOT cf_contains(f, u)')) c (condition),
+	literal(members), rows_of('SELECT FROM skewed WHERE ' || regexp_replace(condition, '\mf\M', f)) ORDER BY condition, members;
+DROP TABLE skewed;
+
+-- ---- point probes of stored filters, each from a cold call site ----
+
 CREATE TABLE large (id int PRIMARY KEY, f cuckoofilter, bytes bytea);
 ALTER TABLE large ALTER bytes SET STORAGE external;
-INSERT INTO large SELECT 1, f, f::bytea FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 8000000) i) s;
+INSERT INTO large SELECT 1, f FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 1000000) i) s;
+INSERT INTO large SELECT id, f, f::bytea
+	FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 8000000) i) s, unnest(ARRAY[10, 11]) id;
+INSERT INTO large SELECT id, f, f::bytea
+	FROM (SELECT cf_agg(i) AS f FROM generate_series(1, :large) i) s, unnest(ARRAY[20, 21]) id;
 VACUUM ANALYZE large;
-PREPARE probe(int) AS SELECT cf_contains(f, $1) FROM large WHERE id = 1;
-PREPARE slice(int) AS SELECT length(substring(bytes FROM $1 FOR 768)) FROM large WHERE id = 1;
-CREATE PROCEDURE each(statement text, n int) LANGUAGE plpgsql AS $$
+SELECT id, cf_count(f) AS items, pg_size_pretty((cf_info(f)).bytes) AS bytes FROM large ORDER BY id;
+PREPARE probe(int, int) AS SELECT cf_contains(f, $2) FROM large WHERE id = $1;
+PREPARE slice(int, int) AS SELECT length(substring(bytes FROM $2 FOR 768)) FROM large WHERE id = $1;
+EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(10, 7919);
+EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE slice(10, 7919);
+EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(20, 7919);
+CREATE PROCEDURE each(statement text, id int, n int) LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1..n LOOP
-		EXECUTE format('EXECUTE %s(%s)', statement, (i * 7919::bigint) % 12000000);
+		EXECUTE format('EXECUTE %s(%s, %s)', statement, id, (i * 7919::bigint) % 12000000);
 	END LOOP;
 END $$;
-CALL compare('100,000 point probes of a stored filter of 12.6 MB : as many substrings of 768 bytes',
-	'CALL each(''probe'', 100000)', 'CALL each(''slice'', 100000)', '<= 2.2');
+CALL compare('probe', '100,000 EXECUTEs, 8e6 items : substrings of 768 bytes',
+	'CALL each(''probe'', 10, 100000)', 'CALL each(''slice'', 10, 100000)', 2.2);
+CALL compare('probe', '100,000 EXECUTEs, ' || :large::float8 || ' items : the same',
+	'CALL each(''probe'', 20, 100000)', 'CALL each(''slice'', 20, 100000)', 2.2);
+-- two filters in turn, so that none is kept
+CREATE FUNCTION lateral_(expression text, id int) RETURNS text LANGUAGE sql AS
+	$$SELECT format('SELECT count(x) FROM generate_series(1, 100000) i, LATERAL (SELECT %s AS x FROM large WHERE id = %s + i %% 2) s',
+		expression, id)$$;
+CALL compare('probe', '100,000 lateral probes of two, 8e6 items : the same',
+	lateral_('cf_contains(f, i * 7919::bigint % 12000000)', 10),
+	lateral_('length(substring(bytes FROM (i * 7919::bigint % 12000000)::int FOR 768))', 10), 2.2);
+CALL compare('probe', '100,000 lateral probes of two, ' || :large::float8 || ' items : the same',
+	lateral_('cf_contains(f, i * 7919::bigint % 12000000)', 20),
+	lateral_('length(substring(bytes FROM (i * 7919::bigint % 12000000)::int FOR 768))', 20), 2.2);
 
-SELECT what, round(query_ms) AS ms, round(reference_ms) AS reference,
-	round(ratio::numeric, 2) AS ratio, wanted
+-- ---- arrays, and changes of a variable ----
+
+CREATE TABLE arrays AS SELECT array_agg(i * 37 % 2000000) AS a FROM generate_series(1, 1000) i;
+CREATE PROCEDURE repeat(statement text, n int, OUT bytes bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	-- what the session holds; empty before PostgreSQL 14, which has no such view
+	memory text := CASE WHEN to_regclass('pg_backend_memory_contexts') IS NULL THEN 'SELECT 0'
+		ELSE 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts' END;
+	before bigint;
+	f cuckoofilter;
+	a int[];
+	found boolean[];
+BEGIN
+	SELECT CASE statement WHEN 'grow' THEN cf_new() ELSE cf_add(large.f, -1) END, arrays.a INTO f, a
+	FROM large, arrays WHERE large.id = 1;
+	EXECUTE memory INTO before;
+	CASE statement
+		WHEN 'each' THEN
+			FOR i IN 1..n LOOP
+				found := cf_contains_each(f, a);
+			END LOOP;
+		WHEN 'unnest' THEN
+			FOR i IN 1..n LOOP
+				PERFORM cf_contains(f, x) FROM unnest(a) x;
+			END LOOP;
+		WHEN 'grow' THEN
+			FOR i IN 1..n LOOP
+				f := cf_add(f, i);
+			END LOOP;
+		WHEN 'add' THEN
+			FOR i IN 1..n LOOP
+				f := cf_add(f, -i);
+			END LOOP;
+		WHEN 'copy' THEN
+			-- an expression, which is never changed in place
+			FOR i IN 1..n LOOP
+				f := cf_add((SELECT f), -i);
+			END LOOP;
+	END CASE;
+	EXECUTE memory INTO bytes;
+	bytes := bytes - before;
+END $$;
+CALL compare('change', 'cf_contains_each of 1,000 elements : cf_contains over unnest',
+	'CALL repeat(''each'', 500, NULL)', 'CALL repeat(''unnest'', 500, NULL)', 0.2);
+CALL compare('change', '100,000 times f := cf_add(f, i), from cf_new() on : cf_add_all of an array',
+	'CALL repeat(''grow'', 100000, NULL)', 'SELECT cf_add_all(cf_new(), array_agg(i)) FROM generate_series(1, 100000) i');
+SELECT (cf_info(cf_add_all(cf_new(), array_agg(i)))).bytes AS bytes FROM generate_series(1, 100000) i \gset
+\echo 'Bytes that 100,000 adds to a variable take; the filter itself is ':bytes':'
+CALL repeat('grow', 100000, NULL);
+SELECT current_setting('server_version_num')::int >= 180000 AS in_place \gset
+\if :in_place
+CALL compare('change', 'f := cf_add(f, i) with a million items, in place : copying',
+	'CALL repeat(''add'', 20000, NULL)', 'CALL repeat(''copy'', 20000, NULL)', 0.02, rounds => 2);
+\else
+CALL compare('change', 'f := cf_add(f, i) with a million items : copying',
+	'CALL repeat(''add'', 2000, NULL)', 'CALL repeat(''copy'', 2000, NULL)', rounds => 2);
+\endif
+
+\pset null ''
+SELECT family, what, round(query_ms) AS ms, round(reference_ms) AS reference,
+	round(ratio::numeric, 3) AS ratio, wanted AS "at most"
 FROM figures ORDER BY n;
+\o :figures
+\pset format unaligned
+\pset tuples_only on
+\pset fieldsep '\t'
+SELECT family, what, ratio, coalesce(wanted::text, 'NaN') FROM figures ORDER BY n;
+\o
+\pset format aligned
+\pset tuples_only off
 
-SELECT i.items, i.bytes, round(i.bits_per_item::numeric, 2) AS bits_per_item,
-	pg_size_pretty(i.bytes) AS filter,
-	(SELECT pg_size_pretty(sum(length(url))) FROM members) AS "values"
+SELECT name, i.items, i.bytes, round(i.bits_per_item::numeric, 2) AS bits_per_item
 FROM filters, cf_info(f) i;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Benchmarks: make bench. Prints the core's figures, then SQL's, as a table of
-# ratios within one session. ITEMS="1e5 1e6" and ROWS=1000000 make it shorter.
+# Benchmarks: make bench. Prints the core's figures, then SQL's, as tables of
+# ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000
+# and LARGE=20000000 make it shorter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +14,9 @@ mkdir -p build
 ${CC:-cc} -std=c11 -O2 -DNDEBUG -Isrc -o build/bench_core bench/bench_core.c \
 	src/cuckoo_tables.c src/cuckoo_format.c src/cuckoo_filter.c src/cuckoo_build.c -lm
 # shellcheck disable=SC2086 # a list of numbers
-build/bench_core ${ITEMS:-}
+build/bench_core ${ITEMS:-} | tee build/core
 echo
 echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (bench/bench.sql):"
-psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/bench.sql
+psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
+	-v figures=build/figures -f bench/bench.sql
+bench/plot.sh build/core build/figures bench/plots

@@ -44,6 +44,14 @@ SELECT * FROM probe_as('external');
 UPDATE shelf SET f = cf_new(300000000) WHERE id = 4;
 SELECT * FROM probe_as('extended');
 SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
+-- the same by lz4, where the server has it
+DO $$
+BEGIN
+	EXECUTE 'ALTER TABLE shelf ALTER f SET COMPRESSION lz4';
+EXCEPTION WHEN syntax_error OR feature_not_supported THEN
+END $$;
+SELECT * FROM probe_as('extended');
+SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
 DELETE FROM shelf WHERE id > 10;
 DELETE FROM shelf WHERE id < 10;
 SELECT * FROM probe_as('plain');
@@ -60,6 +68,17 @@ BEGIN
 END $$;
 SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
 SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
+
+-- a call site that goes on probing fetches the filter once: in a join, in SQL
+-- and PL/pgSQL functions, for a column or an array
+CREATE FUNCTION has(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT f @> i';
+CREATE FUNCTION has_plpgsql(f cuckoofilter, i int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN cf_contains(f, i); END';
+CREATE FUNCTION has_definer(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE SECURITY DEFINER AS 'SELECT f @> i';
+SELECT test, pages_read('SELECT count(*) FROM shelf, generate_series(1, 3000) i WHERE id = 300000 AND ' || test) < 1500 AS once
+FROM unnest(ARRAY['cf_contains(f, i)', 'cf_count(f, i) > 0', 'i <@ f', 'has(f, i)', 'has_plpgsql(f, i)', 'cf_contains_any(f, ARRAY[i, -i])']) test;
+SELECT count(*) FILTER (WHERE has(f, i)) AS has, count(*) FILTER (WHERE has_plpgsql(f, i)) AS plpgsql, count(*) FILTER (WHERE has_definer(f, i)) AS definer
+FROM shelf, generate_series(1, 300) i WHERE id = 300000;
+DROP FUNCTION has, has_plpgsql, has_definer;
 
 -- never stale: the row changes under one call site
 CREATE FUNCTION seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$

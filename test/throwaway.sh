@@ -1,7 +1,8 @@
 #!/bin/bash
 # A PostgreSQL server with this extension, for one run only.
 #
-#	test/throwaway.sh [-t] COMMAND...	run COMMAND on such a server
+#	test/throwaway.sh [-t] [-b FOLDER] COMMAND...
+#						run COMMAND on such a server
 #	test/throwaway.sh			psql on it
 #	. test/throwaway.sh			only define the functions below
 #
@@ -10,7 +11,8 @@
 # end, however it comes, the server is stopped and the folder deleted. Nothing
 # else on the machine changes, except that missing packages are installed where
 # there is apt: as root at once, else through sudo. -t asks for what TAP tests
-# need as well.
+# need as well; -b for what benchmarks do, and brings FOLDER, relative to the
+# source, back from the copy.
 #
 # PG_CONFIG chooses the PostgreSQL; otherwise it is the newest one with a
 # server. COMMAND runs in the copy, as the user who owns the server: the caller,
@@ -314,14 +316,25 @@ open_psql()
 # ---- as a command ----------------------------------------------------------
 
 if [ "$0" = "${BASH_SOURCE[0]}" ]; then
-	if [ "${1:-}" = -t ]; then
-		shift
-		want perl command -v prove
-		want libipc-run-perl perl -MIPC::Run -e 1
-	fi
+	bring=
+	while getopts tb: option; do
+		case $option in
+			t)
+				want perl command -v prove
+				want libipc-run-perl perl -MIPC::Run -e 1
+				;;
+			b)
+				want gnuplot-nox command -v gnuplot
+				bring=$OPTARG
+				;;
+			*) exit 2 ;;
+		esac
+	done
+	shift $((OPTIND - 1))
 	start_server
 	if [ $# -gt 0 ]; then
-		run "$@"
+		run "$@" || exit
+		[ -z "$bring" ] || cp -R "$tmp/src/$bring/." "$source_dir/$bring"
 	else
 		psql -qc 'CREATE EXTENSION cuckoo'
 		echo 'The server and all in it go when psql ends (\q).'

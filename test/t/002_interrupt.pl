@@ -10,7 +10,7 @@ use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
 use IPC::Run;
-use Test::More tests => 66;
+use Test::More tests => 73;
 
 my $node = start_node('interrupt');
 
@@ -57,7 +57,7 @@ sub fails
 $command;
 SELECT '$name: error $code', :'SQLSTATE' = '$code';
 RESET statement_timeout;
-SELECT count(*) FILTER (WHERE name = 'cuckoostate') = 0 AND sum(total_bytes) < :bytes + 2000000 AS free FROM $contexts \\gset
+SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0 AND sum(total_bytes) < :bytes + 2000000 AS free FROM $contexts \\gset
 SELECT '$name: as before', :'free' AND pg_backend_pid() = :pid AND untouched() AND cf_count(cf_agg(i)) = 300
 FROM generate_series(1, 300) i;
 SQL
@@ -99,6 +99,37 @@ foreach my $name ('transition', 'final')
 }
 $psql->finish;
 report($out, $errors);
+
+# 7 tests: a variable that is filled when the timeout comes, in the middle of
+# growing as may be, holds what was added and no more, that is n elements, or one
+# more if it came before n was set; its memory is its own
+$script = $begin . <<"SQL";
+CREATE FUNCTION filled() RETURNS boolean LANGUAGE plpgsql AS \$\$
+DECLARE
+	f cuckoofilter := cf_new(10000000, 1e-6);
+	n int := 0;
+	contexts int;
+	complete boolean;
+BEGIN
+	BEGIN
+		LOOP
+			f := cf_add(f, n + 1);
+			n := n + 1;
+		END LOOP;
+	EXCEPTION WHEN query_canceled THEN
+		EXECUTE 'SELECT count(*) FROM $contexts WHERE name = ''cuckoofilter''' INTO contexts;
+		f := cf_delete(cf_add(f, -1), -1);
+		SELECT bool_and(cf_contains(f, i)) INTO complete FROM generate_series(1, n) i;
+		RETURN complete AND n > 100 AND cf_count(f) IN (n, n + 1) AND f = f::bytea::cuckoofilter AND contexts <= 1;
+	END;
+END \$\$;
+SQL
+$script .= "SET statement_timeout = $_; SELECT 'variable after $_ ms', filled(); RESET statement_timeout;\n"
+  foreach 23, 41, 82, 163, 325, 650;
+$script .= <<"SQL";
+SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000 FROM $contexts;
+SQL
+checks($node, 'postgres', $script);
 
 # One test: a single final function that is ended halfway is not run to its end.
 # The first of these runs to its end; the best of three counts, as the machine
