@@ -47,3 +47,16 @@ ratios build 'Building: time, times that of the query after the colon (red: limi
 ratios scan 'Scans: time, times that of the query after the colon (red: limit)'
 ratios probe 'Point probes of stored filters: time, times that of the slices (red: limit)'
 ratios change 'Arrays and variables: time, times that of what follows the colon (red: limit)'
+
+# the table of nanoseconds, up to the blank line
+awk '/^nanoseconds/ { rows = 1 } /^$/ { rows = 0 } rows && $1 ~ /^[0-9]/' "$core" >"$folder/core.tsv"
+plot core 420 <<-END
+	set title 'The core: nanoseconds an item, by items in the filter' textcolor '#222222'
+	set logscale xy
+	set format x '%.0e'
+	set key outside right noenhanced
+	set pointsize 0.6
+	plot for [i = 4:11] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
+		title word('. . . reads absent present batched build delete insert last-5%', i)
+END
+rm "$folder/core.tsv"

@@ -66,6 +66,12 @@ SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT 1 WHERE fa
 DEALLOCATE test;
 -- a filter that a sub-select aggregates; one from a table, of which nothing is known: half of what is not null
 SELECT factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000), v)') BETWEEN 0.5 AND 2 AS aggregated;
+DO $$
+BEGIN
+	EXECUTE format('CREATE AGGREGATE constant(*) (SFUNC = cf_clear, STYPE = cuckoofilter, INITCOND = %L)', cf_new());
+END $$;
+SELECT estimate('SELECT 1 FROM distinct_ WHERE (SELECT constant(*) FROM lists) @> v') AS no_elements;
+DROP AGGREGATE constant(*);
 SELECT estimate('SELECT 1 FROM distinct_ WHERE (SELECT f FROM lists LIMIT 1) @> v') AS from_table,
 	estimate('SELECT 1 FROM skewed WHERE cf_contains((SELECT f FROM lists LIMIT 1), v)') BETWEEN 14500 AND 15500 AS less_nulls,
 	estimate('SELECT 1 FROM distinct_ JOIN lists ON f @> v WHERE name = ''tens''') AS joined,

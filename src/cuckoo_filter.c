@@ -96,6 +96,16 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 void
+cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos1, h->bits));
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+}
+
+void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {

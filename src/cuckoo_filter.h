@@ -57,6 +57,13 @@ extern void cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 								  bool *found);
 
 /*
+ * Has the processor fetch what a lookup or a change of the element reads; worth
+ * it for an element that follows some others.
+ */
+extern void cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image,
+							uint64_t hash);
+
+/*
  * A lookup in an image of which only parts are at hand: cuckoo_probe_init()
  * says which, `length` bytes from each of the two offsets of the image on, and
  * cuckoo_probe_copies() looks into these bytes; 0, 1, or 2 for two or more.

@@ -48,6 +48,9 @@ cf_new(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
+/* Elements between one that is changed and one that is prefetched. */
+#define PREFETCH_DISTANCE	16
+
 /* A change to be made to the filter that is the first argument of a call. */
 typedef struct Change
 {
@@ -110,10 +113,9 @@ grown(CuckooExpanded *expanded, CuckooHeader *h, const struct varlena *filter,
 }
 
 static bool
-change_add(Change *change, Datum element, int max_copies)
+change_add(Change *change, uint64 hash, int max_copies)
 {
 	CuckooHeader h = change->header;
-	uint64		hash = cuckoo_hash(change->hasher, element, h.seed);
 	struct varlena *filter;
 	CuckooStatus status;
 
@@ -148,10 +150,9 @@ change_add(Change *change, Datum element, int max_copies)
 }
 
 static bool
-change_delete(Change *change, Datum element)
+change_delete(Change *change, uint64 hash)
 {
 	CuckooHeader *h = &change->header;
-	uint64		hash = cuckoo_hash(change->hasher, element, h->seed);
 
 	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
 		return false;
@@ -161,17 +162,36 @@ change_delete(Change *change, Datum element)
 }
 
 /*
- * The filter argument with an element, or all elements of an array, added up
- * to max_copies times, or deleted for max_copies 0.
+ * Makes the change for n elements: adds them up to max_copies times, or deletes
+ * them for max_copies 0.  Was there anything to change?
  */
+static bool
+change_all(Change *change, const uint64 *hashes, int n, int max_copies)
+{
+	bool		any = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i + PREFETCH_DISTANCE < n)
+			cuckoo_prefetch(&change->header, cuckoo_image(change->filter),
+							hashes[i + PREFETCH_DISTANCE]);
+		any |= max_copies > 0 ? change_add(change, hashes[i], max_copies)
+			: change_delete(change, hashes[i]);
+	}
+	return any;
+}
+
+/* The filter argument, changed for the element or array of elements. */
 static Datum
 changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 {
 	CuckooElements elements;
+	CuckooHasher *hasher;
 	Change		change;
-	Datum		value;
-	bool		null = false;
-	bool		any = false;
+	uint64	   *hashes;
+	uint64		hash;
+	int			n = 0;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -179,29 +199,30 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	if (array)
-		change_begin(&change, fcinfo,
-					 cuckoo_array_hasher(fcinfo, 1, &elements,
-										 sizeof(CuckooHasher)));
+	{
+		hasher = cuckoo_array_hasher(fcinfo, 1, &elements,
+									 sizeof(CuckooHasher));
+		change_begin(&change, fcinfo, hasher);
+		hashes = palloc(Max(elements.count, 1) * sizeof(uint64));
+		for (int i = 0; i < elements.count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!elements.nulls[i])
+				hashes[n++] = cuckoo_hash(hasher, elements.values[i],
+										  change.header.seed);
+		}
+	}
 	else
 	{
-		change_begin(&change, fcinfo,
-					 cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher)));
-		value = PG_GETARG_DATUM(1);
-		elements.values = &value;
-		elements.nulls = &null;
-		elements.count = 1;
-	}
-	for (int i = 0; i < elements.count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!elements.nulls[i])
-			any |= max_copies > 0 ?
-				change_add(&change, elements.values[i], max_copies) :
-				change_delete(&change, elements.values[i]);
+		hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+		change_begin(&change, fcinfo, hasher);
+		hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), change.header.seed);
+		hashes = &hash;
+		n = 1;
 	}
 
 	/* what is as it was needs not be written again */
-	if (!any)
+	if (!change_all(&change, hashes, n, max_copies))
 	{
 		if (change.expanded != NULL)
 			MemoryContextDelete(change.expanded->hdr.eoh_context);

@@ -85,7 +85,7 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 		if (!IsA(plan, Agg))
 			return false;
 		aggref = (Aggref *) linitial_node(TargetEntry, plan->targetlist)->expr;
-		if (!IsA(aggref, Aggref) ||
+		if (!IsA(aggref, Aggref) || aggref->aggargtypes == NIL ||
 			linitial_oid(aggref->aggargtypes) == param->paramtype)
 			return false;		/* of filters, not of elements */
 		while (IsA(plan, Agg) || IsA(plan, Gather))
@@ -107,7 +107,9 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	Datum		filter;
 
 	memset(known, 0, sizeof(*known));
-	node = estimate_expression_value(root, node);
+	/* which would copy a constant */
+	if (!IsA(node, Const))
+		node = estimate_expression_value(root, node);
 	if (exprType(node) != type)
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
