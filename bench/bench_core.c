@@ -5,19 +5,34 @@
  *
  * usage: bench_core [n ...]		(default 1e5 1e6 1e7 3e7)
  *
- * For each n, at fpp 0.001, prints nanoseconds an item:
+ * For each n, at fpp 0.001, in nanoseconds an item:
  *
- *	read		one random 64-byte line of an array of the filter's size, each
- *				address known beforehand, so that reads overlap
- *	build		batch build of n items (placing and packing, sorted hashes)
+ *	read		the reference: two random reads of 64 bytes, see below
  *	absent		lookup of what was never added
  *	present		lookup of what was
- *	delete		of what is there, from a filter in random order
+ *	batched		lookup of what was never added, 1000 at a time
+ *	build		batch build of n items (placing and packing, sorted hashes)
+ *	delete		of what is there, in random order
  *	insert		one by one, from empty to load 0.95 at a fixed level
  *	last 5%		the same, of the last twentieth of the items
  *
- * and the bits an item and the measured false-positive rate.  Figures are the
- * median of three rounds; keys are splitmix64 of a counter.
+ * The first table also has the bits an item and the measured false-positive
+ * rate.  The second has all as multiples of the reference; behind the ratios
+ * that have a limit it says which.
+ *
+ * The reference costs what reading two unrelated places of the filter costs,
+ * a cache line each, and nothing else.  Its iterations are those of the
+ * lookups: a key is made from a counter (splitmix64, one multiplication or two
+ * for the walk through present keys), and gives the places, here by one
+ * multiplication each.  They are lines of the filter's own memory, aligned,
+ * and read whole (the sum of their eight words).  No iteration of any loop
+ * waits for another, so the processor overlaps as many as it can hold.  The
+ * memory comes from malloc(), as it does in PostgreSQL; no huge pages are
+ * asked for.
+ *
+ * Lookups and reads run over the whole filter in random order, PROBES of them
+ * after as many that are not timed.  Figures are medians of ROUNDS rounds,
+ * ratios the medians of the rounds' ratios; each round builds its filter anew.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,8 +45,43 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS	3
-#define PROBES	1000000
+#define ROUNDS		5
+#define PROBES		1000000
+#define CHUNK		1000		/* hashes of one call; divides PROBES */
+#define ABSENT_KEYS	(UINT64_C(1) << 40) /* where keys never added begin */
+
+enum
+{
+	READ, ABSENT, PRESENT, BATCHED, BUILD, DELETE, INSERT, LAST, FIGURES
+};
+
+static const char *const titles[FIGURES] = {
+	"read", "absent", "present", "batched", "build", "delete", "insert",
+	"last 5%"
+};
+
+/* The limits, in multiples of the reference; 0 is none. */
+static const struct
+{
+	double		items;
+	double		limit[FIGURES];
+}			limits[] = {
+	{1e5, {0, 2, 3, 0, 0, 4, 0, 0}},
+	{1e6, {0, 2, 3, 0, 8, 4, 0, 0}},
+	{1e7, {0, 1.25, 1.7, 0, 0, 2, 0, 0}},
+	{3e7, {0, 1.25, 1.7, 0.8, 3.5, 2, 0, 0}}
+};
+
+#define N_LIMITS	((int) (sizeof(limits) / sizeof(limits[0])))
+
+typedef struct Result
+{
+	uint64_t	items;
+	double		bits;
+	double		fpp;
+	double		time[FIGURES];
+	double		ratio[FIGURES];
+} Result;
 
 static volatile uint64_t sink;
 
@@ -44,7 +94,7 @@ now(void)
 	return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
 }
 
-static uint64_t
+static inline uint64_t
 key(uint64_t i)
 {
 	uint64_t	z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -75,7 +125,7 @@ compare_double(const void *a, const void *b)
 static void *
 need(size_t size)
 {
-	void	   *p = calloc(1, size);
+	void	   *p = malloc(size);
 
 	if (p == NULL)
 	{
@@ -86,135 +136,255 @@ need(size_t size)
 }
 
 static double
-median(double *figures)
+median(const double *figures)
 {
-	qsort(figures, ROUNDS, sizeof(double), compare_double);
-	return figures[ROUNDS / 2];
+	double		sorted[ROUNDS];
+
+	memcpy(sorted, figures, sizeof(sorted));
+	qsort(sorted, ROUNDS, sizeof(double), compare_double);
+	return sorted[ROUNDS / 2];
 }
 
-/* nanoseconds of one overlapping random read in `size` bytes */
-static double
-random_read(const uint8_t *bytes, uint64_t size, uint64_t salt)
+static inline uint64_t
+line_sum(const uint8_t *line)
 {
-	uint64_t	lines = size / 64;
-	uint64_t	sum = 0;
-	double		start = now();
+	return cuckoo_load64(line) + cuckoo_load64(line + 8) +
+		cuckoo_load64(line + 16) + cuckoo_load64(line + 24) +
+		cuckoo_load64(line + 32) + cuckoo_load64(line + 40) +
+		cuckoo_load64(line + 48) + cuckoo_load64(line + 56);
+}
 
+/*
+ * The loops.  Each takes the filter, the number of its first key, which other
+ * calls do not use, and the number of items of the filter, and gives a sum for
+ * the compiler not to drop anything.
+ */
+typedef uint64_t (*Loop) (const CuckooHeader *h, const uint8_t *image,
+						  uint64_t first, uint64_t n);
+
+static uint64_t
+loop_read(const CuckooHeader *h, const uint8_t *image, uint64_t first,
+		  uint64_t n)
+{
+	uint64_t	skip = (64 - (uintptr_t) image % 64) % 64;
+	uint64_t	lines = (cuckoo_image_size(h) - skip) / 64;
+	uint64_t	sum = 0;
+
+	(void) n;
+	image += skip;
+	for (uint64_t i = first; i < first + PROBES; i++)
+	{
+		uint64_t	k = key(i);
+
+		sum += line_sum(image + ((k >> 32) * lines >> 32) * 64);
+		sum += line_sum(image + ((k & 0xffffffff) * lines >> 32) * 64);
+	}
+	return sum;
+}
+
+static uint64_t
+loop_absent(const CuckooHeader *h, const uint8_t *image, uint64_t first,
+			uint64_t n)
+{
+	uint64_t	sum = 0;
+
+	(void) n;
+	for (uint64_t i = first; i < first + PROBES; i++)
+		sum += cuckoo_contains(h, image, key(i));
+	return sum;
+}
+
+static uint64_t
+loop_present(const CuckooHeader *h, const uint8_t *image, uint64_t first,
+			 uint64_t n)
+{
+	uint64_t	sum = 0;
+
+	first %= n;
 	for (uint64_t i = 0; i < PROBES; i++)
-		sum += bytes[(key(i ^ salt) >> 32) * lines >> 32 << 6];
-	sink += sum;
+	{
+		sum += cuckoo_contains(h, image, key(first));
+		first = first + 1 < n ? first + 1 : 0;
+	}
+	return sum;
+}
+
+static uint64_t
+loop_batched(const CuckooHeader *h, const uint8_t *image, uint64_t first,
+			 uint64_t n)
+{
+	uint64_t	sum = 0;
+
+	(void) n;
+	for (uint64_t i = first; i < first + PROBES; i += CHUNK)
+	{
+		uint64_t	hashes[CHUNK];
+		bool		found[CHUNK];
+
+		for (int k = 0; k < CHUNK; k++)
+			hashes[k] = key(i + (uint64_t) k);
+		cuckoo_contains_batch(h, image, hashes, CHUNK, found);
+		for (int k = 0; k < CHUNK; k++)
+			sum += found[k];
+	}
+	return sum;
+}
+
+/* Nanoseconds of one iteration, warm. */
+static double
+timed(Loop loop, const CuckooHeader *h, const uint8_t *image, uint64_t first,
+	  uint64_t n, uint64_t *sum)
+{
+	double		start;
+
+	sink += loop(h, image, first, n);
+	start = now();
+	*sum = loop(h, image, first + PROBES, n);
 	return (now() - start) / PROBES;
 }
 
-enum
+static void
+round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
+		 double seen[FIGURES])
 {
-	READ, BUILD, ABSENT, PRESENT, DELETE, INSERT, LAST, FIGURES
-};
+	CuckooHeader h;
+	CuckooStatus status = cuckoo_header_exact(&h, n, cuckoo_fpp_bits(0.001), 0);
+	uint64_t	size = cuckoo_image_size(&h);
+	uint64_t	absent = ABSENT_KEYS + 4 * round * PROBES;
+	uint64_t	deletes = n < PROBES ? n : PROBES;
+	uint64_t	sum;
+	uint8_t    *image;
+	uint32_t   *slots;
+	double		start = now();
+
+	slots = need(cuckoo_build_slots(&h) * sizeof(uint32_t));
+	image = need(size);
+	if (status == CUCKOO_OK)
+		status = cuckoo_build(&h, hashes, n, slots);
+	if (status != CUCKOO_OK)
+	{
+		fprintf(stderr, "build of %" PRIu64 ": %s\n", n,
+				cuckoo_status_text(status));
+		exit(1);
+	}
+	cuckoo_build_pack(&h, slots, image);
+	seen[BUILD] = (now() - start) / (double) n;
+	free(slots);
+	result->bits = (double) size * 8 / (double) n;
+
+	seen[READ] = timed(loop_read, &h, image, absent, n, &sum);
+	sink += sum;
+	seen[ABSENT] = timed(loop_absent, &h, image, absent, n, &sum);
+	result->fpp = (double) sum / PROBES;
+	seen[PRESENT] = timed(loop_present, &h, image, 2 * round * PROBES, n, &sum);
+	if (sum != PROBES)
+	{
+		fprintf(stderr, "false negatives\n");
+		exit(1);
+	}
+	seen[BATCHED] = timed(loop_batched, &h, image, absent + 2 * PROBES, n, &sum);
+	sink += sum;
+
+	start = now();
+	for (uint64_t i = 0; i < deletes; i++)
+		sink += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
+	seen[DELETE] = (now() - start) / (double) deletes;
+
+	memset(image, 0, size);
+	h.items = 0;
+	cuckoo_header_write(&h, image);
+	start = seen[LAST] = now();
+	for (uint64_t i = 0; i < n; i++)
+	{
+		if (i == n - n / 20)
+			seen[LAST] = now();
+		if (cuckoo_insert(&h, image, key(i), 2) > CUCKOO_UNCHANGED)
+		{
+			fprintf(stderr, "full at load %.4f\n",
+					(double) i / (4.0 * h.buckets));
+			break;
+		}
+	}
+	seen[INSERT] = (now() - start) / (double) n;
+	seen[LAST] = (now() - seen[LAST]) / (double) (n / 20);
+	free(image);
+}
 
 static void
-bench(uint64_t n)
+bench(uint64_t n, Result *result)
 {
-	double		seen[FIGURES][ROUNDS];
-	double		fpp = 0,
-				bits = 0;
+	double		seen[ROUNDS][FIGURES];
 	uint64_t   *hashes = need(n * sizeof(uint64_t));
-	uint64_t   *random = need(n * sizeof(uint64_t));
 
 	for (uint64_t i = 0; i < n; i++)
-		random[i] = hashes[i] = key(i);
+		hashes[i] = key(i);
 	qsort(hashes, n, sizeof(uint64_t), compare);
 
+	result->items = n;
 	for (int round = 0; round < ROUNDS; round++)
+		round_of(n, (uint64_t) round, hashes, result, seen[round]);
+	for (int figure = 0; figure < FIGURES; figure++)
 	{
-		CuckooHeader h;
-		CuckooStatus status = cuckoo_header_exact(&h, n, cuckoo_fpp_bits(0.001), 0);
-		uint64_t	size = cuckoo_image_size(&h);
-		uint8_t    *image = need(size);
-		uint32_t   *slots = need(cuckoo_build_slots(&h) * sizeof(uint32_t));
-		uint64_t	found = 0;
-		uint64_t	deletes = n < PROBES ? n : PROBES;
-		double		start;
+		double		times[ROUNDS];
+		double		ratios[ROUNDS];
 
-		start = now();
-		if (status == CUCKOO_OK)
-			status = cuckoo_build(&h, hashes, n, slots);
-		if (status != CUCKOO_OK)
+		for (int round = 0; round < ROUNDS; round++)
 		{
-			fprintf(stderr, "build of %" PRIu64 ": %s\n", n,
-					cuckoo_status_text(status));
-			exit(1);
+			times[round] = seen[round][figure];
+			ratios[round] = seen[round][figure] / seen[round][READ];
 		}
-		cuckoo_build_pack(&h, slots, image);
-		seen[BUILD][round] = (now() - start) / (double) n;
-		free(slots);
-		bits = (double) size * 8 / (double) n;
-
-		seen[READ][round] = random_read(image, size, (uint64_t) round << 50);
-
-		start = now();
-		for (uint64_t i = 0; i < PROBES; i++)
-			found += cuckoo_contains(&h, image, key((i + 1) << 32 | (uint64_t) round));
-		seen[ABSENT][round] = (now() - start) / PROBES;
-		fpp = (double) found / PROBES;
-
-		found = 0;
-		start = now();
-		for (uint64_t i = 0; i < PROBES; i++)
-			found += cuckoo_contains(&h, image, key(i * 7919 % n));
-		seen[PRESENT][round] = (now() - start) / PROBES;
-		if (found != PROBES)
-		{
-			fprintf(stderr, "false negatives\n");
-			exit(1);
-		}
-
-		start = now();
-		for (uint64_t i = 0; i < deletes; i++)
-			sink += cuckoo_remove(&h, image, random[i]) == CUCKOO_OK;
-		seen[DELETE][round] = (now() - start) / (double) deletes;
-
-		memset(image, 0, size);
-		h.items = 0;
-		cuckoo_header_write(&h, image);
-		start = now();
-		for (uint64_t i = 0; i < n; i++)
-		{
-			if (i == n - n / 20)
-				seen[LAST][round] = now();
-			if (cuckoo_insert(&h, image, random[i], 2) > CUCKOO_UNCHANGED)
-			{
-				fprintf(stderr, "full at load %.4f\n",
-						(double) i / (4.0 * h.buckets));
-				break;
-			}
-		}
-		seen[INSERT][round] = (now() - start) / (double) n;
-		seen[LAST][round] = (now() - seen[LAST][round]) / (double) (n / 20);
-		free(image);
+		result->time[figure] = median(times);
+		result->ratio[figure] = median(ratios);
 	}
-	printf("%10" PRIu64 " %7.2f %8.5f %7.1f %7.1f %7.1f %7.1f %7.1f %7.1f %7.1f\n",
-		   n, bits, fpp, median(seen[READ]), median(seen[BUILD]),
-		   median(seen[ABSENT]), median(seen[PRESENT]), median(seen[DELETE]),
-		   median(seen[INSERT]), median(seen[LAST]));
-	fflush(stdout);
 	free(hashes);
-	free(random);
 }
 
 int
 main(int argc, char **argv)
 {
-	printf("%10s %7s %8s %7s %7s %7s %7s %7s %7s %7s\n", "items", "bits",
-		   "fpp", "read", "build", "absent", "present", "delete", "insert",
-		   "last 5%");
-	if (argc == 1)
+	int			n_results = argc > 1 ? argc - 1 : N_LIMITS;
+	Result	   *results = need((size_t) n_results * sizeof(Result));
+
+	printf("nanoseconds\n%10s %6s %8s", "items", "bits", "fpp");
+	for (int figure = 0; figure < FIGURES; figure++)
+		printf(" %8s", titles[figure]);
+	printf("\n");
+	for (int i = 0; i < n_results; i++)
 	{
-		bench(100000);
-		bench(1000000);
-		bench(10000000);
-		bench(30000000);
+		Result	   *r = &results[i];
+
+		bench((uint64_t) (argc > 1 ? strtod(argv[i + 1], NULL)
+						  : limits[i].items), r);
+		printf("%10" PRIu64 " %6.2f %8.5f", r->items, r->bits, r->fpp);
+		for (int figure = 0; figure < FIGURES; figure++)
+			printf(" %8.2f", r->time[figure]);
+		printf("\n");
+		fflush(stdout);
 	}
-	for (int i = 1; i < argc; i++)
-		bench((uint64_t) strtod(argv[i], NULL));
+
+	printf("\nmultiples of read, and their limits\n%10s", "items");
+	for (int figure = READ + 1; figure < FIGURES; figure++)
+		printf(" %8s %4s", titles[figure], "");
+	printf("\n");
+	for (int i = 0; i < n_results; i++)
+	{
+		Result	   *r = &results[i];
+		const double *limit = NULL;
+
+		for (int k = 0; k < N_LIMITS; k++)
+			if ((double) r->items == limits[k].items)
+				limit = limits[k].limit;
+		printf("%10" PRIu64, r->items);
+		for (int figure = READ + 1; figure < FIGURES; figure++)
+		{
+			printf(" %8.2f", r->ratio[figure]);
+			if (limit != NULL && limit[figure] > 0)
+				printf(" %4.2f", limit[figure]);
+			else
+				printf(" %4s", "-");
+		}
+		printf("\n");
+	}
+	free(results);
 	return 0;
 }
