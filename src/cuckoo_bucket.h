@@ -56,14 +56,14 @@ cuckoo_low_mask(int bits)
 static inline uint64_t
 cuckoo_bucket_byte(uint32_t pos, int f)
 {
-	return (uint64_t) pos * cuckoo_bucket_bits(f) >> 3;
+	return (uint64_t) pos * (uint32_t) (f - 1) >> 1;
 }
 
 /* How many bits into that byte: 0 or 4. */
 static inline int
 cuckoo_bucket_shift(uint32_t pos, int f)
 {
-	return (int) (pos * (uint32_t) cuckoo_bucket_bits(f) & 7);
+	return (int) (pos & (uint32_t) (f - 1) & 1) << 2;
 }
 
 /* Bytes that loading a bucket reads from that byte on. */
@@ -100,39 +100,44 @@ cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
 }
 
 /*
- * The top bit of each of the lanes in x that is zero.  `ones` has the lowest
- * bit of each lane set; lanes are `lane` bits wide.
+ * Clear in the top bit of each of the lanes in x that is zero, set in that of
+ * the others.  `rest` are all bits of the lanes but the top ones; the other
+ * bits of the result mean nothing.
  */
 static inline uint64_t
-cuckoo_zero_lanes(uint64_t x, uint64_t ones, int lane)
+cuckoo_used_lanes(uint64_t x, uint64_t rest)
 {
-	uint64_t	tops = ones << (lane - 1);
-	uint64_t	rest = tops - ones;
-
-	return ~(((x & rest) + rest) | x) & tops;
+	return ((x & rest) + rest) | x;
 }
 
 /*
  * A fingerprint made ready to be looked for in many buckets of one filter: its
  * lane in every lane position, its low nibble in every nibble position.
+ *
+ * The lanes of a narrow bucket are compared where they are, behind the code;
+ * those of a wide one in two words that begin with a lane each.
  */
 typedef struct CuckooPattern
 {
-	uint64_t	ones;			/* lowest bit of each lane of a word */
+	uint64_t	tops;			/* highest bit of each lane of a word */
+	uint64_t	rest;			/* its other bits */
+	uint64_t	gather;			/* see cuckoo_bucket_matches() */
 	uint64_t	lanes;
 	int			lane;			/* bits of a lane */
-	uint16_t	nibbles;
+	uint32_t	nibbles;
 } CuckooPattern;
 
 static inline CuckooPattern
-cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
+cuckoo_pattern(uint32_t fp, const CuckooHeader *h, int f)
 {
 	CuckooPattern p;
 
-	p.lane = h->bits - 4;
-	p.ones = h->lane_ones;
-	p.lanes = p.ones * (fp >> 4);
-	p.nibbles = (uint16_t) ((fp & 15) * 0x1111);
+	p.lane = f - 4;
+	p.tops = h->lane_tops;
+	p.rest = h->lane_rest;
+	p.gather = h->lane_gather;
+	p.lanes = h->lane_ones * (fp >> 4);
+	p.nibbles = (fp & 15) * 0x1111;
 	return p;
 }
 
@@ -161,46 +166,53 @@ static inline uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
 {
 	if (p->lane <= CUCKOO_NARROW_BITS - 4)
-		return cuckoo_zero_lanes((b.lo >> CUCKOO_CODE_BITS) ^ p->lanes,
-								 p->ones, p->lane);
+		return ~cuckoo_used_lanes(b.lo ^ p->lanes, p->rest) & p->tops;
 
 	/* two lanes of two in each half; the top bits of the upper go one lower */
-	return cuckoo_zero_lanes(cuckoo_lower_lanes(b) ^ p->lanes,
-							 p->ones, p->lane) |
-		cuckoo_zero_lanes(cuckoo_upper_lanes(b, p->lane) ^ p->lanes,
-						  p->ones, p->lane) >> 1;
+	return (~cuckoo_used_lanes(cuckoo_lower_lanes(b) ^ p->lanes, p->rest) &
+			p->tops) |
+		(~cuckoo_used_lanes(cuckoo_upper_lanes(b, p->lane) ^ p->lanes,
+							p->rest) & p->tops) >> 1;
 }
 
 /*
- * Bits 0, lane, 2 * lane and 3 * lane of x as four adjacent bits: the product
- * has them side by side from 3 * lane on, all others elsewhere.
+ * Which slots have the low nibble of the pattern: bit i is slot i, the bits
+ * above mean nothing.
+ *
+ * Four bits at a distance d (here 4) are gathered by a multiplication with four
+ * bits at a distance d - 1: the product has them side by side from where the
+ * last one is, and all others elsewhere.
  */
 static inline uint32_t
-cuckoo_gather(uint64_t x, int lane)
+cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 {
-	uint64_t	gather = UINT64_C(1) << 3 * lane | UINT64_C(2) << 2 * lane |
-		UINT64_C(4) << lane | UINT64_C(8);
+	uint32_t	x = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK] ^ p->nibbles;
 
-	return (uint32_t) (x * gather >> 3 * lane) & 15;
+	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
 
-/* How many slots hold the fingerprint of the pattern, given the lane hits. */
-static inline int
+/*
+ * Which slots hold the fingerprint of the pattern, given the lane hits: bit i
+ * is slot i.
+ */
+static inline uint32_t
+cuckoo_narrow_matches(uint64_t bucket, const CuckooPattern *p, uint64_t hits)
+{
+	return cuckoo_nibble_matches(bucket, p) & 15 &
+		(uint32_t) (hits * p->gather >> (CUCKOO_CODE_BITS - 4 + 4 * p->lane));
+}
+
+static inline uint32_t
 cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 {
-	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK] ^ p->nibbles;
-	uint32_t	match = cuckoo_gather(cuckoo_zero_lanes(nibbles, 0x1111, 4) >> 3, 4);
+	int			lane = p->lane;
 
-	if (p->lane <= CUCKOO_NARROW_BITS - 4)
-		match &= cuckoo_gather(hits >> (p->lane - 1), p->lane);
-	else
-	{
-		hits >>= p->lane - 2;
-		match &= (uint32_t) ((hits >> 1 & 1) | (hits >> p->lane & 2) |
-							 (hits & 1) << 2 | (hits >> p->lane & 1) << 3);
-	}
-	/* the number of bits, from a table of sixteen nibbles */
-	return (int) (UINT64_C(0x4332322132212110) >> 4 * match & 15);
+	if (lane <= CUCKOO_NARROW_BITS - 4)
+		return cuckoo_narrow_matches(b.lo, p, hits);
+	hits >>= lane - 2;
+	return cuckoo_nibble_matches(b.lo, p) &
+		(uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
+					(hits & 1) << 2 | (hits >> lane & 1) << 3);
 }
 
 /* Is there an empty slot?  Empty slots sort first, so slot 0 tells. */

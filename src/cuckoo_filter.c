@@ -24,75 +24,141 @@
 /* Lookups whose memory accesses overlap. */
 #define BATCH				64
 
-/* Copies of the fingerprint in one bucket. */
-static inline int
-bucket_copies(CuckooBits b, const CuckooPattern *pattern)
-{
-	uint64_t	hits = cuckoo_bucket_lane_hits(b, pattern);
-
-	return CUCKOO_LIKELY(hits == 0) ? 0 :
-		cuckoo_bucket_matches(b, pattern, hits);
-}
-
-/* Copies of a fingerprint in its two buckets, which begin at p1 and p2. */
-static inline int
-pair_copies(const CuckooHeader *h, CuckooPair pair, const uint8_t *p1,
-			const uint8_t *p2)
+/*
+ * Which slots of the two buckets of a pair hold its fingerprint: bits 0 to 3
+ * those of the first, 4 to 7 those of the second.
+ *
+ * Both buckets are loaded before either is looked at.  Whether any lane agrees
+ * is the only branch, as it says almost for sure whether the element is there;
+ * one on which bucket it is in, or how often, would be a toss-up, and keep the
+ * processor from beginning with the next lookups meanwhile.
+ */
+static CUCKOO_INLINE uint32_t
+pair_matches(const CuckooHeader *h, CuckooPair pair, const uint8_t *p1,
+			 const uint8_t *p2)
 {
 	CuckooBits	b1 = cuckoo_bucket_load_at(p1, pair.pos1, h->bits);
 	CuckooBits	b2 = cuckoo_bucket_load_at(p2, pair.pos2, h->bits);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
-
-	return bucket_copies(b1, &pattern) + bucket_copies(b2, &pattern);
-}
-
-/* The same in an image. */
-static inline int
-image_copies(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
-{
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-
-	return pair_copies(h, pair,
-					   buckets + cuckoo_bucket_byte(pair.pos1, h->bits),
-					   buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
-}
-
-static inline int
-saturated(int copies)
-{
-	return copies < CUCKOO_MAX_COPIES ? copies : CUCKOO_MAX_COPIES;
-}
-
-/*
- * Is there a copy?  Both buckets are loaded before either is looked at, and an
- * absent element mostly costs one branch.
- */
-static inline bool
-pair_found(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
-{
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooBits	b1 = cuckoo_bucket_load(buckets, pair.pos1, h->bits);
-	CuckooBits	b2 = cuckoo_bucket_load(buckets, pair.pos2, h->bits);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h, h->bits);
 	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, &pattern);
 	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, &pattern);
 
 	if (CUCKOO_LIKELY((hits1 | hits2) == 0))
+		return 0;
+	return cuckoo_bucket_matches(b1, &pattern, hits1) |
+		cuckoo_bucket_matches(b2, &pattern, hits2) << CUCKOO_SLOTS;
+}
+
+/* The same in an image. */
+static CUCKOO_INLINE uint32_t
+image_matches(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+
+	return pair_matches(h, pair,
+						buckets + cuckoo_bucket_byte(pair.pos1, h->bits),
+						buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+}
+
+/* Copies, given the matching slots: 0, 1, or 2 for two or more. */
+static inline int
+copies_of(uint32_t matches)
+{
+	return (matches != 0) + ((matches & (matches - 1)) != 0);
+}
+
+/*
+ * Lookups in filters that are `plain`, as large ones mostly are, with fewer
+ * instructions.  On their number depends how many lookups the processor has in
+ * hand at a time, all of which wait for memory together.
+ */
+static CUCKOO_INLINE uint64_t
+plain_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos)
+{
+	uint64_t	byte = cuckoo_bucket_byte(pos, h->bits);
+
+	return cuckoo_load64(image + byte + CUCKOO_HEADER_SIZE) >>
+		(pos << 2 & h->odd_shift);
+}
+
+/* Is it there, given two buckets in both of which some lanes agree? */
+static CUCKOO_NOINLINE bool
+plain_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
+			   uint64_t used1, uint64_t used2)
+{
+	CuckooPattern pattern = cuckoo_pattern(fp, h, h->bits);
+
+	return (cuckoo_narrow_matches(b1, &pattern, ~used1 & pattern.tops) |
+			cuckoo_narrow_matches(b2, &pattern, ~used2 & pattern.tops)) != 0;
+}
+
+/* The same if in at least one.  Which one is a toss-up: no branch on that. */
+static CUCKOO_NOINLINE bool
+plain_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
+		  uint64_t used1, uint64_t used2)
+{
+	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
+	CuckooPattern pattern;
+
+	if (CUCKOO_UNLIKELY((~used2 & h->lane_tops & first) != 0))
+		return plain_hit_both(h, fp, b1, b2, used1, used2);
+	pattern = cuckoo_pattern(fp, h, h->bits);
+	return cuckoo_narrow_matches(b2 ^ ((b1 ^ b2) & first), &pattern,
+								 ~(used1 & used2) & pattern.tops) != 0;
+}
+
+static CUCKOO_INLINE bool
+plain_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
+{
+	uint64_t	b1 = plain_bucket(h, image, pair.pos1);
+	uint64_t	b2 = plain_bucket(h, image, pair.pos2);
+	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
+	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
+	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
+
+	if (CUCKOO_LIKELY((~(used1 & used2) & h->lane_tops) == 0))
 		return false;
-	return cuckoo_bucket_matches(b1, &pattern, hits1) +
-		cuckoo_bucket_matches(b2, &pattern, hits2) > 0;
+	return plain_hit(h, pair.fp, b1, b2, used1, used2);
+}
+
+static CUCKOO_NOINLINE bool
+any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return image_matches(h, image, cuckoo_pair(h, hash)) != 0;
 }
 
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	return pair_found(h, image, cuckoo_pair(h, hash));
+	if (CUCKOO_LIKELY(h->plain))
+		return plain_contains(h, image, cuckoo_pair_at(h, hash, 0));
+	return any_contains(h, image, hash);
 }
 
 int
 cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	return saturated(image_copies(h, image, cuckoo_pair(h, hash)));
+	return copies_of(image_matches(h, image, cuckoo_pair(h, hash)));
+}
+
+/* `plain` is h->plain */
+static CUCKOO_INLINE void
+contains_batch(const CuckooHeader *h, const uint8_t *image,
+			   const uint64_t *hashes, size_t n, bool *found, bool plain)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	CuckooPair	pairs[BATCH];
+
+	/* all reads are under way before the first is waited for */
+	for (size_t i = 0; i < n; i++)
+	{
+		pairs[i] = cuckoo_pair_at(h, hashes[i], plain ? 0 : h->level);
+		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
+		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i] = plain ? plain_contains(h, image, pairs[i])
+			: image_matches(h, image, pairs[i]) != 0;
 }
 
 void
@@ -109,22 +175,14 @@ void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-
 	for (size_t begin = 0; begin < n; begin += BATCH)
 	{
-		CuckooPair	pairs[BATCH];
 		size_t		end = n - begin < BATCH ? n - begin : BATCH;
 
-		/* all reads are under way before the first is waited for */
-		for (size_t i = 0; i < end; i++)
-		{
-			pairs[i] = cuckoo_pair(h, hashes[begin + i]);
-			CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
-			CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
-		}
-		for (size_t i = 0; i < end; i++)
-			found[begin + i] = pair_found(h, image, pairs[i]);
+		if (h->plain)
+			contains_batch(h, image, hashes + begin, end, found + begin, true);
+		else
+			contains_batch(h, image, hashes + begin, end, found + begin, false);
 	}
 }
 
@@ -148,7 +206,7 @@ cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
 {
 	CuckooPair	pair = {probe->fp, probe->pos[0], probe->pos[1]};
 
-	return saturated(pair_copies(h, pair, bytes0, bytes1));
+	return copies_of(pair_matches(h, pair, bytes0, bytes1));
 }
 
 static inline void
@@ -262,7 +320,7 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 
-	if (cuckoo_copies(h, image, hash) >= max_copies)
+	if (copies_of(image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
 	if (table_has_room(&table, pair.pos1))
 		table_replace(&table, pair.pos1, 0, pair.fp);
@@ -284,14 +342,12 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
-	CuckooBits	b;
+	uint32_t	matches = image_matches(h, image, pair);
 
-	if (cuckoo_copies(h, image, hash) != 1)
+	if (copies_of(matches) != 1)
 		return CUCKOO_UNCHANGED;
-	b = cuckoo_bucket_load(table.buckets, pair.pos1, h->bits);
-	table_replace(&table, bucket_copies(b, &pattern) > 0 ? pair.pos1
-				  : pair.pos2, pair.fp, 0);
+	table_replace(&table, matches < 1 << CUCKOO_SLOTS ? pair.pos1 : pair.pos2,
+				  pair.fp, 0);
 	h->items--;
 	cuckoo_header_write(h, image);
 	return CUCKOO_OK;

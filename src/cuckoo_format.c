@@ -104,10 +104,22 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->windows = has_windows(h->base);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
+	h->near_mask = h->windows ? ~UINT32_C(0) : 0;
+	h->odd_shift = h->bits % 2 == 0 ? 4 : 0;
+	h->plain = h->level == 0 && h->bits <= CUCKOO_NARROW_BITS;
+
 	lane = h->bits - 4;
 	h->lane_ones = UINT64_C(1) | UINT64_C(1) << lane;
+	h->lane_gather = 0;
 	if (h->bits <= CUCKOO_NARROW_BITS)
+	{
 		h->lane_ones |= h->lane_ones << 2 * lane;
+		h->lane_ones <<= CUCKOO_CODE_BITS;
+		h->lane_gather = UINT64_C(1) | UINT64_C(1) << (lane - 1) |
+			UINT64_C(1) << 2 * (lane - 1) | UINT64_C(1) << 3 * (lane - 1);
+	}
+	h->lane_tops = h->lane_ones << (lane - 1);
+	h->lane_rest = h->lane_tops - h->lane_ones;
 }
 
 CuckooStatus

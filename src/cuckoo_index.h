@@ -48,15 +48,6 @@ typedef struct CuckooPair
 	uint32_t	pos2;
 } CuckooPair;
 
-/* floor(hash * m / 2^64), without a 128-bit type */
-static inline uint32_t
-cuckoo_scale(uint64_t hash, uint32_t m)
-{
-	uint64_t	low = (hash & 0xffffffff) * m;
-
-	return (uint32_t) (((hash >> 32) * m + (low >> 32)) >> 32);
-}
-
 static inline bool
 cuckoo_is_near(const CuckooHeader *h, uint32_t core)
 {
@@ -67,9 +58,9 @@ static inline uint32_t
 cuckoo_far_bucket(const CuckooHeader *h, uint32_t core, uint32_t j)
 {
 	uint64_t	low = cuckoo_core_hash[core] & 0xffffffff;
-	uint32_t	s = 2 * (uint32_t) (low * (h->base / 2) >> 32) + 1;
+	uint32_t	s = (uint32_t) (low * h->base >> 32) | 1;
 
-	return s >= j ? s - j : s + h->base - j;
+	return s - j + (s < j ? h->base : 0);
 }
 
 /* P: by how much the segments of a far pair differ. */
@@ -80,42 +71,50 @@ cuckoo_far_segment(const CuckooHeader *h, uint32_t core)
 		((UINT32_C(1) << h->level) - 1);
 }
 
-static inline CuckooPair
-cuckoo_pair(const CuckooHeader *h, uint64_t hash)
+/*
+ * The pair of a hash at a level, which is h->level and an argument only for a
+ * caller that has found it to be 0.
+ *
+ * Near or far and the sign of s - j1 are as good as random: they are selected,
+ * not branched on, as a branch would be mispredicted every fourth time.
+ */
+static CUCKOO_INLINE CuckooPair
+cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, int level)
 {
-	uint32_t	core = (uint32_t) hash & 0xff;
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
+	uint32_t	fp = (uint32_t) hash & h->base_mask;
+	uint32_t	core;
+	uint32_t	step;
 	uint32_t	j2;
-	uint32_t	far = ~UINT32_C(0); /* or zero for near */
 	CuckooPair	pair;
 
-	core += core == 0;
+	fp += (fp & 0xff) == 0;
+	core = fp & 0xff;
+	step = cuckoo_near_step[core] & h->near_mask;
 	j2 = cuckoo_far_bucket(h, core, j1);
-
-	/*
-	 * Near or far is as good as random, so it is chosen by a mask: a branch
-	 * would be mispredicted every fourth time.
-	 */
-	if (h->windows)
-	{
-		far = (uint32_t) ((core & 3) != 0) - 1;
-		j2 = (j2 & far) | ((j1 ^ cuckoo_near_step[core]) & ~far);
-	}
-	pair.fp = ((uint32_t) hash & ~UINT32_C(0xff) & h->base_mask) | core;
+	j2 = step != 0 ? j1 ^ step : j2;
+	pair.fp = fp;
 	pair.pos1 = j1;
 	pair.pos2 = j2;
-	if (h->level > 0)
+	if (level > 0)
 	{
-		uint32_t	segment = pair.fp >> CUCKOO_CORE_BITS &
-			((UINT32_C(1) << h->level) - 1);
-		uint32_t	shift = cuckoo_far_segment(h, core) & far;
+		uint32_t	segment = fp >> CUCKOO_CORE_BITS &
+			((UINT32_C(1) << level) - 1);
+		uint32_t	shift = cuckoo_far_segment(h, core) &
+			((uint32_t) (step != 0) - 1);
 
 		segment ^= shift & (0 - (uint32_t) (j1 > j2));
-		pair.fp = pair.fp >> CUCKOO_CORE_BITS >> h->level << CUCKOO_CORE_BITS | core;
+		pair.fp = fp >> CUCKOO_CORE_BITS >> level << CUCKOO_CORE_BITS | core;
 		pair.pos1 += segment * h->base;
 		pair.pos2 += (segment ^ shift) * h->base;
 	}
 	return pair;
+}
+
+static CUCKOO_INLINE CuckooPair
+cuckoo_pair(const CuckooHeader *h, uint64_t hash)
+{
+	return cuckoo_pair_at(h, hash, h->level);
 }
 
 /* The other position of a fingerprint (its core is not 0) found at `pos`. */

@@ -53,10 +53,14 @@ cuckoo_check_interrupts(void)
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
 #define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
 #define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
+#define CUCKOO_INLINE		inline __attribute__((always_inline))
+#define CUCKOO_NOINLINE		__attribute__((noinline))
 #else
 #define CUCKOO_PREFETCH(p)	((void) (p))
 #define CUCKOO_LIKELY(c)	(c)
 #define CUCKOO_UNLIKELY(c)	(c)
+#define CUCKOO_INLINE		inline
+#define CUCKOO_NOINLINE
 #endif
 
 /*
@@ -69,6 +73,19 @@ cuckoo_check_interrupts(void)
 #else
 #define CUCKOO_LITTLE_ENDIAN 0
 #endif
+
+/* floor(hash * m / 2^64) */
+static inline uint32_t
+cuckoo_scale(uint64_t hash, uint32_t m)
+{
+#ifdef __SIZEOF_INT128__
+	return (uint32_t) ((unsigned __int128) hash * m >> 64);
+#else
+	uint64_t	low = (hash & 0xffffffff) * m;
+
+	return (uint32_t) (((hash >> 32) * m + (low >> 32)) >> 32);
+#endif
+}
 
 static inline uint64_t
 cuckoo_load64(const uint8_t *p)

@@ -10,7 +10,8 @@
  *
  * cuckoo_core_hash[core] is the splitmix64 finaliser of the core (Steele,
  * Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014,
- * with Stafford's constants); cuckoo_near_step[core] is 1 + that mod 127.
+ * with Stafford's constants); cuckoo_near_step[core] is 1 + that mod 127,
+ * and 0 for the cores that have no near bucket in any filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,7 +100,7 @@ const uint16_t cuckoo_code_terms[4][16] = {
 #define MIX2(z) (((z) ^ (z) >> 27) * UINT64_C(0x94d049bb133111eb))
 #define MIX3(z) ((z) ^ (z) >> 31)
 #define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c))))
-#define STEP(c) 1 + HASH(c) % (CUCKOO_WINDOW - 1)
+#define STEP(c) ((c) % 4 == 0 ? 0 : 1 + HASH(c) % (CUCKOO_WINDOW - 1))
 
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \

@@ -209,7 +209,8 @@ test_tables(void)
 	{
 		CHECK(cuckoo_core_hash[core] == naive_hash((uint64_t) core), "core %d",
 			  core);
-		CHECK(cuckoo_near_step[core] == 1 + naive_hash((uint64_t) core) % 127,
+		CHECK(cuckoo_near_step[core] ==
+			  (core % 4 == 0 ? 0 : 1 + naive_hash((uint64_t) core) % 127),
 			  "core %d", core);
 	}
 }
