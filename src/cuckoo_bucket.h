@@ -121,7 +121,7 @@ typedef struct CuckooPattern
 {
 	uint64_t	tops;			/* highest bit of each lane of a word */
 	uint64_t	rest;			/* its other bits */
-	uint64_t	gather;			/* see cuckoo_bucket_matches() */
+	uint64_t	gather;			/* see cuckoo_narrow_slots() */
 	uint64_t	lanes;
 	int			lane;			/* bits of a lane */
 	uint32_t	nibbles;
@@ -176,12 +176,21 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
 }
 
 /*
- * Which slots have the low nibble of the pattern: bit i is slot i, the bits
- * above mean nothing.
+ * Lane hits of a narrow bucket as slots: bit i is slot i.
  *
- * Four bits at a distance d (here 4) are gathered by a multiplication with four
- * bits at a distance d - 1: the product has them side by side from where the
- * last one is, and all others elsewhere.
+ * Four bits at a distance d are gathered by a multiplication with four bits at
+ * a distance d - 1: the product has them side by side from where the last one
+ * is, and all others elsewhere.
+ */
+static inline uint32_t
+cuckoo_narrow_slots(uint64_t hits, uint64_t gather, int f)
+{
+	return (uint32_t) (hits * gather >> (4 * f - 8)) & 15;
+}
+
+/*
+ * Which slots have the low nibble of the pattern; bits above the four mean
+ * nothing.
  */
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
@@ -191,15 +200,12 @@ cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
 
-/*
- * Which slots hold the fingerprint of the pattern, given the lane hits: bit i
- * is slot i.
- */
+/* Which slots hold the fingerprint of the pattern, given the lane hits. */
 static inline uint32_t
 cuckoo_narrow_matches(uint64_t bucket, const CuckooPattern *p, uint64_t hits)
 {
-	return cuckoo_nibble_matches(bucket, p) & 15 &
-		(uint32_t) (hits * p->gather >> (CUCKOO_CODE_BITS - 4 + 4 * p->lane));
+	return cuckoo_nibble_matches(bucket, p) &
+		cuckoo_narrow_slots(hits, p->gather, p->lane + 4);
 }
 
 static inline uint32_t

@@ -337,8 +337,8 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	return CUCKOO_OK;
 }
 
-CuckooStatus
-cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+static CUCKOO_NOINLINE CuckooStatus
+remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
@@ -349,7 +349,73 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	table_replace(&table, matches < 1 << CUCKOO_SLOTS ? pair.pos1 : pair.pos2,
 				  pair.fp, 0);
 	h->items--;
-	cuckoo_header_write(h, image);
+	cuckoo_header_write_items(h, image);
+	return CUCKOO_OK;
+}
+
+/*
+ * As in lookups, plain filters have a path of their own, without a branch on
+ * which bucket or slot it is.  It is taken when a single lane agrees.
+ *
+ * Once slot i is empty it sorts first: the slots before i move up by one, those
+ * after stay, which can be done to lanes and nibbles where they are.
+ */
+CuckooStatus
+cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	CuckooPair	pair;
+	uint64_t	b1,
+				b2;
+	uint64_t	lanes;
+	uint64_t	hits1,
+				hits2;
+	uint64_t	first;			/* all ones or zero */
+	uint64_t	bucket;
+	uint64_t	change;
+	uint32_t	nibbles;
+	uint32_t	slot;			/* 16^i */
+	uint32_t	pos;
+	uint8_t    *p;
+
+	if (CUCKOO_UNLIKELY(!h->plain))
+		return remove_any(h, image, hash);
+
+	pair = cuckoo_pair_at(h, hash, 0);
+	b1 = plain_bucket(h, image, pair.pos1);
+	b2 = plain_bucket(h, image, pair.pos2);
+	lanes = h->lane_ones * (pair.fp >> 4);
+	hits1 = ~cuckoo_used_lanes(b1 ^ lanes, h->lane_rest) & h->lane_tops;
+	hits2 = ~cuckoo_used_lanes(b2 ^ lanes, h->lane_rest) & h->lane_tops;
+	first = 0 - (uint64_t) (hits1 != 0);
+	hits1 |= hits2;
+	if (hits1 == 0)
+		return CUCKOO_UNCHANGED;
+	if (CUCKOO_UNLIKELY(((hits2 & first) | (hits1 & (hits1 - 1))) != 0))
+		return remove_any(h, image, hash);
+
+	bucket = b2 ^ ((b1 ^ b2) & first);
+	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
+	slot = cuckoo_narrow_slots(hits1, h->lane_gather, h->bits);
+	slot *= slot;
+	slot *= slot;
+	if (((nibbles ^ (pair.fp & 15) * 0x1111) & slot * 15) != 0)
+		return CUCKOO_UNCHANGED;
+
+	/* all bits up to nibble and lane i */
+	slot = slot * 16 - 1;
+	hits1 = hits1 * 2 - 1;
+	nibbles = (nibbles & ~slot) | (nibbles << 4 & slot);
+	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
+	change &= hits1;
+	change ^= (uint32_t) (CUCKOO_CODES_ZERO - 1 -
+						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
+						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
+						  cuckoo_code_terms[3][nibbles >> 12]);
+	pos = pair.pos2 ^ ((pair.pos1 ^ pair.pos2) & (uint32_t) first);
+	p = image + CUCKOO_HEADER_SIZE + cuckoo_bucket_byte(pos, h->bits);
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << (pos << 2 & h->odd_shift));
+	h->items--;
+	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
 }
 

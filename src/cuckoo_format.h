@@ -198,6 +198,13 @@ extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 /* Writes the header to the first CUCKOO_HEADER_SIZE bytes of an image. */
 extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
 
+/* The same where only the number of items has changed. */
+static inline void
+cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
+{
+	cuckoo_store64(image + 16, h->items);
+}
+
 /* Checks a whole image; CUCKOO_OK or the reason to refuse it. */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
