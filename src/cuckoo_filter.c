@@ -71,14 +71,30 @@ copies_of(uint32_t matches)
  * Lookups in filters that are `plain`, as large ones mostly are, with fewer
  * instructions.  On their number depends how many lookups the processor has in
  * hand at a time, all of which wait for memory together.
+ *
+ * `whole` says that buckets are whole bytes, which is so for odd f.  It is a
+ * constant where it matters most; false is right for all.
  */
 static CUCKOO_INLINE uint64_t
-plain_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos)
+plain_byte(const CuckooHeader *h, uint32_t pos, bool whole)
 {
-	uint64_t	byte = cuckoo_bucket_byte(pos, h->bits);
+	return CUCKOO_HEADER_SIZE +
+		(whole ? (uint64_t) pos * h->whole_bytes
+		 : cuckoo_bucket_byte(pos, h->bits));
+}
 
-	return cuckoo_load64(image + byte + CUCKOO_HEADER_SIZE) >>
-		(pos << 2 & h->odd_shift);
+static CUCKOO_INLINE int
+plain_shift(const CuckooHeader *h, uint32_t pos, bool whole)
+{
+	return whole ? 0 : cuckoo_bucket_shift(pos, h->bits);
+}
+
+static CUCKOO_INLINE uint64_t
+plain_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
+			 bool whole)
+{
+	return cuckoo_load64(image + plain_byte(h, pos, whole)) >>
+		plain_shift(h, pos, whole);
 }
 
 /* Is it there, given two buckets in both of which some lanes agree? */
@@ -108,10 +124,11 @@ plain_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 }
 
 static CUCKOO_INLINE bool
-plain_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
+plain_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
+			   bool whole)
 {
-	uint64_t	b1 = plain_bucket(h, image, pair.pos1);
-	uint64_t	b2 = plain_bucket(h, image, pair.pos2);
+	uint64_t	b1 = plain_bucket(h, image, pair.pos1, whole);
+	uint64_t	b2 = plain_bucket(h, image, pair.pos2, whole);
 	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
 	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
 	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
@@ -130,9 +147,11 @@ any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_LIKELY(h->plain))
-		return plain_contains(h, image, cuckoo_pair_at(h, hash, 0));
-	return any_contains(h, image, hash);
+	if (CUCKOO_UNLIKELY(!h->plain))
+		return any_contains(h, image, hash);
+	if (h->whole_bytes != 0)
+		return plain_contains(h, image, cuckoo_pair_at(h, hash, 0), true);
+	return plain_contains(h, image, cuckoo_pair_at(h, hash, 0), false);
 }
 
 int
@@ -157,7 +176,7 @@ contains_batch(const CuckooHeader *h, const uint8_t *image,
 		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = plain ? plain_contains(h, image, pairs[i])
+		found[i] = plain ? plain_contains(h, image, pairs[i], false)
 			: image_matches(h, image, pairs[i]) != 0;
 }
 
@@ -360,13 +379,13 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
  * Once slot i is empty it sorts first: the slots before i move up by one, those
  * after stay, which can be done to lanes and nibbles where they are.
  */
-CuckooStatus
-cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+static CUCKOO_INLINE CuckooStatus
+remove_plain(CuckooHeader *h, uint8_t *image, uint64_t hash, bool whole)
 {
-	CuckooPair	pair;
-	uint64_t	b1,
-				b2;
-	uint64_t	lanes;
+	CuckooPair	pair = cuckoo_pair_at(h, hash, 0);
+	uint64_t	b1 = plain_bucket(h, image, pair.pos1, whole);
+	uint64_t	b2 = plain_bucket(h, image, pair.pos2, whole);
+	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
 	uint64_t	hits1,
 				hits2;
 	uint64_t	first;			/* all ones or zero */
@@ -377,13 +396,6 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	uint32_t	pos;
 	uint8_t    *p;
 
-	if (CUCKOO_UNLIKELY(!h->plain))
-		return remove_any(h, image, hash);
-
-	pair = cuckoo_pair_at(h, hash, 0);
-	b1 = plain_bucket(h, image, pair.pos1);
-	b2 = plain_bucket(h, image, pair.pos2);
-	lanes = h->lane_ones * (pair.fp >> 4);
 	hits1 = ~cuckoo_used_lanes(b1 ^ lanes, h->lane_rest) & h->lane_tops;
 	hits2 = ~cuckoo_used_lanes(b2 ^ lanes, h->lane_rest) & h->lane_tops;
 	first = 0 - (uint64_t) (hits1 != 0);
@@ -412,11 +424,21 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
 						  cuckoo_code_terms[3][nibbles >> 12]);
 	pos = pair.pos2 ^ ((pair.pos1 ^ pair.pos2) & (uint32_t) first);
-	p = image + CUCKOO_HEADER_SIZE + cuckoo_bucket_byte(pos, h->bits);
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << (pos << 2 & h->odd_shift));
+	p = image + plain_byte(h, pos, whole);
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << plain_shift(h, pos, whole));
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
+}
+
+CuckooStatus
+cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	if (CUCKOO_UNLIKELY(!h->plain))
+		return remove_any(h, image, hash);
+	if (h->whole_bytes != 0)
+		return remove_plain(h, image, hash, true);
+	return remove_plain(h, image, hash, false);
 }
 
 /*

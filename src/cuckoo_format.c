@@ -105,7 +105,7 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
 	h->near_mask = h->windows ? ~UINT32_C(0) : 0;
-	h->odd_shift = h->bits % 2 == 0 ? 4 : 0;
+	h->whole_bytes = h->bits % 2 == 1 ? (h->bits - 1) / 2 : 0;
 	h->plain = h->level == 0 && h->bits <= CUCKOO_NARROW_BITS;
 
 	lane = h->bits - 4;

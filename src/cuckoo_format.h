@@ -132,7 +132,7 @@ typedef struct CuckooHeader
 	uint32_t	buckets;		/* m0 * 2^g */
 	uint32_t	base_mask;		/* the low f0 bits */
 	uint32_t	near_mask;		/* all ones if windows, else 0 */
-	uint8_t		odd_shift;		/* bits into its byte that an odd bucket begins */
+	uint32_t	whole_bytes;	/* bytes of a bucket, 0 if not whole */
 	bool		plain;			/* level 0 and CUCKOO_NARROW_BITS at most */
 	uint64_t	lane_ones;		/* see CuckooPattern */
 	uint64_t	lane_tops;
