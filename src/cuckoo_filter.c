@@ -373,11 +373,45 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * As in lookups, plain filters have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when a single lane agrees.
+ * Takes a fingerprint out of a bucket in which one lane agrees, if its nibble
+ * does too.
  *
  * Once slot i is empty it sorts first: the slots before i move up by one, those
  * after stay, which can be done to lanes and nibbles where they are.
+ */
+static CUCKOO_NOINLINE CuckooStatus
+remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
+		   uint64_t hit, uint32_t fp)
+{
+	uint8_t    *p = image + plain_byte(h, pos, false);
+	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
+	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather, h->bits);
+	uint64_t	change;
+
+	slot *= slot;
+	slot *= slot;				/* 16^i */
+	if (((nibbles ^ (fp & 15) * 0x1111) & slot * 15) != 0)
+		return CUCKOO_UNCHANGED;
+
+	/* all bits up to nibble and lane i */
+	slot = slot * 16 - 1;
+	hit = hit * 2 - 1;
+	nibbles = (nibbles & ~slot) | (nibbles << 4 & slot);
+	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
+	change &= hit;
+	change ^= (uint32_t) (CUCKOO_CODES_ZERO - 1 -
+						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
+						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
+						  cuckoo_code_terms[3][nibbles >> 12]);
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << plain_shift(h, pos, false));
+	h->items--;
+	cuckoo_header_write_items(h, image);
+	return CUCKOO_OK;
+}
+
+/*
+ * As in lookups, plain filters have a path of their own, without a branch on
+ * which bucket or slot it is.  It is taken when a single lane agrees.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_plain(CuckooHeader *h, uint8_t *image, uint64_t hash, bool whole)
@@ -386,49 +420,19 @@ remove_plain(CuckooHeader *h, uint8_t *image, uint64_t hash, bool whole)
 	uint64_t	b1 = plain_bucket(h, image, pair.pos1, whole);
 	uint64_t	b2 = plain_bucket(h, image, pair.pos2, whole);
 	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
-	uint64_t	hits1,
-				hits2;
-	uint64_t	first;			/* all ones or zero */
-	uint64_t	bucket;
-	uint64_t	change;
-	uint32_t	nibbles;
-	uint32_t	slot;			/* 16^i */
-	uint32_t	pos;
-	uint8_t    *p;
+	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
+	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
+	uint64_t	hits = ~(used1 & used2) & h->lane_tops;
+	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
 
-	hits1 = ~cuckoo_used_lanes(b1 ^ lanes, h->lane_rest) & h->lane_tops;
-	hits2 = ~cuckoo_used_lanes(b2 ^ lanes, h->lane_rest) & h->lane_tops;
-	first = 0 - (uint64_t) (hits1 != 0);
-	hits1 |= hits2;
-	if (hits1 == 0)
+	if (hits == 0)
 		return CUCKOO_UNCHANGED;
-	if (CUCKOO_UNLIKELY(((hits2 & first) | (hits1 & (hits1 - 1))) != 0))
+	if (CUCKOO_UNLIKELY(((~used2 & h->lane_tops & first) |
+						 (hits & (hits - 1))) != 0))
 		return remove_any(h, image, hash);
-
-	bucket = b2 ^ ((b1 ^ b2) & first);
-	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
-	slot = cuckoo_narrow_slots(hits1, h->lane_gather, h->bits);
-	slot *= slot;
-	slot *= slot;
-	if (((nibbles ^ (pair.fp & 15) * 0x1111) & slot * 15) != 0)
-		return CUCKOO_UNCHANGED;
-
-	/* all bits up to nibble and lane i */
-	slot = slot * 16 - 1;
-	hits1 = hits1 * 2 - 1;
-	nibbles = (nibbles & ~slot) | (nibbles << 4 & slot);
-	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
-	change &= hits1;
-	change ^= (uint32_t) (CUCKOO_CODES_ZERO - 1 -
-						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
-						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
-						  cuckoo_code_terms[3][nibbles >> 12]);
-	pos = pair.pos2 ^ ((pair.pos1 ^ pair.pos2) & (uint32_t) first);
-	p = image + plain_byte(h, pos, whole);
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << plain_shift(h, pos, whole));
-	h->items--;
-	cuckoo_header_write_items(h, image);
-	return CUCKOO_OK;
+	return remove_hit(h, image,
+					  pair.pos2 ^ ((pair.pos1 ^ pair.pos2) & (uint32_t) first),
+					  b2 ^ ((b1 ^ b2) & first), hits, pair.fp);
 }
 
 CuckooStatus

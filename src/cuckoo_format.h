@@ -134,10 +134,10 @@ typedef struct CuckooHeader
 	uint32_t	near_mask;		/* all ones if windows, else 0 */
 	uint32_t	whole_bytes;	/* bytes of a bucket, 0 if not whole */
 	bool		plain;			/* level 0 and CUCKOO_NARROW_BITS at most */
-	uint64_t	lane_ones;		/* see CuckooPattern */
-	uint64_t	lane_tops;
-	uint64_t	lane_rest;
-	uint64_t	lane_gather;
+	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
+	uint64_t	lane_tops;		/* highest */
+	uint64_t	lane_rest;		/* all but the highest */
+	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
 
 /*

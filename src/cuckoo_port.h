@@ -49,6 +49,11 @@ cuckoo_check_interrupts(void)
 
 #endif
 
+/*
+ * CUCKOO_INLINE is for what the callers specialise by a constant argument, or
+ * what would pass a struct through memory; CUCKOO_NOINLINE for what should not
+ * take registers from the path beside it.
+ */
 #if defined(__GNUC__) || defined(__clang__)
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
 #define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
