@@ -81,7 +81,7 @@ COMMENT ON OPERATOR <> (cuckoofilter, cuckoofilter) IS
 CREATE FUNCTION cf_contains_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_contains_support(internal) IS
-'tells the planner what share of the rows passes cf_contains';
+'tells the planner what share of the rows passes cf_contains, and what it costs';
 
 CREATE FUNCTION cf_change_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

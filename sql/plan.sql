@@ -1,4 +1,6 @@
 -- Operators, and what the planner is told.
+SET default_statistics_target = 100;
+SET max_parallel_workers_per_gather = 0;
 SELECT f @> 1 AS "@>", 1 <@ f AS "<@", f @> 4 AS absent, 4 <@ f AS absent, f @> NULL::int AS "null", NULL::int <@ f AS "null",
 	f @> 1::bigint AS bigint, 1::smallint <@ f AS smallint
 FROM cf_add_all(cf_new(), ARRAY[1, 2, 3]) f;
@@ -22,7 +24,7 @@ SELECT name, count(i) FROM lists LEFT JOIN generate_series(1, 700) i ON f @> i G
 CREATE TABLE skewed AS SELECT v, 'user ' || v AS t, v::numeric AS n
 	FROM generate_series(1, 30000) i, LATERAL (SELECT CASE WHEN i % 10 < 7 THEN i % 20 ELSE i END AS v) s;
 INSERT INTO skewed SELECT FROM generate_series(1, 3000);
-CREATE TABLE distinct_ AS SELECT i AS v, 'user ' || i AS t, i::numeric AS n FROM generate_series(1, 30000) i;
+CREATE TABLE distinct_ AS SELECT i AS v, 'user ' || i AS t, i::numeric AS n FROM generate_series(1, 60000) i;
 ANALYZE skewed, distinct_;
 CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -50,14 +52,14 @@ END $$;
 SELECT tab, members, condition, count(*) AS estimates, count(*) FILTER (WHERE factor NOT BETWEEN 0.5 AND 2) AS wrong,
 	max(factor) FILTER (WHERE factor NOT BETWEEN 0.5 AND 2) AS largest
 FROM (VALUES ('skewed', 'generate_series(1, 5)'), ('skewed', 'generate_series(12, 9000)'), ('skewed', 'generate_series(1, 30000, 7)'),
-		('distinct_', 'generate_series(1, 300)'), ('distinct_', 'generate_series(1, 3000)'),
-		('distinct_', 'generate_series(1, 30000, 2)'), ('distinct_', 'generate_series(1, 30000)')) w (tab, members),
+		('distinct_', 'generate_series(1, 600)'), ('distinct_', 'generate_series(1, 6000)'),
+		('distinct_', 'generate_series(1, 60000, 2)'), ('distinct_', 'generate_series(1, 60000)')) w (tab, members),
 	(VALUES ('cf_contains(%s, %s)'), ('%s @> %s'), ('%2$s <@ %1$s'), ('NOT cf_contains(%s, %s)'), ('(%s @> %s) IS NOT TRUE'),
 		('(%2$s <@ %1$s) IS TRUE')) c (condition),
 	unnest(ARRAY['v', 't', 'n']) col,
 	LATERAL (SELECT factor(format('SELECT 1 FROM %s WHERE ', tab) || format(condition,
 		filter_of(format('SELECT %s FROM %s v', CASE col WHEN 't' THEN '''user '' || v' WHEN 'n' THEN 'v::numeric' ELSE 'v' END, members)), col)) AS factor) e
-WHERE NOT (condition ~ 'NOT' AND members = 'generate_series(1, 30000)')
+WHERE NOT (condition ~ 'NOT' AND members = 'generate_series(1, 60000)')
 GROUP BY tab, members, condition HAVING count(*) FILTER (WHERE factor NOT BETWEEN 0.5 AND 2) > 0 OR condition = '%s @> %s' ORDER BY tab, members;
 -- parameters of a custom plan, in SQL and in PL/pgSQL; a filter that is empty, or null
 PREPARE test(cuckoofilter) AS SELECT 1 FROM distinct_ WHERE $1 @> v;
@@ -65,7 +67,23 @@ SELECT round(estimate(format('EXECUTE test(%s)', filter_of('SELECT generate_seri
 SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT 1 WHERE false') || ' @> v') AS empty, estimate('EXECUTE test(NULL)') AS "null";
 DEALLOCATE test;
 -- a filter that a sub-select aggregates; one from a table, of which nothing is known: half of what is not null
-SELECT factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000), v)') BETWEEN 0.5 AND 2 AS aggregated;
+SELECT test, factor('SELECT 1 FROM distinct_ WHERE cf_contains((' || test || '), v)') BETWEEN 0.5 AND 2 AS aggregated
+FROM unnest(ARRAY['SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000', 'SELECT cf_agg(v, 0.03) FROM generate_series(1, 200) v',
+	'SELECT cf_agg(v, 1000, 0.03) FROM generate_series(1, 400) v']) test;
+SELECT factor('SELECT 1 FROM (SELECT v FROM distinct_ GROUP BY v) s WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 1000) i), v)') BETWEEN 0.5 AND 2 AS outer_query,
+	estimate('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(i, 5) FROM generate_series(1, 1000) i), v)') > 0 AS wrong_fpp,
+	estimate('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(i, 0, 0.1) FROM generate_series(1, 1000) i), v)') > 0 AS wrong_capacity;
+SELECT estimate('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FILTER (WHERE v < 10) FROM distinct_), v)') AS filtered_unknown;
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM distinct_), v)') BETWEEN 0.5 AND 2 AS aggregated_by_workers,
+	factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v ORDER BY v) FROM distinct_), v)') BETWEEN 0.5 AND 2 AS gathered;
+SET max_parallel_workers_per_gather = 0;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
 DO $$
 BEGIN
 	EXECUTE format('CREATE AGGREGATE constant(*) (SFUNC = cf_clear, STYPE = cuckoofilter, INITCOND = %L)', cf_new());
@@ -76,15 +94,43 @@ SELECT estimate('SELECT 1 FROM distinct_ WHERE (SELECT f FROM lists LIMIT 1) @> 
 	estimate('SELECT 1 FROM skewed WHERE cf_contains((SELECT f FROM lists LIMIT 1), v)') BETWEEN 14500 AND 15500 AS less_nulls,
 	estimate('SELECT 1 FROM distinct_ JOIN lists ON f @> v WHERE name = ''tens''') AS joined,
 	estimate('SELECT 1 FROM distinct_ JOIN lists ON cf_contains(f, v) WHERE name = ''tens''') AS joined;
--- what fails when it runs is no error before
-SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ''x''') || ' @> v') AS other_family;
--- a filter of other values, and one of more than the column has
-CREATE TABLE more AS SELECT i AS v FROM generate_series(1, 60000) i;
-ANALYZE more;
-SELECT estimate('SELECT 1 FROM more WHERE ' || filter_of('SELECT -generate_series(1, 30000)') || ' @> v') < 1000 AS others,
-	estimate('SELECT 1 FROM more WHERE ' || filter_of('SELECT -generate_series(1, 100000)') || ' @> v') < 1000 AS more_others,
-	factor('SELECT 1 FROM more WHERE ' || filter_of('SELECT generate_series(1, 60000, 2)') || ' @> v') BETWEEN 0.5 AND 2 AS odd;
-DROP TABLE more;
+-- a filter of other values, one of more than the column has, one that regular data hides from the histogram
+SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT -generate_series(1, 30000)') || ' @> v') < 3000 AS others,
+	estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT -generate_series(1, 100000)') || ' @> v') < 3000 AS more_others;
+CREATE TABLE small AS SELECT i AS v, md5(i::text) AS t FROM generate_series(1, 10000) i;
+ANALYZE small;
+SELECT factor('SELECT 1 FROM small WHERE ' || filter_of('SELECT generate_series(10, 10000, 10)') || ' @> v') BETWEEN 0.5 AND 2 AS tens,
+	factor('SELECT 1 FROM small WHERE ' || filter_of('SELECT md5(i::text) FROM generate_series(1, 10000, 2) i') || ' @> t') BETWEEN 0.5 AND 2 AS half,
+	estimate('SELECT 1 FROM small WHERE ' || filter_of('SELECT md5(i::text) FROM generate_series(-9000, 0) i') || ' @> t') < 500 AS others;
+DROP TABLE small;
+-- partitions share the filter's items
+CREATE TABLE parted (v int, t text) PARTITION BY LIST (t);
+DO $$
+BEGIN
+	FOR i IN 1..10 LOOP
+		EXECUTE format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%L)', i, i);
+	END LOOP;
+END $$;
+INSERT INTO parted SELECT i, i % 10 + 1 FROM generate_series(1, 50000) i;
+ANALYZE parted;
+SELECT factor('SELECT 1 FROM parted WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 5000) i), v)') BETWEEN 0.5 AND 2 AS aggregated,
+	factor('SELECT 1 FROM parted WHERE ' || filter_of('SELECT generate_series(1, 5000)') || ' @> v') BETWEEN 0.5 AND 2 AS constant,
+	factor('SELECT 1 FROM parted WHERE t = ''7'' AND ' || filter_of('SELECT generate_series(6, 50000, 10)') || ' @> v') BETWEEN 0.5 AND 2 AS one;
+DROP TABLE parted;
+-- what fails when it runs, or would, is no error before
+SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ''x''') || ' @> v') > 0 AS other_family;
+CREATE TYPE mood AS ENUM ('sad', 'happy');
+CREATE TABLE odd_types AS SELECT '{}'::json AS j, '(1,2)'::point AS p, ARRAY['sad'::mood] AS m, 'sad'::mood AS e, cf_new() AS f FROM generate_series(1, 100);
+ANALYZE odd_types;
+SELECT col, estimate('SELECT 1 FROM odd_types WHERE ' || filter_of('SELECT 1.5') || ' @> ' || col) BETWEEN 1 AND 100 AS any_estimate
+FROM unnest(ARRAY['j', 'p', 'm', 'f']) col;
+SELECT factor('SELECT 1 FROM odd_types WHERE ' || filter_of('SELECT ''sad''::text') || ' @> e') AS enum;
+DROP TABLE odd_types;
+DROP TYPE mood;
+-- nor is anything taken for a filter that is none
+CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel);
+SELECT estimate('SELECT 1 FROM distinct_ WHERE 12345678 === v') AS no_filter, estimate('SELECT 1 FROM distinct_ WHERE v === 12345678') AS no_filter;
+DROP OPERATOR === (int, int);
 -- statistics are only used for those who may read all rows
 CREATE ROLE cuckoo_reader;
 GRANT SELECT ON skewed TO cuckoo_reader;
@@ -113,3 +159,5 @@ SELECT first_of('dear(v) AND cf_contains((SELECT f FROM lists LIMIT 1), v)'), fi
 	first_of('(SELECT f FROM lists LIMIT 1) @> v AND v % 2 = 1');
 DROP FUNCTION dear, first_of, factor, filter_of, estimate;
 DROP TABLE lists, skewed, distinct_;
+RESET default_statistics_target;
+RESET max_parallel_workers_per_gather;

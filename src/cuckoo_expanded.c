@@ -21,8 +21,6 @@
 #include "access/detoast.h"
 #include "utils/memutils.h"
 
-#define EXPANDED_MAGIC		0x43464558	/* "CFEX" */
-
 static Size
 expanded_flat_size(ExpandedObjectHeader *eohptr)
 {
@@ -34,7 +32,6 @@ expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 {
 	CuckooExpanded *filter = (CuckooExpanded *) eohptr;
 
-	Assert(filter->magic == EXPANDED_MAGIC);
 	Assert(size == VARSIZE(filter->flat));
 	memcpy(result, filter->flat, size);
 }
@@ -43,17 +40,17 @@ static const ExpandedObjectMethods expanded_methods = {
 	expanded_flat_size, expanded_flatten
 };
 
-/* The object behind a datum, or NULL if it is a plain one. */
+/* The object behind a datum, or NULL if it is none of these. */
 static CuckooExpanded *
 expanded_of(Datum datum)
 {
-	CuckooExpanded *filter;
+	ExpandedObjectHeader *object;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
 		return NULL;
-	filter = (CuckooExpanded *) DatumGetEOHP(datum);
-	Assert(filter->magic == EXPANDED_MAGIC);
-	return filter;
+	object = DatumGetEOHP(datum);
+	return object->eoh_methods == &expanded_methods ? (CuckooExpanded *) object
+		: NULL;
 }
 
 const struct varlena *
@@ -100,7 +97,6 @@ cuckoo_expand(Datum datum, MemoryContext parent)
 									ALLOCSET_START_SMALL_SIZES);
 	filter = MemoryContextAlloc(context, sizeof(CuckooExpanded));
 	EOH_init_header(&filter->hdr, &expanded_methods, context);
-	filter->magic = EXPANDED_MAGIC;
 	caller = MemoryContextSwitchTo(context);
 	filter->flat = PG_DETOAST_DATUM_COPY(datum);
 	MemoryContextSwitchTo(caller);

@@ -265,6 +265,15 @@ contains_enum(Oid type)
 	return false;
 }
 
+bool
+cuckoo_hashable(Oid type)
+{
+	type = getBaseType(type);
+	return type_is_enum(type) ||
+		(!contains_enum(type) &&
+		 OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc));
+}
+
 static void
 hasher_init_other(CuckooHasher *hasher, Oid type)
 {

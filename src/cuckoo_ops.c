@@ -10,8 +10,9 @@
  * UPDATE with it does not write a TOASTed filter again.
  *
  * Errors leave stored values alone, and an argument changed in place as well
- * if it is one element that is added or deleted; an array is done up to where
- * the error came, so it is never applied to a variable in place.
+ * if it is one element that is added or deleted.  An array is done up to where
+ * the error came; PL/pgSQL hands a variable over for that only where nobody can
+ * look at it after an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,7 +109,17 @@ grown(CuckooExpanded *expanded, CuckooHeader *h, const struct varlena *filter,
 	caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
 	result = cuckoo_new_datum(cuckoo_image_size(h));
 	MemoryContextSwitchTo(caller);
-	cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
+	/* the object may outlive a cancel */
+	PG_TRY();
+	{
+		cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
+	}
+	PG_CATCH();
+	{
+		pfree(result);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	return result;
 }
 
@@ -224,6 +235,7 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 	/* what is as it was needs not be written again */
 	if (!change_all(&change, hashes, n, max_copies))
 	{
+		/* which is a copy: others are expanded when there is a change */
 		if (change.expanded != NULL)
 			MemoryContextDelete(change.expanded->hdr.eoh_context);
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));

@@ -76,6 +76,9 @@ extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
 /* ---- cuckoo_io.c ---- */
 
+/* By which the planner's functions know the type. */
+extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
+
 /*
  * Decodes base64 text to a new datum; NULL if it is none.  The inverse gives
  * a new C string.
@@ -95,7 +98,6 @@ extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 typedef struct CuckooExpanded
 {
 	ExpandedObjectHeader hdr;
-	int			magic;
 	struct varlena *flat;		/* the image, behind a 4-byte header */
 } CuckooExpanded;
 
@@ -123,6 +125,9 @@ typedef struct CuckooHasher
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 } CuckooHasher;
+
+/* Can values of the type be elements? */
+extern bool cuckoo_hashable(Oid type);
 
 /* Fills in a zeroed hasher; an error for types that cannot be hashed. */
 extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,

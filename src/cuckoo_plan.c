@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_plan.c
- *		What the planner is told: how many rows pass a membership test, and
- *		which calls may change a PL/pgSQL variable in place.
+ *		What the planner is told: how many rows pass a membership test, what it
+ *		costs, and which calls may change a PL/pgSQL variable in place.
  *
  * Selectivity, of cf_contains() and of the operators alike.  A filter that is
  * known while planning (a constant, a parameter of a custom plan) is asked
@@ -11,10 +11,9 @@
  * common there are two estimates: that the filter's other items all are values
  * of the column (as joins assume of their smaller side), items / distinct
  * values; and the share of the histogram that the filter contains.  The first
- * is the sharper one where it holds, being no sample, so it is used unless it
- * is out of what the histogram can mean by chance; then the histogram's is.
- * In a table that ANALYZE has read as a whole the histogram is every n-th value
- * and no random sample: it may miss all even numbers, and has no say.
+ * is no sample, and the sharper one where its assumption holds, so it is used
+ * unless the histogram excludes it; and no more values than that can be
+ * contained, whatever a histogram of regular data says.
  *
  * Of a filter that a sub-select aggregates in the same query, cf_agg(...) as an
  * InitPlan, only the number of items is estimated, from the rows that go in.
@@ -27,12 +26,16 @@
  * as seen (the hash of the element takes about as long as comparing it); with
  * one that comes from a row, 10: it has to be got into the cache, or by slices.
  *
+ * These functions are called with whatever operator names them, so nothing is
+ * taken for a filter on the word of an argument's type alone.
+ *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_pg.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
@@ -55,9 +58,6 @@ PG_FUNCTION_INFO_V1(cf_change_support);
 /* Operators that cost as much as a test with another filter each time. */
 #define COST_OF_ANOTHER_FILTER	10
 
-/* ANALYZE reads so many rows for each value that it keeps. */
-#define ANALYZED_ROWS			300
-
 /* What is known of a filter while planning. */
 typedef struct KnownFilter
 {
@@ -67,34 +67,107 @@ typedef struct KnownFilter
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
 
+/* Is it our type?  No other has its input function, unless a superuser says so. */
+static bool
+is_filter_type(Oid type)
+{
+	Oid			input;
+	Oid			param;
+	FmgrInfo	info;
+
+	getTypeInputInfo(type, &input, &param);
+	fmgr_info(input, &info);
+	return info.fn_addr == cuckoofilter_in;
+}
+
+/* The sub-plan that gives a parameter, or NULL; of this or an outer query. */
+static Plan *
+init_plan(PlannerInfo *root, int paramid)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, root->init_plans)
+		{
+			SubPlan    *subplan = lfirst_node(SubPlan, cell);
+
+			if (list_member_int(subplan->setParam, paramid))
+				return list_nth(root->glob->subplans, subplan->plan_id - 1);
+		}
+	}
+	return NULL;
+}
+
+/* An argument of an aggregate, if it is a constant, else NULL. */
+static Const *
+constant_argument(const Aggref *aggref, int argno, Oid type)
+{
+	Const	   *constant;
+
+	if (argno >= list_length(aggref->args))
+		return NULL;
+	constant = (Const *) list_nth_node(TargetEntry, aggref->args, argno)->expr;
+	return IsA(constant, Const) && constant->consttype == type &&
+		!constant->constisnull ? constant : NULL;
+}
+
+/* The false-positive rate of the filter that an aggregate makes of n items. */
+static double
+aggregated_fpp(const Aggref *aggref, double items)
+{
+	bool		exact = list_length(aggref->aggargtypes) <= 2;
+	Const	   *capacity = constant_argument(aggref, 1, INT8OID);
+	Const	   *asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
+	double		fpp = asked ? DatumGetFloat8(asked->constvalue)
+		: CUCKOO_DEFAULT_FPP;
+	double		room = items;
+	CuckooHeader h;
+	CuckooStatus status;
+
+	/* what is out of range will be an error */
+	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
+		return CUCKOO_DEFAULT_FPP;
+	if (capacity != NULL)
+		room = Max((double) DatumGetInt64(capacity->constvalue), 1);
+	status = exact
+		? cuckoo_header_exact(&h, (uint64) room, cuckoo_fpp_bits(fpp), 0)
+		: cuckoo_header_sized(&h, (uint64) room, cuckoo_fpp_bits(fpp), 0);
+	if (status != CUCKOO_OK)
+		return fpp;
+	h.items = (uint64) items;
+	return cuckoo_fpp_now(&h);
+}
+
 /* Is it a filter that a sub-select aggregates, and from how many rows? */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 {
-	ListCell   *cell;
+	Plan	   *plan = init_plan(root, param->paramid);
+	double		processes = 1;
+	Aggref	   *aggref;
 
-	foreach(cell, root->init_plans)
-	{
-		SubPlan    *subplan = lfirst_node(SubPlan, cell);
-		Plan	   *plan;
-		Aggref	   *aggref;
+	if (plan == NULL || !IsA(plan, Agg))
+		return false;
+	aggref = (Aggref *) linitial_node(TargetEntry, plan->targetlist)->expr;
+	if (!IsA(aggref, Aggref) || aggref->aggfilter != NULL ||
+		aggref->aggargtypes == NIL ||
+		linitial_oid(aggref->aggargtypes) == param->paramtype)
+		return false;			/* of filters, not of elements */
 
-		if (!list_member_int(subplan->setParam, param->paramid))
-			continue;
-		plan = list_nth(root->glob->subplans, subplan->plan_id - 1);
-		if (!IsA(plan, Agg))
-			return false;
-		aggref = (Aggref *) linitial_node(TargetEntry, plan->targetlist)->expr;
-		if (!IsA(aggref, Aggref) || aggref->aggargtypes == NIL ||
-			linitial_oid(aggref->aggargtypes) == param->paramtype)
-			return false;		/* of filters, not of elements */
-		while (IsA(plan, Agg) || IsA(plan, Gather))
-			plan = outerPlan(plan);
-		known->items = plan->plan_rows;
-		known->fpp = CUCKOO_DEFAULT_FPP;
-		return true;
-	}
-	return false;
+	/* down to what is aggregated, which workers have a part of each */
+	for (; IsA(plan, Agg) || (IsA(plan, Gather) && IsA(outerPlan(plan), Agg));
+		 plan = outerPlan(plan))
+		if (IsA(plan, Gather))
+		{
+			int			workers = ((Gather *) plan)->num_workers;
+
+			/* the leader's share is the planner's own guess */
+			processes = workers + Max(1 - 0.3 * workers, 0);
+		}
+	known->items = plan->plan_rows * processes;
+	known->fpp = aggregated_fpp(aggref, known->items);
+	return true;
 }
 
 /*
@@ -110,7 +183,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	/* which would copy a constant */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
-	if (exprType(node) != type)
+	if (exprType(node) != type || !is_filter_type(type))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 		return aggregated_filter(known, root, (Param *) node);
@@ -169,24 +242,45 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * Share of a column's values, of those that are not common, that the filter
- * contains: `distinct` such values meet `items`; `seen` are some of the values,
- * of a table of so many rows.
+ * The part of a table's rows that are in this partition of it, as its part of
+ * the filter's items will be; 1 for what is no partition.
  */
 static double
-contained_share(double items, double distinct, double fpp,
-				const SampledValues *seen, double rows)
+part_of_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	double		share = items < distinct ? items / distinct : 1;
+	double		rows = 0;
+
+	if (rel == NULL || rel->top_parent_relids == NULL)
+		return 1;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		RelOptInfo *other = root->simple_rel_array[i];
+
+		if (other != NULL &&
+			bms_equal(other->top_parent_relids, rel->top_parent_relids))
+			rows += other->tuples;
+	}
+	return rows > 0 ? rel->tuples / rows : 1;
+}
+
+/*
+ * Share of a column's values, of those that are not common, that the filter
+ * contains: `distinct` such values meet this `part` of `items`; `seen` are some
+ * of the values.
+ */
+static double
+contained_share(double items, double part, double distinct, double fpp,
+				const SampledValues *seen)
+{
+	double		most = items < distinct ? items / distinct : 1;
+	double		share = most * part;
 	double		n = seen->count;
 	double		k = seen->found;
 
 	share += (1 - share) * fpp;
-	if (n == 0 || (items < distinct && rows <= n * ANALYZED_ROWS))
-		return share;
-	/* two standard deviations, and what makes a few values mean little */
-	if (fabs(share * n - k) > 2 * sqrt(k * (n - k) / n) + 2)
-		share = Min(Max(k, 0.5), n - 0.5) / n;
+	/* is it out of two and a half standard deviations, and one value? */
+	if (n > 0 && fabs(share * n - k) > 2.5 * sqrt(share * (1 - share) * n) + 1)
+		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
 	return share;
 }
 
@@ -242,7 +336,8 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	distinct = get_variable_numdistinct(&column, &guessed);
 	if (known && filter.image != NULL &&
 		HeapTupleIsValid(column.statsTuple) &&
-		statistic_proc_security_check(&column, function))
+		statistic_proc_security_check(&column, function) &&
+		cuckoo_hashable(exprType(element)))
 	{
 		CuckooHasher hasher = {0};
 
@@ -260,9 +355,9 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 
 	if (known && !guessed)
 		selectivity = contained_share(Max(filter.items - common.found, 0),
+									  part_of_table(root, column.rel),
 									  Max(distinct - common.count, 1),
-									  filter.fpp, &histogram,
-									  column.rel != NULL ? column.rel->tuples : 0);
+									  filter.fpp, &histogram);
 	else
 		selectivity = DEFAULT_CONTAINS_SEL;
 	selectivity = common.found_frequency +

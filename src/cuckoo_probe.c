@@ -12,7 +12,7 @@
  * A call site that probes the same TOAST value again and again (a scan against
  * one stored filter) fetches it as a whole once the slices have cost about as
  * much, and keeps it until the next value or the end of the query (in PL/pgSQL
- * of the transaction): never more than twice the work of having known before.
+ * of the transaction or DO block): never more than twice the work of having known before.
  * Compressed values have to be read from their beginning, so these are fetched
  * as a whole at once.
  *
