@@ -272,8 +272,8 @@ static double
 contained_share(double items, double part, double distinct, double fpp,
 				const SampledValues *seen)
 {
-	double		most = items < distinct ? items / distinct : 1;
-	double		share = most * part;
+	double		most = Min(items / distinct, 1);
+	double		share = Min(items * part / distinct, 1);
 	double		n = seen->count;
 	double		k = seen->found;
 
