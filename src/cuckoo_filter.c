@@ -68,15 +68,17 @@ copies_of(uint32_t matches)
 }
 
 /*
- * Lookups in filters that are `plain`, as large ones mostly are, with fewer
+ * Lookups in filters whose buckets are narrow, as they mostly are, with fewer
  * instructions.  On their number depends how many lookups the processor has in
  * hand at a time, all of which wait for memory together.
  *
  * `whole` says that buckets are whole bytes, which is so for odd f.  It is a
- * constant where it matters most; false is right for all.
+ * constant where it matters most; false is right for all.  Fingerprints are
+ * what cuckoo_pair_at() gives: lanes are the same before cuckoo_fingerprint()
+ * as after, so only a hit asks for the latter.
  */
 static CUCKOO_INLINE uint64_t
-plain_byte(const CuckooHeader *h, uint32_t pos, bool whole)
+narrow_byte(const CuckooHeader *h, uint32_t pos, bool whole)
 {
 	return CUCKOO_HEADER_SIZE +
 		(whole ? (uint64_t) pos * h->whole_bytes
@@ -84,25 +86,25 @@ plain_byte(const CuckooHeader *h, uint32_t pos, bool whole)
 }
 
 static CUCKOO_INLINE int
-plain_shift(const CuckooHeader *h, uint32_t pos, bool whole)
+narrow_shift(const CuckooHeader *h, uint32_t pos, bool whole)
 {
 	return whole ? 0 : cuckoo_bucket_shift(pos, h->bits);
 }
 
 static CUCKOO_INLINE uint64_t
-plain_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
+narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
 			 bool whole)
 {
-	return cuckoo_load64(image + plain_byte(h, pos, whole)) >>
-		plain_shift(h, pos, whole);
+	return cuckoo_load64(image + narrow_byte(h, pos, whole)) >>
+		narrow_shift(h, pos, whole);
 }
 
 /* Is it there, given two buckets in both of which some lanes agree? */
 static CUCKOO_NOINLINE bool
-plain_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
+narrow_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 			   uint64_t used1, uint64_t used2)
 {
-	CuckooPattern pattern = cuckoo_pattern(fp, h, h->bits);
+	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
 
 	return (cuckoo_narrow_matches(b1, &pattern, ~used1 & pattern.tops) |
 			cuckoo_narrow_matches(b2, &pattern, ~used2 & pattern.tops)) != 0;
@@ -110,48 +112,68 @@ plain_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 
 /* The same if in at least one.  Which one is a toss-up: no branch on that. */
 static CUCKOO_NOINLINE bool
-plain_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
+narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 		  uint64_t used1, uint64_t used2)
 {
 	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
 	CuckooPattern pattern;
 
 	if (CUCKOO_UNLIKELY((~used2 & h->lane_tops & first) != 0))
-		return plain_hit_both(h, fp, b1, b2, used1, used2);
-	pattern = cuckoo_pattern(fp, h, h->bits);
+		return narrow_hit_both(h, fp, b1, b2, used1, used2);
+	pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
 	return cuckoo_narrow_matches(b2 ^ ((b1 ^ b2) & first), &pattern,
 								 ~(used1 & used2) & pattern.tops) != 0;
 }
 
 static CUCKOO_INLINE bool
-plain_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
+narrow_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
 			   bool whole)
 {
-	uint64_t	b1 = plain_bucket(h, image, pair.pos1, whole);
-	uint64_t	b2 = plain_bucket(h, image, pair.pos2, whole);
+	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
+	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
 	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
 	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
 	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
 
 	if (CUCKOO_LIKELY((~(used1 & used2) & h->lane_tops) == 0))
 		return false;
-	return plain_hit(h, pair.fp, b1, b2, used1, used2);
+	return narrow_hit(h, pair.fp, b1, b2, used1, used2);
+}
+
+/*
+ * Whether the filter has grown is a constant too.  The kinds of filters are
+ * functions of their own, so that none takes registers from another.
+ */
+static CUCKOO_NOINLINE bool
+grown_whole_contains(const CuckooHeader *h, const uint8_t *image,
+					 uint64_t hash)
+{
+	return narrow_contains(h, image, cuckoo_pair_at(h, hash, true), true);
 }
 
 static CUCKOO_NOINLINE bool
-any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+grown_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	return image_matches(h, image, cuckoo_pair(h, hash)) != 0;
+	return narrow_contains(h, image, cuckoo_pair_at(h, hash, true), false);
+}
+
+static CUCKOO_NOINLINE bool
+other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	if (CUCKOO_UNLIKELY(!h->narrow))
+		return image_matches(h, image, cuckoo_pair(h, hash)) != 0;
+	return narrow_contains(h, image, cuckoo_pair_at(h, hash, false), false);
 }
 
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_UNLIKELY(!h->plain))
-		return any_contains(h, image, hash);
-	if (h->whole_bytes != 0)
-		return plain_contains(h, image, cuckoo_pair_at(h, hash, 0), true);
-	return plain_contains(h, image, cuckoo_pair_at(h, hash, 0), false);
+	if (h->whole_bytes == 0)
+		return h->narrow && h->level > 0 ? grown_contains(h, image, hash)
+			: other_contains(h, image, hash);
+	if (h->level > 0)
+		return grown_whole_contains(h, image, hash);
+	return narrow_contains(h, image, cuckoo_pair_at(h, hash, false), true);
 }
 
 int
@@ -160,10 +182,10 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return copies_of(image_matches(h, image, cuckoo_pair(h, hash)));
 }
 
-/* `plain` is h->plain */
+/* `narrow` is h->narrow */
 static CUCKOO_INLINE void
 contains_batch(const CuckooHeader *h, const uint8_t *image,
-			   const uint64_t *hashes, size_t n, bool *found, bool plain)
+			   const uint64_t *hashes, size_t n, bool *found, bool narrow)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 	CuckooPair	pairs[BATCH];
@@ -171,12 +193,13 @@ contains_batch(const CuckooHeader *h, const uint8_t *image,
 	/* all reads are under way before the first is waited for */
 	for (size_t i = 0; i < n; i++)
 	{
-		pairs[i] = cuckoo_pair_at(h, hashes[i], plain ? 0 : h->level);
+		pairs[i] = narrow ? cuckoo_pair_at(h, hashes[i], h->level > 0)
+			: cuckoo_pair(h, hashes[i]);
 		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
 		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = plain ? plain_contains(h, image, pairs[i], false)
+		found[i] = narrow ? narrow_contains(h, image, pairs[i], false)
 			: image_matches(h, image, pairs[i]) != 0;
 }
 
@@ -198,7 +221,7 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 	{
 		size_t		end = n - begin < BATCH ? n - begin : BATCH;
 
-		if (h->plain)
+		if (h->narrow)
 			contains_batch(h, image, hashes + begin, end, found + begin, true);
 		else
 			contains_batch(h, image, hashes + begin, end, found + begin, false);
@@ -383,11 +406,12 @@ static CUCKOO_NOINLINE CuckooStatus
 remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 		   uint64_t hit, uint32_t fp)
 {
-	uint8_t    *p = image + plain_byte(h, pos, false);
+	uint8_t    *p = image + narrow_byte(h, pos, false);
 	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather, h->bits);
 	uint64_t	change;
 
+	fp = cuckoo_fingerprint(fp);
 	slot *= slot;
 	slot *= slot;				/* 16^i */
 	if (((nibbles ^ (fp & 15) * 0x1111) & slot * 15) != 0)
@@ -403,22 +427,23 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
 						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
 						  cuckoo_code_terms[3][nibbles >> 12]);
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << plain_shift(h, pos, false));
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << narrow_shift(h, pos, false));
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
 }
 
 /*
- * As in lookups, plain filters have a path of their own, without a branch on
+ * As in lookups, narrow buckets have a path of their own, without a branch on
  * which bucket or slot it is.  It is taken when a single lane agrees.
  */
 static CUCKOO_INLINE CuckooStatus
-remove_plain(CuckooHeader *h, uint8_t *image, uint64_t hash, bool whole)
+remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
+			 bool whole)
 {
-	CuckooPair	pair = cuckoo_pair_at(h, hash, 0);
-	uint64_t	b1 = plain_bucket(h, image, pair.pos1, whole);
-	uint64_t	b2 = plain_bucket(h, image, pair.pos2, whole);
+	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
+	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
+	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
 	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
 	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
 	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
@@ -435,14 +460,22 @@ remove_plain(CuckooHeader *h, uint8_t *image, uint64_t hash, bool whole)
 					  b2 ^ ((b1 ^ b2) & first), hits, pair.fp);
 }
 
+static CUCKOO_NOINLINE CuckooStatus
+remove_from_grown(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	return remove_narrow(h, image, hash, true, false);
+}
+
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_UNLIKELY(!h->plain))
+	if (CUCKOO_UNLIKELY(!h->narrow))
 		return remove_any(h, image, hash);
+	if (h->level > 0)
+		return remove_from_grown(h, image, hash);
 	if (h->whole_bytes != 0)
-		return remove_plain(h, image, hash, true);
-	return remove_plain(h, image, hash, false);
+		return remove_narrow(h, image, hash, false, true);
+	return remove_narrow(h, image, hash, false, false);
 }
 
 /*

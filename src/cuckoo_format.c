@@ -21,6 +21,7 @@
  */
 #include "cuckoo_bucket.h"
 #include "cuckoo_format.h"
+#include "cuckoo_index.h"
 
 #include <math.h>
 
@@ -104,14 +105,17 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->windows = has_windows(h->base);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
-	h->near_mask = h->windows ? ~UINT32_C(0) : 0;
-	h->whole_bytes = h->bits % 2 == 1 ? (h->bits - 1) / 2 : 0;
-	h->plain = h->level == 0 && h->bits <= CUCKOO_NARROW_BITS;
+	h->moves = cuckoo_moves[h->windows];
+	h->level_mask = (UINT32_C(1) << h->level) - 1;
+	h->ext_mask = h->base_mask &
+		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
+	h->narrow = h->bits <= CUCKOO_NARROW_BITS;
+	h->whole_bytes = h->narrow && h->bits % 2 == 1 ? (h->bits - 1) / 2 : 0;
 
 	lane = h->bits - 4;
 	h->lane_ones = UINT64_C(1) | UINT64_C(1) << lane;
 	h->lane_gather = 0;
-	if (h->bits <= CUCKOO_NARROW_BITS)
+	if (h->narrow)
 	{
 		h->lane_ones |= h->lane_ones << 2 * lane;
 		h->lane_ones <<= CUCKOO_CODE_BITS;

@@ -131,9 +131,11 @@ typedef struct CuckooHeader
 	bool		windows;
 	uint32_t	buckets;		/* m0 * 2^g */
 	uint32_t	base_mask;		/* the low f0 bits */
-	uint32_t	near_mask;		/* all ones if windows, else 0 */
-	uint32_t	whole_bytes;	/* bytes of a bucket, 0 if not whole */
-	bool		plain;			/* level 0 and CUCKOO_NARROW_BITS at most */
+	uint32_t	whole_bytes;	/* of a narrow bucket, 0 if not whole */
+	uint32_t	level_mask;		/* the low g bits */
+	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
+	bool		narrow;			/* f is CUCKOO_NARROW_BITS at most */
+	const struct CuckooMove *moves; /* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_tops;		/* highest */
 	uint64_t	lane_rest;		/* all but the highest */

@@ -37,8 +37,18 @@
 
 #include "cuckoo_format.h"
 
-extern const uint64_t cuckoo_core_hash[256];
-extern const uint8_t cuckoo_near_step[256];
+/* What follows from a core. */
+typedef struct CuckooMove
+{
+	uint32_t	hash;			/* the low half of H */
+	uint32_t	segment;		/* far: P at the last level; near: d << 24 */
+} CuckooMove;
+
+/*
+ * The moves of all cores in filters without windows and with; CuckooHeader
+ * points to those of the filter.  Those of 0, which 1 replaces, are those of 1.
+ */
+extern const CuckooMove cuckoo_moves[2][256];
 
 /* A fingerprint at the filter's level and its two positions. */
 typedef struct CuckooPair
@@ -48,65 +58,59 @@ typedef struct CuckooPair
 	uint32_t	pos2;
 } CuckooPair;
 
-static inline bool
-cuckoo_is_near(const CuckooHeader *h, uint32_t core)
+/* d, 0 for far */
+static inline uint32_t
+cuckoo_near_step(CuckooMove move)
 {
-	return h->windows && (core & 3) != 0;
+	return move.segment >> 24;
 }
 
 static inline uint32_t
-cuckoo_far_bucket(const CuckooHeader *h, uint32_t core, uint32_t j)
+cuckoo_far_bucket(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
-	uint64_t	low = cuckoo_core_hash[core] & 0xffffffff;
-	uint32_t	s = (uint32_t) (low * h->base >> 32) | 1;
+	uint32_t	s = (uint32_t) ((uint64_t) move.hash * h->base >> 32) | 1;
 
 	return s - j + (s < j ? h->base : 0);
 }
 
-/* P: by how much the segments of a far pair differ. */
+/* A fingerprint as stored: a core of 0 is replaced by 1. */
 static inline uint32_t
-cuckoo_far_segment(const CuckooHeader *h, uint32_t core)
+cuckoo_fingerprint(uint32_t fp)
 {
-	return (uint32_t) (cuckoo_core_hash[core] >> 32) &
-		((UINT32_C(1) << h->level) - 1);
+	return fp + ((fp & 0xff) == 0);
 }
 
 /*
- * The pair of a hash at a level, which is h->level and an argument only for a
- * caller that has found it to be 0.
+ * The pair of a hash, but for cuckoo_fingerprint(), which lookups in narrow
+ * buckets put off.  `grown` says whether the level is not 0; it is an
+ * argument for callers that have found it out.
  *
- * Near or far and the sign of s - j1 are as good as random: they are selected,
- * not branched on, as a branch would be mispredicted every fourth time.
+ * Near or far, the sign of s - j1 and the order of j1 and j2 are as good as
+ * random: they are selected, not branched on, as a branch would be mispredicted
+ * every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
-cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, int level)
+cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, bool grown)
 {
+	CuckooMove	move = h->moves[hash & 0xff];
+	uint32_t	step = cuckoo_near_step(move);
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	fp = (uint32_t) hash & h->base_mask;
-	uint32_t	core;
-	uint32_t	step;
-	uint32_t	j2;
+	uint32_t	j2 = cuckoo_far_bucket(h, move, j1);
 	CuckooPair	pair;
 
-	fp += (fp & 0xff) == 0;
-	core = fp & 0xff;
-	step = cuckoo_near_step[core] & h->near_mask;
-	j2 = cuckoo_far_bucket(h, core, j1);
 	j2 = step != 0 ? j1 ^ step : j2;
-	pair.fp = fp;
+	pair.fp = (uint32_t) hash & h->base_mask;
 	pair.pos1 = j1;
 	pair.pos2 = j2;
-	if (level > 0)
+	if (grown)
 	{
-		uint32_t	segment = fp >> CUCKOO_CORE_BITS &
-			((UINT32_C(1) << level) - 1);
-		uint32_t	shift = cuckoo_far_segment(h, core) &
-			((uint32_t) (step != 0) - 1);
+		uint32_t	larger = 0 - (uint32_t) (j1 > j2);
+		uint32_t	segment = (uint32_t) hash >> CUCKOO_CORE_BITS ^
+			(move.segment & larger);
 
-		segment ^= shift & (0 - (uint32_t) (j1 > j2));
-		pair.fp = fp >> CUCKOO_CORE_BITS >> level << CUCKOO_CORE_BITS | core;
-		pair.pos1 += segment * h->base;
-		pair.pos2 += (segment ^ shift) * h->base;
+		pair.fp = ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xff);
+		pair.pos1 += (segment & h->level_mask) * h->base;
+		pair.pos2 += ((segment ^ move.segment) & h->level_mask) * h->base;
 	}
 	return pair;
 }
@@ -114,26 +118,29 @@ cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, int level)
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
-	return cuckoo_pair_at(h, hash, h->level);
+	CuckooPair	pair = cuckoo_pair_at(h, hash, h->level > 0);
+
+	pair.fp = cuckoo_fingerprint(pair.fp);
+	return pair;
 }
 
 /* The other position of a fingerprint (its core is not 0) found at `pos`. */
 static inline uint32_t
 cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
-	uint32_t	core = fp & 0xff;
+	CuckooMove	move = h->moves[fp & 0xff];
 	uint32_t	segment;
 	uint32_t	j;
 
 	/* m0 is a multiple of the window, and d smaller: no need to divide */
-	if (cuckoo_is_near(h, core))
-		return pos ^ cuckoo_near_step[core];
+	if (cuckoo_near_step(move) != 0)
+		return pos ^ cuckoo_near_step(move);
 	if (h->level == 0)
-		return cuckoo_far_bucket(h, core, pos);
+		return cuckoo_far_bucket(h, move, pos);
 	segment = pos / h->base;
 	j = pos - segment * h->base;
-	return (segment ^ cuckoo_far_segment(h, core)) * h->base +
-		cuckoo_far_bucket(h, core, j);
+	return (segment ^ (move.segment & h->level_mask)) * h->base +
+		cuckoo_far_bucket(h, move, j);
 }
 
 /*
@@ -143,9 +150,11 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
-	if (cuckoo_is_near(h, core) || j < cuckoo_far_bucket(h, core, j))
+	CuckooMove	move = h->moves[core];
+
+	if (cuckoo_near_step(move) != 0 || j < cuckoo_far_bucket(h, move, j))
 		return 0;
-	return (uint32_t) (cuckoo_core_hash[core] >> 32 >> level) & 1;
+	return move.segment >> level & 1;
 }
 
 #endif							/* CUCKOO_INDEX_H */

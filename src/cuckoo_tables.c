@@ -8,10 +8,10 @@
  * (0000 is 0, 0001 is 1, ... ffff is 3875), so writing them down in that order
  * is the table.
  *
- * cuckoo_core_hash[core] is the splitmix64 finaliser of the core (Steele,
- * Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014,
- * with Stafford's constants); cuckoo_near_step[core] is 1 + that mod 127,
- * and 0 for the cores that have no near bucket in any filter.
+ * cuckoo_moves[windows][core] is what follows from a core, see cuckoo_index.h;
+ * its hash is the splitmix64 finaliser (Steele, Lea, Flood: Fast splittable
+ * pseudorandom number generators, OOPSLA 2014, with Stafford's constants).  A
+ * core of 0 is replaced by 1, and has its entry.
  *
  *-------------------------------------------------------------------------
  */
@@ -99,8 +99,13 @@ const uint16_t cuckoo_code_terms[4][16] = {
 #define MIX1(z) (((z) ^ (z) >> 30) * UINT64_C(0xbf58476d1ce4e5b9))
 #define MIX2(z) (((z) ^ (z) >> 27) * UINT64_C(0x94d049bb133111eb))
 #define MIX3(z) ((z) ^ (z) >> 31)
-#define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c))))
-#define STEP(c) ((c) % 4 == 0 ? 0 : 1 + HASH(c) % (CUCKOO_WINDOW - 1))
+#define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c) + (UINT64_C(c) == 0))))
+#define LOW(c)	(uint32_t) (HASH(c) & 0xffffffff)
+#define FAR(c)	{LOW(c), (uint32_t) (HASH(c) >> 32 & 0xffffff)}
+#define STEP(c) (uint32_t) (1 + HASH(c) % (CUCKOO_WINDOW - 1))
+#define MOVE(c) \
+	{LOW(c), (c) % 4 != 0 || (c) == 0 ? STEP(c) << 24 \
+	 : (uint32_t) (HASH(c) >> 32 & 0xffffff)}
 
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
@@ -111,5 +116,4 @@ const uint16_t cuckoo_code_terms[4][16] = {
 	ROW16(M, 0x8), ROW16(M, 0x9), ROW16(M, 0xa), ROW16(M, 0xb), \
 	ROW16(M, 0xc), ROW16(M, 0xd), ROW16(M, 0xe), ROW16(M, 0xf)
 
-const uint64_t cuckoo_core_hash[256] = {ROW256(HASH)};
-const uint8_t cuckoo_near_step[256] = {ROW256(STEP)};
+const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR)}, {ROW256(MOVE)}};

@@ -45,7 +45,7 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		  cuckoo_alternate(h, p.pos2, p.fp) == p.pos1,
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
 	CHECK(core != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
-	CHECK(cuckoo_is_near(h, (uint32_t) core) == naive_near(h->base, core),
+	CHECK((cuckoo_near_step(h->moves[core]) != 0) == naive_near(h->base, core),
 		  "m0 %" PRIu32 ", core %d", h->base, (int) core);
 	if (naive_near(h->base, core))
 		CHECK(p.pos1 / 128 == p.pos2 / 128, "m0 %" PRIu32 ", hash %" PRIx64,
@@ -207,11 +207,19 @@ test_tables(void)
 {
 	for (int core = 0; core < 256; core++)
 	{
-		CHECK(cuckoo_core_hash[core] == naive_hash((uint64_t) core), "core %d",
-			  core);
-		CHECK(cuckoo_near_step[core] ==
-			  (core % 4 == 0 ? 0 : 1 + naive_hash((uint64_t) core) % 127),
-			  "core %d", core);
+		uint64_t	hash = naive_hash((uint64_t) (core > 0 ? core : 1));
+		uint32_t	far = hash >> 32 & 0xffffff;
+		uint32_t	near = (uint32_t) (1 + hash % 127) << 24;
+
+		for (int windows = 0; windows < 2; windows++)
+		{
+			CuckooMove	move = cuckoo_moves[windows][core];
+			bool		is_near = windows && (core == 0 || core % 4 != 0);
+
+			CHECK(move.hash == (uint32_t) hash &&
+				  move.segment == (is_near ? near : far),
+				  "core %d, windows %d", core, windows);
+		}
 	}
 }
 
