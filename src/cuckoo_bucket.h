@@ -221,12 +221,54 @@ cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 					(hits & 1) << 2 | (hits >> lane & 1) << 3);
 }
 
-/* Is there an empty slot?  Empty slots sort first, so slot 0 tells. */
+/*
+ * Is there an empty slot?  Empty slots sort first, so slot 0 tells: its lane is
+ * zero, and the code below it one of those whose first nibble is.
+ */
 static inline bool
 cuckoo_bucket_has_room(CuckooBits b, int f)
 {
-	return (b.lo & CUCKOO_CODE_MASK) < CUCKOO_CODES_ZERO &&
-		(b.lo >> CUCKOO_CODE_BITS & cuckoo_low_mask(f - 4)) == 0;
+	return (b.lo & cuckoo_low_mask(CUCKOO_CODE_BITS + f - 4)) <
+		CUCKOO_CODES_ZERO;
+}
+
+/* The code of four nibbles in ascending order. */
+static inline uint32_t
+cuckoo_code(uint32_t nibbles)
+{
+	return (uint32_t) (cuckoo_code_terms[0][nibbles & 15] -
+					   cuckoo_code_terms[1][nibbles >> 4 & 15] -
+					   cuckoo_code_terms[2][nibbles >> 8 & 15] -
+					   cuckoo_code_terms[3][nibbles >> 12]);
+}
+
+/*
+ * What is to be changed, by XOR, to add a fingerprint to a narrow bucket that
+ * has room: the i + 1 slots that sort before it, the first of which is empty,
+ * move down by one.
+ */
+static inline uint64_t
+cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
+{
+	int			lane = f - 4;
+	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
+	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
+	uint64_t	lanes = bucket >> CUCKOO_CODE_BITS;
+	uint32_t	rank = (fp & 15) << lane | fp >> 4;
+	uint64_t	moved;
+	uint32_t	below;
+	int			i = 0;
+
+	for (int k = 1; k < CUCKOO_SLOTS; k++)
+		i += ((nibbles >> 4 * k & 15) << lane |
+			  ((uint32_t) (lanes >> k * lane) & mask)) < rank;
+
+	below = (UINT32_C(16) << 4 * i) - 1;
+	nibbles = (nibbles & ~below) | (nibbles & below) >> 4 | (fp & 15) << 4 * i;
+	moved = lanes & cuckoo_low_mask((i + 1) * lane);
+	return (bucket & CUCKOO_CODE_MASK) ^ cuckoo_code(nibbles) ^
+		(moved ^ moved >> lane ^ (uint64_t) (fp >> 4) << i * lane)
+		<< CUCKOO_CODE_BITS;
 }
 
 /* Takes a bucket apart; the code must be in range. */

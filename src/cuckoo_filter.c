@@ -301,6 +301,25 @@ table_replace(const CuckooTable *t, uint32_t pos, uint32_t from, uint32_t to)
 	table_put(t, pos, slots);
 }
 
+/* Adds to a bucket that has room. */
+static CUCKOO_NOINLINE void
+table_add(const CuckooTable *t, uint32_t pos, uint32_t fp)
+{
+	const CuckooHeader *h = t->header;
+
+	if (t->slots || !h->narrow)
+		table_replace(t, pos, 0, fp);
+	else
+	{
+		uint8_t    *p = t->buckets + cuckoo_bucket_byte(pos, h->bits);
+		int			shift = cuckoo_bucket_shift(pos, h->bits);
+		uint64_t	word = cuckoo_load64(p);
+
+		cuckoo_store64(p, word ^
+					   cuckoo_narrow_add(word >> shift, fp, h->bits) << shift);
+	}
+}
+
 CuckooStatus
 cuckoo_evict(const CuckooTable *table, uint32_t fp, uint32_t pos,
 			 uint64_t random)
@@ -334,7 +353,7 @@ cuckoo_evict(const CuckooTable *table, uint32_t fp, uint32_t pos,
 			other = cuckoo_alternate(table->header, pos, victim);
 			if (table_has_room(table, other))
 			{
-				table_replace(table, other, 0, victim);
+				table_add(table, other, victim);
 				slots[(v + i) % CUCKOO_SLOTS] = fp;
 				table_put(table, pos, slots);
 				return CUCKOO_OK;
@@ -365,9 +384,9 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	if (copies_of(image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
 	if (table_has_room(&table, pair.pos1))
-		table_replace(&table, pair.pos1, 0, pair.fp);
+		table_add(&table, pair.pos1, pair.fp);
 	else if (table_has_room(&table, pair.pos2))
-		table_replace(&table, pair.pos2, 0, pair.fp);
+		table_add(&table, pair.pos2, pair.fp);
 	else if (cuckoo_evict(&table, pair.fp, pair.pos1, hash) != CUCKOO_OK)
 	{
 		if (cuckoo_is_crafted(h, h->items))
@@ -587,9 +606,9 @@ cuckoo_shrink(const CuckooHeader *old, const uint8_t *old_image,
 				uint32_t	other = cuckoo_alternate(h, pos, merged[i]);
 
 				if (table_has_room(&to, pos))
-					table_replace(&to, pos, 0, merged[i]);
+					table_add(&to, pos, merged[i]);
 				else if (table_has_room(&to, other))
-					table_replace(&to, other, 0, merged[i]);
+					table_add(&to, other, merged[i]);
 				else if (cuckoo_evict(&to, merged[i], pos, merged[i]) !=
 						 CUCKOO_OK)
 					return CUCKOO_FULL;
