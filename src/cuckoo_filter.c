@@ -421,11 +421,11 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
  * Once slot i is empty it sorts first: the slots before i move up by one, those
  * after stay, which can be done to lanes and nibbles where they are.
  */
-static CUCKOO_NOINLINE CuckooStatus
+static CUCKOO_INLINE CuckooStatus
 remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
-		   uint64_t hit, uint32_t fp)
+		   uint64_t hit, uint32_t fp, bool whole)
 {
-	uint8_t    *p = image + narrow_byte(h, pos, false);
+	uint8_t    *p = image + narrow_byte(h, pos, whole);
 	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather, h->bits);
 	uint64_t	change;
@@ -446,10 +446,25 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
 						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
 						  cuckoo_code_terms[3][nibbles >> 12]);
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << narrow_shift(h, pos, false));
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << narrow_shift(h, pos, whole));
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
+}
+
+/* Functions of their own, to leave registers to the part before the hit. */
+static CUCKOO_NOINLINE CuckooStatus
+remove_hit_any(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
+			   uint64_t hit, uint32_t fp)
+{
+	return remove_hit(h, image, pos, bucket, hit, fp, false);
+}
+
+static CUCKOO_NOINLINE CuckooStatus
+remove_hit_whole(CuckooHeader *h, uint8_t *image, uint32_t pos,
+				 uint64_t bucket, uint64_t hit, uint32_t fp)
+{
+	return remove_hit(h, image, pos, bucket, hit, fp, true);
 }
 
 /*
@@ -474,14 +489,17 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (CUCKOO_UNLIKELY(((~used2 & h->lane_tops & first) |
 						 (hits & (hits - 1))) != 0))
 		return remove_any(h, image, hash);
-	return remove_hit(h, image,
-					  pair.pos2 ^ ((pair.pos1 ^ pair.pos2) & (uint32_t) first),
-					  b2 ^ ((b1 ^ b2) & first), hits, pair.fp);
+	pair.pos2 ^= (pair.pos1 ^ pair.pos2) & (uint32_t) first;
+	b2 ^= (b1 ^ b2) & first;
+	return whole ? remove_hit_whole(h, image, pair.pos2, b2, hits, pair.fp)
+		: remove_hit_any(h, image, pair.pos2, b2, hits, pair.fp);
 }
 
 static CUCKOO_NOINLINE CuckooStatus
 remove_from_grown(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
+	if (h->whole_bytes != 0)
+		return remove_narrow(h, image, hash, true, true);
 	return remove_narrow(h, image, hash, true, false);
 }
 
