@@ -156,6 +156,23 @@ test_width(int f)
 			  "f %d, bucket %" PRIu32 ": round trip", f, pos);
 		naive_get(ours, pos, f, out);
 		CHECK(memcmp(out, slots, sizeof(out)) == 0, "f %d: naive read", f);
+
+		/* one more, in place; the empty slot has sorted first */
+		for (int i = 0; i < 16 && f <= CUCKOO_NARROW_BITS; i++)
+		{
+			uint64_t	change;
+
+			if (slots[0] != 0)
+				break;
+			memcpy(out, slots, sizeof(out));
+			out[0] = probes[i];
+			change = cuckoo_narrow_add(b.lo, probes[i], f);
+			CHECK((change & ~cuckoo_low_mask(bits)) == 0,
+				  "f %d, fp %" PRIx32 ": neighbour changed", f, probes[i]);
+			CHECK(((b.lo ^ change) & cuckoo_low_mask(bits)) ==
+				  cuckoo_bucket_pack(out, f).lo,
+				  "f %d, fp %" PRIx32 ": added", f, probes[i]);
+		}
 	}
 	free(ours);
 	free(theirs);
@@ -168,6 +185,6 @@ main(int argc, char **argv)
 	TEST(test_codes());
 	for (int f = 8; f <= 32; f++)
 		TEST(test_width(f));
-	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches\n");
+	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches, adding\n");
 	return unit_end();
 }
