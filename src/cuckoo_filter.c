@@ -93,7 +93,7 @@ narrow_shift(const CuckooHeader *h, uint32_t pos, bool whole)
 
 static CUCKOO_INLINE uint64_t
 narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
-			 bool whole)
+			  bool whole)
 {
 	return cuckoo_load64(image + narrow_byte(h, pos, whole)) >>
 		narrow_shift(h, pos, whole);
@@ -102,7 +102,7 @@ narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
 /* Is it there, given two buckets in both of which some lanes agree? */
 static CUCKOO_NOINLINE bool
 narrow_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-			   uint64_t used1, uint64_t used2)
+				uint64_t used1, uint64_t used2)
 {
 	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
 
@@ -113,7 +113,7 @@ narrow_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 /* The same if in at least one.  Which one is a toss-up: no branch on that. */
 static CUCKOO_NOINLINE bool
 narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-		  uint64_t used1, uint64_t used2)
+		   uint64_t used1, uint64_t used2)
 {
 	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
 	CuckooPattern pattern;
@@ -127,7 +127,7 @@ narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 
 static CUCKOO_INLINE bool
 narrow_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
-			   bool whole)
+				bool whole)
 {
 	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
 	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
@@ -473,7 +473,7 @@ remove_hit_whole(CuckooHeader *h, uint8_t *image, uint32_t pos,
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
-			 bool whole)
+			  bool whole)
 {
 	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
 	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
