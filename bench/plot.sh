@@ -2,7 +2,7 @@
 # Draws what bench/run.sh has measured: bench/plot.sh CORE FIGURES FOLDER
 #
 # CORE is the output of bench/bench_core.c, FIGURES the ratios of bench/bench.sql
-# (family, what, ratio, limit or NaN; tabs between). One SVG for each family.
+# (family, what, ratio, limit or 0; tabs between). One SVG for each family.
 set -euo pipefail
 
 core=$1 figures=$2 folder=$3
@@ -11,7 +11,7 @@ mkdir -p "$folder"
 plot()
 {
 	{
-		echo "set terminal svg size 860,$2 font 'sans,13' background '#ffffff'
+		echo "set terminal svg noenhanced size 860,$2 font 'sans,13' background '#ffffff'
 			set output '$folder/$1.svg'
 			set border 3 lc '#555555'
 			set tics nomirror textcolor '#222222'
@@ -37,8 +37,8 @@ ratios()
 		set key off
 		set grid noytics
 		plot '$folder/$1.tsv' using (\$3 / 2):0:(\$3 / 2):(0.3):ytic(2) with boxxyerror fill solid lc '#4477aa', \
-			'' using 4:(\$0 - 0.42):(0):(0.84) with vectors nohead lw 3 lc '#cc3311', \
-			'' using 3:0:(sprintf(' %.2f', \$3)) with labels left textcolor '#222222'
+			'' using (\$4 > 0 ? \$4 : NaN):(\$0 - 0.42):(0):(0.84) with vectors nohead lw 3 lc '#cc3311', \
+			'' using (\$4 > \$3 ? \$4 : \$3):0:(sprintf(' %.2f', \$3)) with labels left textcolor '#222222'
 	END
 	rm "$folder/$1.tsv"
 }
@@ -54,7 +54,7 @@ plot core 420 <<-END
 	set title 'The core: nanoseconds an item, by items in the filter' textcolor '#222222'
 	set logscale xy
 	set format x '%.0e'
-	set key outside right noenhanced
+	set key outside right
 	set pointsize 0.6
 	plot for [i = 4:11] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
 		title word('. . . reads absent present batched build delete insert last-5%', i)
