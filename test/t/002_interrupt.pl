@@ -117,7 +117,7 @@ BEGIN
 			n := n + 1;
 		END LOOP;
 	EXCEPTION WHEN query_canceled THEN
-		EXECUTE 'SELECT coalesce(sum(total_bytes), 0) FROM $contexts WHERE name = ''cuckoofilter''' INTO memory;
+		SELECT coalesce(sum(total_bytes), 0) INTO memory FROM $contexts WHERE name = 'cuckoofilter';
 		f := cf_delete(cf_add(f, -1), -1);
 		SELECT bool_and(cf_contains(f, i)) INTO complete FROM generate_series(1, n) i;
 		RETURN complete AND n > 100 AND cf_count(f) IN (n, n + 1) AND f = f::bytea::cuckoofilter
