@@ -31,7 +31,6 @@ NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
 
 REGRESS_OPTS = --load-extension=cuckoo
 REGRESS := $(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f)))))
-ISOLATION := $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=cuckoo
 ifneq ($(wildcard test/t/*.pl),)
 TAP_TESTS = 1
@@ -46,6 +45,10 @@ goals = $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out unit $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+# the packages of 13 come without the isolation tester
+ifneq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
+ISOLATION := $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
+endif
 include $(PGXS)
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
