@@ -118,6 +118,21 @@ SELECT factor('SELECT 1 FROM parted WHERE cf_contains((SELECT cf_agg(i) FROM gen
 	factor('SELECT 1 FROM parted WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 50000) i), v)') BETWEEN 0.5 AND 2 AS "all",
 	factor('SELECT 1 FROM parted WHERE t = ''7'' AND ' || filter_of('SELECT generate_series(6, 50000, 10)') || ' @> v') BETWEEN 0.5 AND 2 AS one;
 DROP TABLE parted;
+-- sub-partitions; a filter from partitions; more rows than the capacity says
+CREATE TABLE tree (a int, v int) PARTITION BY LIST (a);
+CREATE TABLE tree_1 PARTITION OF tree FOR VALUES IN (0, 1) PARTITION BY LIST (a);
+CREATE TABLE tree_10 PARTITION OF tree_1 FOR VALUES IN (0);
+CREATE TABLE tree_11 PARTITION OF tree_1 FOR VALUES IN (1);
+CREATE TABLE tree_2 PARTITION OF tree FOR VALUES IN (2);
+INSERT INTO tree SELECT i % 3, i FROM generate_series(1, 30000) i;
+ANALYZE tree;
+SET enable_partitionwise_aggregate = on;
+SELECT factor('SELECT 1 FROM tree WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 6000) i), v)') BETWEEN 0.5 AND 2 AS tree,
+	factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM tree), v)') BETWEEN 0.5 AND 2 AS from_partitions,
+	factor('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(v % 1000, 1000, 0.001) FROM distinct_) @> v') BETWEEN 0.5 AND 2 AS capacity,
+	estimate('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(1) FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b, generate_series(1, 10000000) c) @> v') > 0 AS huge;
+RESET enable_partitionwise_aggregate;
+DROP TABLE tree;
 -- what fails when it runs, or would, is no error before
 SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ''x''') || ' @> v') > 0 AS other_family;
 CREATE TYPE mood AS ENUM ('sad', 'happy');

@@ -49,6 +49,7 @@ is_far(uint64_t hash)
 /*
  * Near elements go to the emptier bucket, which leaves a third fewer of them
  * to evict others; far ones to the first if it has room, as it is at hand.
+ * Without windows all are far, and some are placed as if they were near.
  */
 static inline CuckooStatus
 place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)

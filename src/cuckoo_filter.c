@@ -442,10 +442,7 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 	nibbles = (nibbles & ~slot) | (nibbles << 4 & slot);
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
 	change &= hit;
-	change ^= (uint32_t) (CUCKOO_CODES_ZERO - 1 -
-						  cuckoo_code_terms[1][nibbles >> 4 & 15] -
-						  cuckoo_code_terms[2][nibbles >> 8 & 15] -
-						  cuckoo_code_terms[3][nibbles >> 12]);
+	change ^= cuckoo_code(nibbles);
 	cuckoo_store64(p, cuckoo_load64(p) ^ change << narrow_shift(h, pos, whole));
 	h->items--;
 	cuckoo_header_write_items(h, image);

@@ -94,32 +94,40 @@ change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
 	cuckoo_check_family(hasher, change->header.family, change->header.tag);
 }
 
-/* The filter one level up, beside the old one; NULL with a status if it cannot. */
+/*
+ * The filter one level up, with *h, or with a status the same filter if it
+ * cannot grow.  The old one is freed unless it is the object's.
+ */
 static struct varlena *
-grown(CuckooExpanded *expanded, CuckooHeader *h, const struct varlena *filter,
+grown(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 	  CuckooStatus *status)
 {
 	CuckooHeader old = *h;
-	MemoryContext caller;
-	struct varlena *result;
+	struct varlena *volatile result = NULL;
 
 	*status = cuckoo_header_set_level(h, h->level + 1);
 	if (*status != CUCKOO_OK)
-		return NULL;
-	caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
-	result = cuckoo_new_datum(cuckoo_image_size(h));
-	MemoryContextSwitchTo(caller);
+		return filter;
 	/* the object may outlive a cancel */
 	PG_TRY();
 	{
+		MemoryContext caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
+
+		result = cuckoo_new_datum(cuckoo_image_size(h));
+		MemoryContextSwitchTo(caller);
 		cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
 	}
 	PG_CATCH();
 	{
-		pfree(result);
+		if (result != NULL)
+			pfree(result);
+		if (filter != expanded->flat)
+			pfree(filter);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	if (filter != expanded->flat)
+		pfree(filter);
 	return result;
 }
 
@@ -135,20 +143,19 @@ change_add(Change *change, uint64 hash, int max_copies)
 	h.family = change->hasher->family;
 	h.tag = change->hasher->tag;
 	change_expand(change);
+	/* the object stays what it was until there is room */
 	filter = change->expanded->flat;
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
 	{
-		struct varlena *larger = NULL;
-
-		/* the object stays what it was until there is room */
 		if (status == CUCKOO_FULL)
-			larger = grown(change->expanded, &h, filter, &status);
-		if (filter != change->expanded->flat)
-			pfree(filter);
-		if (larger == NULL)
+			filter = grown(change->expanded, &h, filter, &status);
+		if (status != CUCKOO_OK)
+		{
+			if (filter != change->expanded->flat)
+				pfree(filter);
 			cuckoo_error(status);
-		filter = larger;
+		}
 	}
 	if (filter != change->expanded->flat)
 	{
@@ -164,12 +171,14 @@ static bool
 change_delete(Change *change, uint64 hash)
 {
 	CuckooHeader *h = &change->header;
+	CuckooStatus status PG_USED_FOR_ASSERTS_ONLY;
 
 	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
 		return false;
 	change_expand(change);
-	return cuckoo_remove(h, cuckoo_image(change->expanded->flat), hash) ==
-		CUCKOO_OK;
+	status = cuckoo_remove(h, cuckoo_image(change->expanded->flat), hash);
+	Assert(status == CUCKOO_OK);
+	return true;
 }
 
 /*

@@ -16,7 +16,8 @@
  * contained, whatever a histogram of regular data says.
  *
  * Of a filter that a sub-select aggregates in the same query, cf_agg(...) as an
- * InitPlan, only the number of items is estimated, from the rows that go in.
+ * InitPlan, only the number of items is estimated: that of the rows that go in,
+ * or the capacity if that is less.
  * Nothing is known of a filter from a table: half of the rows, whether they
  * are then wanted or to be excluded.
  *
@@ -112,40 +113,52 @@ constant_argument(const Aggref *aggref, int argno, Oid type)
 		!constant->constisnull ? constant : NULL;
 }
 
-/* The false-positive rate of the filter that an aggregate makes of n items. */
+/* The rows that an aggregate takes in, or -1 if it does that in an odd way. */
 static double
-aggregated_fpp(const Aggref *aggref, double items)
+aggregated_rows(const Plan *plan)
 {
-	bool		exact = list_length(aggref->aggargtypes) <= 2;
-	Const	   *capacity = constant_argument(aggref, 1, INT8OID);
-	Const	   *asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
-	double		fpp = asked ? DatumGetFloat8(asked->constvalue)
-		: CUCKOO_DEFAULT_FPP;
-	double		room = items;
-	CuckooHeader h;
-	CuckooStatus status;
+	if (IsA(plan, Agg) && !DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit))
+		return outerPlan(plan)->plan_rows;
+	if (IsA(plan, Agg))
+		return aggregated_rows(outerPlan(plan));
+	if (IsA(plan, Gather))
+	{
+		int			workers = ((const Gather *) plan)->num_workers;
 
-	/* what is out of range will be an error */
-	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
-		return CUCKOO_DEFAULT_FPP;
-	if (capacity != NULL)
-		room = Max((double) DatumGetInt64(capacity->constvalue), 1);
-	status = exact
-		? cuckoo_header_exact(&h, (uint64) room, cuckoo_fpp_bits(fpp), 0)
-		: cuckoo_header_sized(&h, (uint64) room, cuckoo_fpp_bits(fpp), 0);
-	if (status != CUCKOO_OK)
-		return fpp;
-	h.items = (uint64) items;
-	return cuckoo_fpp_now(&h);
+		/* each has a part of the rows; the leader's is the planner's guess */
+		return aggregated_rows(outerPlan(plan)) *
+			(workers + Max(1 - 0.3 * workers, 0));
+	}
+	if (IsA(plan, Append))
+	{
+		double		sum = 0;
+		ListCell   *cell;
+
+		foreach(cell, ((const Append *) plan)->appendplans)
+		{
+			double		rows = aggregated_rows(lfirst(cell));
+
+			if (rows < 0)
+				return -1;
+			sum += rows;
+		}
+		return sum;
+	}
+	return -1;
 }
 
-/* Is it a filter that a sub-select aggregates, and from how many rows? */
+/* Is it a filter that a sub-select aggregates, and of how many items? */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 {
 	Plan	   *plan = init_plan(root, param->paramid);
-	double		processes = 1;
 	Aggref	   *aggref;
+	bool		exact;
+	Const	   *capacity;
+	Const	   *asked;
+	double		fpp;
+	uint64		room;
+	CuckooHeader h;
 
 	if (plan == NULL || !IsA(plan, Agg))
 		return false;
@@ -154,19 +167,28 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 		aggref->aggargtypes == NIL ||
 		linitial_oid(aggref->aggargtypes) == param->paramtype)
 		return false;			/* of filters, not of elements */
+	known->items = aggregated_rows(plan);
+	if (known->items < 0)
+		return false;
 
-	/* down to what is aggregated, which workers have a part of each */
-	for (; IsA(plan, Agg) || (IsA(plan, Gather) && IsA(outerPlan(plan), Agg));
-		 plan = outerPlan(plan))
-		if (IsA(plan, Gather))
-		{
-			int			workers = ((Gather *) plan)->num_workers;
-
-			/* the leader's share is the planner's own guess */
-			processes = workers + Max(1 - 0.3 * workers, 0);
-		}
-	known->items = plan->plan_rows * processes;
-	known->fpp = aggregated_fpp(aggref, known->items);
+	/* cf_agg(v [, fpp]) or cf_agg(v, capacity, fpp [, seed]) */
+	exact = list_length(aggref->aggargtypes) <= 2;
+	capacity = constant_argument(aggref, 1, INT8OID);
+	asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
+	if (capacity != NULL)
+		known->items = Min(known->items,
+						   Max((double) DatumGetInt64(capacity->constvalue), 1));
+	fpp = asked != NULL ? DatumGetFloat8(asked->constvalue) : CUCKOO_DEFAULT_FPP;
+	/* what is out of range, or too large, will be an error */
+	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
+		return false;
+	room = capacity != NULL ? (uint64) DatumGetInt64(capacity->constvalue)
+		: (uint64) Min(known->items, 1e18);
+	if ((exact ? cuckoo_header_exact(&h, room, cuckoo_fpp_bits(fpp), 0)
+		 : cuckoo_header_sized(&h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
+		return false;
+	h.items = (uint64) known->items;
+	known->fpp = cuckoo_fpp_now(&h);
 	return true;
 }
 
@@ -242,8 +264,9 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * The part of a table's rows that are in this partition of it, as its part of
- * the filter's items will be; 1 for what is no partition.
+ * The part of the rows of a table's partitions, of those that are scanned, that
+ * are in this one, as its part of the filter's items will be; 1 for what is no
+ * partition.
  */
 static double
 part_of_table(PlannerInfo *root, const RelOptInfo *rel)
@@ -256,7 +279,8 @@ part_of_table(PlannerInfo *root, const RelOptInfo *rel)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		if (other != NULL &&
+		/* of a partition that has partitions, the latter count */
+		if (other != NULL && !root->simple_rte_array[i]->inh &&
 			bms_equal(other->top_parent_relids, rel->top_parent_relids))
 			rows += other->tuples;
 	}

@@ -79,12 +79,16 @@ cuckoo_check_interrupts(void)
 #define CUCKOO_LITTLE_ENDIAN 0
 #endif
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 cuckoo_uint128;
+#endif
+
 /* floor(hash * m / 2^64) */
 static inline uint32_t
 cuckoo_scale(uint64_t hash, uint32_t m)
 {
 #ifdef __SIZEOF_INT128__
-	return (uint32_t) ((unsigned __int128) hash * m >> 64);
+	return (uint32_t) ((cuckoo_uint128) hash * m >> 64);
 #else
 	uint64_t	low = (hash & 0xffffffff) * m;
 
