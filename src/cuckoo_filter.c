@@ -221,6 +221,8 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 	{
 		size_t		end = n - begin < BATCH ? n - begin : BATCH;
 
+		if (begin % 65536 == 0)
+			cuckoo_check_interrupts();
 		if (h->narrow)
 			contains_batch(h, image, hashes + begin, end, found + begin, true);
 		else
