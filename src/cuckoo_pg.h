@@ -50,6 +50,17 @@
 #define CUCKOO_MODIFY_IN_PLACE
 #endif
 
+/* That custom scans say whether they can project, and reserved prefixes of settings, came with 15. */
+#if PG_VERSION_NUM < 150000
+#define CUSTOMPATH_SUPPORT_PROJECTION	0
+#define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
+#endif
+
+/* _PG_init() has been declared from 16 on. */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
 #define CUCKOO_DEFAULT_FPP	0.001
 
 /* The image in a detoasted datum, which may have a short header. */
@@ -163,5 +174,31 @@ extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 								uint16 tag);
 
 extern const char *cuckoo_family_name(uint8 family);
+
+/* ---- cuckoo_probe.c ---- */
+
+/* By which a scan knows its tests. */
+extern Datum cf_contains(PG_FUNCTION_ARGS);
+extern Datum cf_contained(PG_FUNCTION_ARGS);
+
+/* What a call of these needs to know, for doing many of them at a time. */
+typedef struct CuckooSite
+{
+	const CuckooHasher *hasher;
+	const CuckooHeader *header;
+	const uint8 *image;			/* NULL: not fetched yet, call the function */
+} CuckooSite;
+
+/*
+ * Opens the filter of a call, its argument `argno`, for elements of the other
+ * argument's type; an error where that is of another family.
+ */
+extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
+							 int argno);
+
+/* ---- cuckoo_plan.c ---- */
+
+/* Operators that cost as much as a test with another filter each time. */
+#define CUCKOO_COST_OF_ANOTHER_FILTER	10
 
 #endif							/* CUCKOO_PG_H */

@@ -56,9 +56,6 @@ PG_FUNCTION_INFO_V1(cf_change_support);
 /* Share of the rows, nulls aside, that a filter contains which is not known. */
 #define DEFAULT_CONTAINS_SEL	0.5
 
-/* Operators that cost as much as a test with another filter each time. */
-#define COST_OF_ANOTHER_FILTER	10
-
 /* What is known of a filter while planning. */
 typedef struct KnownFilter
 {
@@ -425,7 +422,8 @@ cf_contains_support(PG_FUNCTION_ARGS)
 			contain_var_clause(filter))
 		{
 			request->startup = 0;
-			request->per_tuple = COST_OF_ANOTHER_FILTER * cpu_operator_cost;
+			request->per_tuple = CUCKOO_COST_OF_ANOTHER_FILTER *
+				cpu_operator_cost;
 			PG_RETURN_POINTER(request);
 		}
 	}

@@ -152,6 +152,18 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 	return filter;
 }
 
+void
+cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno)
+{
+	ProbeSite  *kept = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
+												   sizeof(ProbeSite));
+	const struct varlena *filter = call_filter(fcinfo, argno, kept, 1,
+											   &site->header);
+
+	site->hasher = &kept->hasher;
+	site->image = filter != NULL ? cuckoo_image(filter) : NULL;
+}
+
 /* Fetches `length` bytes of a stored filter from `offset` on. */
 static const uint8 *
 fetch_slice(Relation toastrel, const struct varatt_external *pointer,

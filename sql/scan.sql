@@ -1,0 +1,223 @@
+-- The scan that asks a filter about the rows of a page at a time.
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE lists (name text PRIMARY KEY, f cuckoofilter);
+CREATE TABLE seen (gone int, v int, t text, later int DEFAULT 7, doc text);
+INSERT INTO seen SELECT i, nullif(i % 3000, 0), 'user ' || i, i, CASE WHEN i % 1000 = 0 THEN repeat(i || ' is a long document ', 1000) END FROM generate_series(1, 20000) i;
+-- dropped, added and toasted columns; dead and updated rows
+ALTER TABLE seen DROP gone, ADD missing int DEFAULT 42;
+DELETE FROM seen WHERE later % 7 = 0;
+UPDATE seen SET t = t || '!' WHERE later % 11 = 0;
+INSERT INTO lists SELECT 'fives', cf_agg(i) FROM generate_series(5, 3000, 5) i;
+INSERT INTO lists SELECT 'users', cf_agg('user ' || i) FROM generate_series(1, 20000, 3) i;
+INSERT INTO lists SELECT 'large', cf_agg(i * 2, 2000000, 0.001) FROM generate_series(1, 400000) i;
+INSERT INTO lists SELECT 'documents', cf_agg(doc) FROM seen WHERE later > 10000;
+INSERT INTO lists VALUES ('none', cf_new()), ('null', NULL);
+ANALYZE lists, seen;
+
+-- by which scans a query reads its tables (not the filters), from the top of the plan on
+CREATE FUNCTION scans(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN string_agg(coalesce(node ->> 'Custom Plan Provider', node ->> 'Node Type') || ' ' || (node ->> 'Relation Name'), ', ')
+	FROM jsonb_path_query(plan, 'strict $.** ? (exists (@."Relation Name"))') node
+	WHERE node ->> 'Relation Name' <> 'lists';
+END $$;
+-- a query by the scan and without: the same rows in the same order?
+CREATE FUNCTION compare(query text, OUT scans text, OUT rows int, OUT same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	with_scan text[];
+	without text[];
+BEGIN
+	scans := scans(query);
+	EXECUTE 'SELECT array_agg(s::text) FROM (' || query || ' OFFSET 0) s' INTO with_scan;
+	SET LOCAL cuckoo.enable_scan = off;
+	IF scans(query) ~ 'CuckooScan' THEN
+		RAISE 'the scan is not off';
+	END IF;
+	EXECUTE 'SELECT array_agg(s::text) FROM (' || query || ' OFFSET 0) s' INTO without;
+	SET LOCAL cuckoo.enable_scan = on;
+	rows := coalesce(cardinality(without), 0);
+	same := with_scan IS NOT DISTINCT FROM without;
+END $$;
+CREATE FUNCTION list(text) RETURNS cuckoofilter LANGUAGE sql STABLE AS 'SELECT f FROM lists WHERE name = $1';
+
+-- conditions
+SELECT condition, c.* FROM unnest(ARRAY[
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
+	'(SELECT f FROM lists WHERE name = ''fives'') @> v',
+	'v <@ (SELECT f FROM lists WHERE name = ''fives'')',
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''users''), t)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''users''), upper(lower(replace(t, ''!'', ''''))))',
+	'cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''documents''), doc)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''documents''), doc)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''none''), v)',
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''null''), v)',
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''null''), v)',
+	'cf_contains(list(''fives''), v)',
+	'cf_contains((SELECT cf_agg(v) FROM generate_series(1, 300) v), missing)',
+	'later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 2 = 0 AND length(t) > 8',
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND cf_contains((SELECT f FROM lists WHERE name = ''users''), t)',
+	-- where rows cannot be looked at ahead, or the filter is the row's, or nothing is asked of the rows
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND random() < 2',
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v < (SELECT count(*) + s.later FROM lists)',
+	'(cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) OR v = 1)',
+	'cf_contains(cf_add(cf_new(), later), v)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), 15)'
+]) condition, compare('SELECT ctid, s.* FROM seen s WHERE ' || condition) c;
+-- what is selected
+SELECT c.* FROM unnest(ARRAY['count(*)', 'v', 's', 'tableoid::regclass, xmin, ctid', 'length(doc), missing, t', 'v + 1 AS w, random() < 2', 'NULL', 'DISTINCT v % 10']) columns,
+	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)', columns)) c;
+SELECT c.* FROM compare('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') c;
+SELECT c.* FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 7') c;
+SELECT c.* FROM compare('SELECT v, count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
+
+EXPLAIN (COSTS OFF) SELECT v FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
+-- joins: a filter from another table; one scan for each
+SELECT c.* FROM unnest(ARRAY[
+	'SELECT count(*) FROM lists JOIN seen ON cf_contains(f, v) WHERE name = ''fives''',
+	'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later',
+	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
+	'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later',
+	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v)) FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
+	'SELECT name, n FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s WHERE name IN (''fives'', ''large'') ORDER BY name',
+	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1 WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
+]) query, compare(query) c;
+
+-- other kinds of tables: of few rows, temporary, partitioned, sampled, materialized views; rows of no columns, of which 291 fill a page
+CREATE TABLE few AS SELECT v FROM seen LIMIT 900;
+CREATE TEMP TABLE session AS SELECT v, t FROM seen;
+CREATE MATERIALIZED VIEW latest AS SELECT v, t FROM seen;
+CREATE TABLE parted (v int, t text) PARTITION BY RANGE (v);
+CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (2000);
+CREATE TABLE parted_high (t text, v int);
+ALTER TABLE parted ATTACH PARTITION parted_high DEFAULT;
+INSERT INTO parted SELECT v, t FROM seen;
+CREATE TABLE nothing (v int);
+INSERT INTO nothing SELECT FROM generate_series(1, 5000);
+ANALYZE few, session, latest, parted, nothing;
+SELECT tab, c.* FROM unnest(ARRAY['session', 'latest', 'parted']) tab,
+	compare(format('SELECT v, t FROM %s WHERE cf_contains(list(''fives''), v)', tab)) c;
+SELECT scans('SELECT FROM few WHERE cf_contains(list(''fives''), v)') AS few;
+SELECT scans('SELECT FROM seen TABLESAMPLE bernoulli (50) WHERE cf_contains(list(''fives''), v)') AS sampled;
+INSERT INTO lists SELECT 'places', cf_agg(ctid::text) FROM nothing WHERE hashtid(ctid) % 2 = 0;
+SELECT scans, rows BETWEEN 1000 AND 4000 AS about_half, same FROM unnest(ARRAY['', 'NOT ']) negation,
+	compare(format('SELECT ctid FROM nothing WHERE %s cf_contains((SELECT f FROM lists WHERE name = ''places''), ctid::text)', negation));
+SELECT c.* FROM compare('SELECT name, count(*) FROM lists JOIN parted ON cf_contains(f, v) WHERE name IN (''fives'', ''large'') GROUP BY name ORDER BY name') c;
+DROP MATERIALIZED VIEW latest;
+DROP TABLE few, session, parted;
+
+-- parallel, also where the scan is begun anew
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET enable_material = off;
+SELECT c.* FROM unnest(ARRAY[
+	'SELECT count(*), sum(later) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
+	'SELECT count(*), sum(later) FROM seen WHERE NOT v <@ (SELECT cf_agg(v, 500, 0.01) FROM seen WHERE v < 500)',
+	'SELECT * FROM (VALUES (1), (2), (3)) n LEFT JOIN (SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)) s ON true'
+]) query, compare(query) c;
+RESET enable_material;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET max_parallel_workers_per_gather = 0;
+
+-- prepared, with the filter as a parameter
+PREPARE listed(cuckoofilter) AS SELECT count(*) FROM seen WHERE cf_contains($1, v);
+SET plan_cache_mode = force_generic_plan;
+SELECT scans('EXECUTE listed(NULL)');
+EXECUTE listed(NULL);
+SELECT f AS fives FROM lists WHERE name = 'fives' \gset
+EXECUTE listed(:'fives');
+RESET plan_cache_mode;
+DEALLOCATE listed;
+-- in PL/pgSQL, the variable changing under an open query
+DO $$
+DECLARE
+	f cuckoofilter := cf_new();
+	n int := 0;
+	r record;
+BEGIN
+	FOR r IN SELECT v, later FROM seen WHERE NOT cf_contains(f, v) LOOP
+		n := n + 1;
+		f := cf_add_unique(f, r.v);
+	END LOOP;
+	RAISE NOTICE '% rows, % values', n, cf_count(f);
+END $$;
+
+-- changes; rows that are looked at ahead are those of the query's snapshot
+BEGIN;
+UPDATE seen SET v = v + 5 WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+DELETE FROM seen WHERE (SELECT f FROM lists WHERE name = 'fives') @> v AND later > 10000;
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+SELECT count(*) FROM (SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v) FOR UPDATE) s;
+ROLLBACK;
+-- cursors: the current row, backward, held, across a savepoint
+BEGIN;
+DECLARE c CURSOR FOR SELECT v, t FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+FETCH 2 FROM c;
+SAVEPOINT s;
+FETCH 1 FROM c;
+UPDATE seen SET t = 'current' WHERE CURRENT OF c RETURNING v, t;
+ROLLBACK TO s;
+MOVE 100 FROM c;
+FETCH 1 FROM c;
+DELETE FROM seen WHERE CURRENT OF c RETURNING v, t;
+FETCH 1 FROM c;
+FETCH BACKWARD 1 FROM c;
+ROLLBACK;
+BEGIN;
+DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+FETCH 2 FROM c;
+FETCH BACKWARD 1 FROM c;
+COMMIT;
+FETCH LAST FROM c;
+CLOSE c;
+
+-- errors are those of the function
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), t);
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), 1 / (later - 500));
+-- rights: to call the function, and to see rows only behind those of a policy
+CREATE ROLE cuckoo_scanner;
+GRANT SELECT ON seen, lists TO cuckoo_scanner;
+ALTER TABLE seen ENABLE ROW LEVEL SECURITY;
+CREATE POLICY fives ON seen TO cuckoo_scanner USING (cf_contains((SELECT f FROM lists WHERE name = 'fives'), v));
+CREATE FUNCTION leak(int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
+BEGIN
+	IF $1 % 5 <> 0 THEN
+		RAISE NOTICE 'shown %', $1;
+	END IF;
+	RETURN $1 < 100;
+END $$;
+CREATE FUNCTION immutable_leak(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql COST 0.0001 AS 'BEGIN RETURN leak($1); END';
+SET ROLE cuckoo_scanner;
+SELECT scans('SELECT FROM seen WHERE immutable_leak(v)');
+SELECT count(*) FROM seen WHERE immutable_leak(v);
+RESET ROLE;
+CREATE POLICY everything ON seen TO cuckoo_scanner USING (v % 5 = 0);
+DROP POLICY fives ON seen;
+SET ROLE cuckoo_scanner;
+SELECT scans('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND immutable_leak(v)');
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v) AND immutable_leak(v);
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION cf_contains FROM public;
+SET ROLE cuckoo_scanner;
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION cf_contains TO public;
+DROP OWNED BY cuckoo_scanner;
+DROP ROLE cuckoo_scanner;
+DROP FUNCTION leak, immutable_leak;
+-- the planner still may prefer an index
+CREATE INDEX ON seen (later);
+SELECT scans('SELECT FROM seen WHERE later = 7 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
+DROP TABLE seen, lists, nothing;
+DROP FUNCTION scans, compare, list;
+RESET max_parallel_workers_per_gather;

@@ -1,0 +1,597 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_scan.c
+ *		Sequential scans that ask a filter about the rows of a page at a time.
+ *
+ * A filter beyond the processor's cache costs a wait for memory for each row,
+ * which the executor cannot hide, as it has done with a row before it knows the
+ * next.  So for
+ *
+ *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
+ *
+ * and the operators alike, with one filter for the whole scan, the planner is
+ * offered a custom scan (access/extensible.h) in place of its sequential one.
+ * It takes the rows of a page, hashes the element of each, looks for all of them
+ * with one cuckoo_contains_batch(), and gives out the rows that pass.  For the
+ * rest it is a sequential scan: the same rows in the same order, the other
+ * conditions before and after in the planner's order (on which row-level
+ * security depends), parallel where that would be, and each row checked anew
+ * when EvalPlanQual asks for it.  Where the filter comes from another table, in
+ * a join, it is the inner side of a nested loop.
+ *
+ * Rows are not copied: their page is pinned while they are looked at and given
+ * out.  So the scan is for tables whose rows are in shared buffers, as those of
+ * the access method heap.  It cannot go backward; PostgreSQL puts what remembers
+ * rows above it where a cursor has to.
+ *
+ * The hook that offers the scan is set when the library is loaded.  That is
+ * before a query with one of our functions gets its paths, as planning calls
+ * their support functions.  cuckoo.enable_scan = off takes the scan away.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_pg.h"
+
+#include "access/relscan.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "storage/bufmgr.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* Rows looked at together; few pages have more. */
+#define BATCH_ROWS		256
+
+/* Tables of fewer rows are not worth another kind of scan. */
+#define MIN_ROWS		1000
+
+/*
+ * What the scan costs of a sequential one.  It takes 0.5 to 0.9 of the time, but
+ * how much is not known without the filter; this makes it win against the
+ * sequential scan, and changes nothing else of a plan.
+ */
+#define COST_SHARE		0.99
+
+static bool enable_scan = true;
+static set_rel_pathlist_hook_type next_hook;
+
+/* A condition taken apart: [NOT] cf_contains(...), or that of an operator. */
+typedef struct Test
+{
+	bool		negated;
+	Node	   *call;
+	Oid			function;
+	Oid			collation;
+	Expr	   *filter;
+	Expr	   *element;
+	int			filter_no;		/* number of the argument, 0 or 1 */
+} Test;
+
+/* The state of a scan. */
+typedef struct CuckooScanState
+{
+	CustomScanState css;		/* its ps.qual are the conditions after the test */
+	ExprState  *before;			/* those that come before */
+	ExprState  *all;			/* with the test */
+	bool		negated;		/* the test is NOT cf_contains(...) */
+
+	/* the call of the test, which lends its call site */
+	FunctionCallInfo call;
+	int			filter_no;		/* number of the filter among its arguments */
+	ExprState  *filter;
+	ExprState  *element;
+	ExprContext *filter_context;	/* the filter's memory, for one batch */
+
+	/* the table, and the row of it that was read last */
+	TableScanDesc scan;			/* NULL before the first row */
+	TupleTableSlot *row;
+	bool		ahead;			/* it belongs to the next batch */
+	bool		ended;			/* there is none */
+
+	/* the batch: rows of one page, which is pinned, and the next to give out */
+	Buffer		buffer;
+	int			count;
+	int			next;
+	HeapTupleData tuples[BATCH_ROWS];
+	uint64		hashes[BATCH_ROWS];
+	bool		found[BATCH_ROWS];
+} CuckooScanState;
+
+/* ---- planning ---- */
+
+/* Takes a condition apart; false if it is no test of a filter. */
+static bool
+take_apart(Test *test, Node *condition)
+{
+	List	   *args;
+	FmgrInfo	info;
+
+	test->negated = is_notclause(condition);
+	if (test->negated)
+		condition = (Node *) get_notclausearg((Expr *) condition);
+	test->call = condition;
+	if (IsA(condition, FuncExpr))
+	{
+		test->function = ((FuncExpr *) condition)->funcid;
+		test->collation = ((FuncExpr *) condition)->inputcollid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		test->function = ((OpExpr *) condition)->opfuncid;
+		test->collation = ((OpExpr *) condition)->inputcollid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else
+		return false;
+
+	/* ours have a support function, few others do */
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
+		return false;
+	fmgr_info(test->function, &info);
+	if (info.fn_addr != cf_contains && info.fn_addr != cf_contained)
+		return false;
+	test->filter_no = info.fn_addr == cf_contains ? 0 : 1;
+	test->filter = list_nth(args, test->filter_no);
+	test->element = list_nth(args, 1 - test->filter_no);
+	return true;
+}
+
+/* Is it a test of one filter for all rows of a relation? */
+static bool
+is_scan_test(Node *condition, Index relid)
+{
+	Test		test;
+	ListCell   *cell;
+
+	if (!take_apart(&test, condition))
+		return false;
+	foreach(cell, pull_vars_of_level((Node *) test.filter, 0))
+	{
+		Var		   *var = lfirst(cell);
+
+		if (!IsA(var, Var) || (Index) var->varno == relid)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Can the conditions be checked for rows ahead?  Sub-plans would have to be
+ * initialised more than once; what volatile functions do depends on the row
+ * that the query is at.
+ */
+static bool
+can_look_ahead(List *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		Node	   *condition = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+
+		if (contain_subplans(condition) || contain_volatile_functions(condition))
+			return false;
+	}
+	return true;
+}
+
+/* Are a table's rows in shared buffers? */
+static bool
+is_in_buffers(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = table_slot_callbacks(rel) == &TTSOpsBufferHeapTuple;
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+					   List *tlist, List *clauses, List *custom_plans);
+static Node *create_scan_state(CustomScan *cscan);
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "CuckooScan",
+	.PlanCustomPath = plan_scan
+};
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = "CuckooScan",
+	.CreateCustomScanState = create_scan_state
+};
+
+/*
+ * The scan in place of a sequential one, with the join conditions for which the
+ * relations `outer` are needed.
+ */
+static Path *
+scan_path(PlannerInfo *root, RelOptInfo *rel, Relids outer, int workers)
+{
+	CustomPath *path = makeNode(CustomPath);
+	Cost		cost;
+
+	path->path = *create_seqscan_path(root, rel, outer, workers);
+	cost = path->path.total_cost - path->path.startup_cost;
+	/* to a join the filter is another one for each row, to the scan it is not */
+	if (outer != NULL)
+		cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) * cpu_operator_cost *
+			rel->tuples;
+	path->path.total_cost = path->path.startup_cost + COST_SHARE * cost;
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->methods = &path_methods;
+	return (Path *) path;
+}
+
+/* Offers the scan where conditions on the relation alone have a test. */
+static void
+offer_scan(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (!rinfo->pseudoconstant &&
+			is_scan_test((Node *) rinfo->clause, rel->relid))
+			break;
+	}
+	if (cell == NULL)
+		return;
+	add_path(rel, scan_path(root, rel, NULL, 0));
+	foreach(cell, rel->partial_pathlist)
+	{
+		Path	   *partial = lfirst(cell);
+
+		if (partial->pathtype == T_SeqScan)
+		{
+			add_partial_path(rel, scan_path(root, rel, NULL,
+											partial->parallel_workers));
+			return;				/* the list is another one now */
+		}
+	}
+}
+
+/* Offers it for each other relation, or set of them, that has a filter. */
+static void
+offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	if (!can_look_ahead(rel->joininfo))
+		return;
+	foreach(cell, rel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (join_clause_is_movable_to(rinfo, rel) &&
+			is_scan_test((Node *) rinfo->clause, rel->relid))
+			add_path(rel, scan_path(root, rel,
+									bms_difference(rinfo->clause_relids,
+												   rel->relids), 0));
+	}
+}
+
+/* Called when the planner has found its own paths for a base relation. */
+static void
+add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (next_hook)
+		next_hook(root, rel, rti, rte);
+	if (enable_scan &&
+		rte->rtekind == RTE_RELATION && !rte->inh &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
+		rte->tablesample == NULL && rel->lateral_relids == NULL &&
+		!IS_DUMMY_REL(rel) && rel->tuples >= MIN_ROWS &&
+		can_look_ahead(rel->baserestrictinfo) && is_in_buffers(rte->relid))
+	{
+		offer_scan(root, rel);
+		offer_inner_scans(root, rel);
+	}
+}
+
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+		  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	int			test_no = 0;
+
+	clauses = extract_actual_clauses(clauses, false);
+	while (!is_scan_test(list_nth(clauses, test_no), rel->relid))
+		test_no++;
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = clauses;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = best_path->flags;
+	scan->custom_private = list_make1_int(test_no);
+	scan->methods = &scan_methods;
+	return (Plan *) scan;
+}
+
+/* ---- execution ---- */
+
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
+static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
+static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "CuckooScan",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = estimate_dsm,
+	.InitializeDSMCustomScan = init_dsm,
+	.ReInitializeDSMCustomScan = reinit_dsm,
+	.InitializeWorkerCustomScan = init_worker
+};
+
+static Node *
+create_scan_state(CustomScan *cscan)
+{
+	CuckooScanState *s = palloc0(sizeof(CuckooScanState));
+
+	NodeSetTag(s, T_CustomScanState);
+	s->css.methods = &exec_methods;
+	return (Node *) s;
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+	PlanState  *ps = &node->ss.ps;
+	CustomScan *plan = (CustomScan *) ps->plan;
+	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
+	int			test_no = linitial_int(plan->custom_private);
+	FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
+	List	   *before = NIL;
+	List	   *after = NIL;
+	Test		test;
+
+	/* the executor has made all ready for virtual rows, ours are in buffers */
+	ExecInitScanTupleSlot(estate, &node->ss, desc, &TTSOpsBufferHeapTuple);
+	ExecAssignScanProjectionInfo(&node->ss);
+	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
+
+	for (int i = 0; i < list_length(ps->plan->qual); i++)
+	{
+		Node	   *condition = list_nth(ps->plan->qual, i);
+
+		if (i < test_no)
+			before = lappend(before, condition);
+		else if (i > test_no)
+			after = lappend(after, condition);
+		else if (!take_apart(&test, condition))
+			elog(ERROR, "condition %d of a CuckooScan is no test", i);
+	}
+	s->before = ExecInitQual(before, ps);
+	s->all = ExecInitQual(ps->plan->qual, ps);
+	ps->qual = ExecInitQual(after, ps);
+	s->negated = test.negated;
+	s->filter_no = test.filter_no;
+	s->filter = ExecInitExpr(test.filter, ps);
+	s->element = ExecInitExpr(test.element, ps);
+	s->filter_context = CreateExprContext(estate);
+
+	/* the right to call it was checked with ps->qual */
+	fmgr_info(test.function, function);
+	fmgr_info_set_expr(test.call, function);
+	s->call = palloc0(SizeForFunctionCallInfo(2));
+	InitFunctionCallInfoData(*s->call, function, 2, test.collation, NULL, NULL);
+}
+
+/* Reads the next row of the table, if there is one. */
+static bool
+read_row(CuckooScanState *s)
+{
+	ScanState  *ss = &s->css.ss;
+
+	CHECK_FOR_INTERRUPTS();
+	if (s->scan == NULL)
+		s->scan = table_beginscan(ss->ss_currentRelation,
+								  ss->ps.state->es_snapshot, 0, NULL);
+	/* at its end it would begin again */
+	s->ended = s->ended ||
+		!table_scan_getnextslot(s->scan, ForwardScanDirection, s->row);
+	return !s->ended;
+}
+
+static void
+release_batch(CuckooScanState *s)
+{
+	s->count = s->next = 0;
+	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+	if (BufferIsValid(s->buffer))
+		ReleaseBuffer(s->buffer);
+	s->buffer = InvalidBuffer;
+}
+
+static inline Buffer
+row_buffer(TupleTableSlot *row)
+{
+	return ((BufferHeapTupleTableSlot *) row)->buffer;
+}
+
+/*
+ * Adds the row to the batch, unless the conditions before the test are against
+ * it, or the element is null.  What is found of a stored filter without having
+ * fetched it is known at once.
+ */
+static bool
+add_row(CuckooScanState *s, const CuckooSite *site)
+{
+	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
+	NullableDatum *element = &s->call->args[1 - s->filter_no];
+
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = s->row;
+	if (!ExecQual(s->before, econtext))
+		return false;
+	element->value = ExecEvalExprSwitchContext(s->element, econtext,
+											   &element->isnull);
+	if (element->isnull)
+		return false;
+	if (site->image != NULL)
+		s->hashes[s->count] = cuckoo_hash(site->hasher, element->value,
+										  site->header->seed);
+	else
+		s->found[s->count] = DatumGetBool(FunctionCallInvoke(s->call));
+	s->tuples[s->count++] = *((HeapTupleTableSlot *) s->row)->tuple;
+	return true;
+}
+
+/* Makes the next batch; false at the end of the table. */
+static bool
+next_batch(CuckooScanState *s)
+{
+	NullableDatum *filter = &s->call->args[s->filter_no];
+	CuckooSite	site = {0};
+
+	release_batch(s);
+	if (!s->ahead && !read_row(s))
+		return false;
+	s->buffer = row_buffer(s->row);
+	IncrBufferRefCount(s->buffer);
+
+	ResetExprContext(s->filter_context);
+	filter->value = ExecEvalExprSwitchContext(s->filter, s->filter_context,
+											  &filter->isnull);
+	if (!filter->isnull)
+		cuckoo_open_site(&site, s->call, s->filter_no);
+	do
+	{
+		if (filter->isnull || !add_row(s, &site))
+			InstrCountFiltered1(&s->css.ss, 1);
+		s->ahead = read_row(s);
+	} while (s->ahead && row_buffer(s->row) == s->buffer &&
+			 s->count < BATCH_ROWS);
+	if (s->count > 0 && site.image != NULL)
+		cuckoo_contains_batch(site.header, site.image, s->hashes, s->count,
+							  s->found);
+	return true;
+}
+
+/* The next row that passes the test. */
+static TupleTableSlot *
+next_row(ScanState *node)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+
+	do
+	{
+		while (s->next < s->count)
+		{
+			int			i = s->next++;
+
+			if (s->found[i] != s->negated)
+				return ExecStoreBufferHeapTuple(&s->tuples[i],
+												node->ss_ScanTupleSlot,
+												s->buffer);
+			InstrCountFiltered1(node, 1);
+		}
+	} while (next_batch(s));
+	return NULL;
+}
+
+/* Does a row that has come by another way, in EvalPlanQual, pass? */
+static bool
+recheck_row(ScanState *node, TupleTableSlot *slot)
+{
+	ExprContext *econtext = node->ps.ps_ExprContext;
+
+	econtext->ecxt_scantuple = slot;
+	return ExecQual(((CuckooScanState *) node)->all, econtext);
+}
+
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	return ExecScan(&node->ss, next_row, recheck_row);
+}
+
+static void
+end_scan(CustomScanState *node)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+
+	release_batch(s);
+	ExecClearTuple(s->row);
+	if (s->scan != NULL)
+		table_endscan(s->scan);
+}
+
+static void
+rescan(CustomScanState *node)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+
+	release_batch(s);
+	s->ahead = s->ended = false;
+	if (s->scan != NULL)
+		table_rescan(s->scan, NULL);
+	ExecScanReScan(&node->ss);
+}
+
+static Size
+estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
+{
+	return table_parallelscan_estimate(node->ss.ss_currentRelation,
+									   node->ss.ps.state->es_snapshot);
+}
+
+static void
+init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+
+	table_parallelscan_initialize(node->ss.ss_currentRelation, pscan,
+								  node->ss.ps.state->es_snapshot);
+	s->scan = table_beginscan_parallel(node->ss.ss_currentRelation, pscan);
+}
+
+static void
+reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan)
+{
+	table_parallelscan_reinitialize(node->ss.ss_currentRelation, pscan);
+}
+
+static void
+init_worker(CustomScanState *node, shm_toc *toc, void *pscan)
+{
+	((CuckooScanState *) node)->scan =
+		table_beginscan_parallel(node->ss.ss_currentRelation, pscan);
+}
+
+void
+_PG_init(void)
+{
+	DefineCustomBoolVariable("cuckoo.enable_scan",
+							 "Enables scans that ask a cuckoofilter about many rows at a time.",
+							 NULL, &enable_scan, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("cuckoo");
+	RegisterCustomScanMethods(&scan_methods);
+	next_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_paths;
+}
