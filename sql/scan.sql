@@ -113,6 +113,16 @@ SELECT scans, rows BETWEEN 1000 AND 4000 AS about_half, same FROM unnest(ARRAY['
 SELECT c.* FROM compare('SELECT name, count(*) FROM lists JOIN parted ON cf_contains(f, v) WHERE name IN (''fives'', ''large'') GROUP BY name ORDER BY name') c;
 DROP MATERIALIZED VIEW latest;
 DROP TABLE few, session, parted;
+-- a nested loop over partitions, of which one has no index
+CREATE TABLE parts (k int, v int) PARTITION BY RANGE (k);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (20001);
+CREATE TABLE parts_2 PARTITION OF parts DEFAULT;
+INSERT INTO parts SELECT i, i % 100 FROM generate_series(1, 21500) i;
+CREATE INDEX ON parts_1 (k);
+CREATE TABLE keys AS SELECT i * 5000 + 17 AS k FROM generate_series(1, 4) i;
+ANALYZE parts, keys;
+SELECT c.* FROM compare('SELECT * FROM keys JOIN parts USING (k) WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k') c;
+DROP TABLE parts, keys;
 
 -- pages that do not stay in their buffers: of one row each, and more than there are buffers
 CREATE TEMP TABLE wide (v int, filler text);
@@ -134,10 +144,44 @@ BEGIN
 END $$;
 SELECT held() AS before \gset
 SELECT held() AS before \gset
-SELECT scans('SELECT FROM seen WHERE cf_contains((SELECT cf_agg(''USER 19998!'', 1e-8)), upper(t))');
+-- for elements, for filters that are made, for hashes, for filters that are compressed
 SELECT t, held() - :before < 500000 AS little FROM seen WHERE cf_contains((SELECT cf_agg('USER 19998!', 1e-8)), upper(t));
 SELECT t, held() - :before < 500000 AS little FROM seen WHERE cf_contains(cf_add((SELECT cf_agg('a ' || i, 1e-8) FROM generate_series(1, 3000) i), 'user 19998!'), t);
+CREATE TABLE ranges AS SELECT int4range(i, i + 5) AS r, i FROM generate_series(1, 20000) i;
+CREATE TABLE compressed (f cuckoofilter, g cuckoofilter);
+ALTER TABLE compressed ALTER f SET STORAGE extended, ALTER g SET STORAGE extended;
+INSERT INTO compressed SELECT cf_agg(int4range(20000, 20005), 1e-8),
+	cf_delete_all(cf_agg(i, 1e-8), (SELECT array_agg(i) FROM generate_series(1, 2999) i)) FROM generate_series(1, 3000) i;
+SELECT pg_column_size(g) < 1000 AS inline, (cf_info(g)).bytes > 5000 AS compressed FROM compressed;
+ANALYZE ranges, compressed;
+SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SELECT f FROM compressed), r);
+SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SELECT g FROM compressed), i + -17000);
+SELECT c.* FROM unnest(ARRAY['(SELECT f FROM compressed), r', '(SELECT g FROM compressed), i + -17000']) args,
+	compare(format('SELECT r FROM ranges WHERE NOT cf_contains(%s)', args)) c;
+DROP TABLE ranges, compressed;
 DROP FUNCTION held;
+
+-- no row is looked at much before its time, nor the filter where no row needs it (but by the planner, once)
+CREATE SEQUENCE ticks;
+CREATE FUNCTION tick(int) RETURNS int STABLE LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''ticks''); RETURN $1; END';
+CREATE FUNCTION ticks(query text, OUT scans text, OUT ticks bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	scans := scans(query);
+	PERFORM setval('ticks', 1);
+	EXECUTE query;
+	ticks := nextval('ticks') - 2;
+END $$;
+SELECT c.* FROM unnest(ARRAY[
+	'SELECT EXISTS (SELECT FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
+	'SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) LIMIT 3',
+	'SELECT (SELECT v FROM seen WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) LIMIT 1) FROM generate_series(1, 100) n',
+	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
+	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
+]) query, ticks(query) c;
+SELECT count(*) FROM seen WHERE v < 0 AND cf_contains((SELECT f FROM lists), v);
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), nullif(t, t));
+DROP FUNCTION ticks, tick;
+DROP SEQUENCE ticks;
 
 -- parallel, also where the scan is begun anew
 SET max_parallel_workers_per_gather = 2;
@@ -199,7 +243,9 @@ MOVE 100 FROM c;
 FETCH 1 FROM c;
 DELETE FROM seen WHERE CURRENT OF c RETURNING v, t;
 FETCH 1 FROM c;
-FETCH BACKWARD 1 FROM c;
+FETCH BACKWARD 3 FROM c;
+DELETE FROM seen WHERE CURRENT OF c RETURNING v, t;
+FETCH 2 FROM c;
 ROLLBACK;
 BEGIN;
 DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
@@ -208,6 +254,44 @@ FETCH BACKWARD 1 FROM c;
 COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
+-- any moves of a cursor give what they give without the scan
+SELECT setseed(0.5);
+DO $$
+DECLARE
+	queries text[] := ARRAY['SELECT ctid, v FROM seen WHERE length(t) <> 8 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 3 <> 0',
+		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)'];
+	query text;
+	c refcursor := 'c';
+	d refcursor := 'd';
+	row_c record;
+	row_d record;
+	direction text;
+	moves int;
+	n int := 0;
+BEGIN
+	FOR round IN 1..60 LOOP
+		query := queries[1 + floor(random() * 2)];
+		EXECUTE format('DECLARE c %s CURSOR FOR %s', CASE round % 2 WHEN 0 THEN 'SCROLL' ELSE '' END, query);
+		SET LOCAL cuckoo.enable_scan = off;
+		EXECUTE 'DECLARE d CURSOR FOR ' || query;
+		SET LOCAL cuckoo.enable_scan = on;
+		FOR i IN 1..30 LOOP
+			direction := (ARRAY['FORWARD', 'FORWARD', 'BACKWARD'])[1 + floor(random() * 3)];
+			moves := CASE WHEN random() < 0.05 THEN 3000 WHEN random() < 0.3 THEN random() * 200 ELSE random() * 4 END;
+			EXECUTE format('MOVE %s %s FROM c', direction, moves);
+			EXECUTE format('MOVE %s %s FROM d', direction, moves);
+			EXECUTE format('FETCH %s FROM c', CASE i % 2 WHEN 0 THEN 'NEXT' ELSE 'PRIOR' END) INTO row_c;
+			EXECUTE format('FETCH %s FROM d', CASE i % 2 WHEN 0 THEN 'NEXT' ELSE 'PRIOR' END) INTO row_d;
+			IF row_c IS DISTINCT FROM row_d THEN
+				RAISE 'after % % in round %: %, not %', direction, moves, round, row_c, row_d;
+			END IF;
+			n := n + (row_c.v IS NOT NULL)::int;
+		END LOOP;
+		CLOSE c;
+		CLOSE d;
+	END LOOP;
+	RAISE NOTICE 'over a thousand rows the same: %', n > 1000;
+END $$;
 
 -- errors are those of the function
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), t);
@@ -228,6 +312,15 @@ CREATE FUNCTION immutable_leak(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql C
 SET ROLE cuckoo_scanner;
 SELECT scans('SELECT FROM seen WHERE immutable_leak(v)');
 SELECT count(*) FROM seen WHERE immutable_leak(v);
+RESET ROLE;
+GRANT UPDATE ON seen TO cuckoo_scanner;
+SET ROLE cuckoo_scanner;
+BEGIN;
+SET LOCAL random_page_cost = 1000000;
+DECLARE c CURSOR FOR SELECT FROM seen;
+FETCH 3 FROM c;
+UPDATE seen SET later = later WHERE CURRENT OF c RETURNING v;
+ROLLBACK;
 RESET ROLE;
 CREATE POLICY everything ON seen TO cuckoo_scanner USING (v % 5 = 0);
 DROP POLICY fives ON seen;

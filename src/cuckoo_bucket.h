@@ -179,13 +179,13 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
  * Lane hits of a narrow bucket as slots: bit i is slot i.
  *
  * Four bits at a distance d are gathered by a multiplication with four bits at
- * a distance d - 1: the product has them side by side from where the last one
- * is, and all others elsewhere.
+ * a distance d - 1: the product has them side by side, and all others elsewhere.
+ * The factor is such that they are its highest.
  */
 static inline uint32_t
-cuckoo_narrow_slots(uint64_t hits, uint64_t gather, int f)
+cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 {
-	return (uint32_t) (hits * gather >> (4 * f - 8)) & 15;
+	return (uint32_t) (hits * gather >> 60);
 }
 
 /*
@@ -205,7 +205,7 @@ static inline uint32_t
 cuckoo_narrow_matches(uint64_t bucket, const CuckooPattern *p, uint64_t hits)
 {
 	return cuckoo_nibble_matches(bucket, p) &
-		cuckoo_narrow_slots(hits, p->gather, p->lane + 4);
+		cuckoo_narrow_slots(hits, p->gather);
 }
 
 static inline uint32_t

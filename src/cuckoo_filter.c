@@ -99,30 +99,33 @@ narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
 		narrow_shift(h, pos, whole);
 }
 
-/* Is it there, given two buckets in both of which some lanes agree? */
+/* Is it in a bucket? */
 static CUCKOO_NOINLINE bool
-narrow_hit_both(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-				uint64_t used1, uint64_t used2)
+narrow_bucket_has(const CuckooHeader *h, uint32_t fp, uint64_t bucket)
 {
 	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
+	uint64_t	used = cuckoo_used_lanes(bucket ^ pattern.lanes, pattern.rest);
 
-	return (cuckoo_narrow_matches(b1, &pattern, ~used1 & pattern.tops) |
-			cuckoo_narrow_matches(b2, &pattern, ~used2 & pattern.tops)) != 0;
+	return cuckoo_narrow_matches(bucket, &pattern, ~used & pattern.tops) != 0;
 }
 
-/* The same if in at least one.  Which one is a toss-up: no branch on that. */
+/*
+ * Is it there, given two buckets, the used lanes of the first, and the lanes
+ * that agree in either?  Which bucket that is is a toss-up: no branch on it.
+ */
 static CUCKOO_NOINLINE bool
 narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-		   uint64_t used1, uint64_t used2)
+		   uint64_t used1, uint64_t hits)
 {
-	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
-	CuckooPattern pattern;
+	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
+	uint64_t	hits1 = ~used1 & h->lane_tops;
+	uint64_t	second = (uint64_t) (hits1 != 0) - 1;
 
-	if (CUCKOO_UNLIKELY((~used2 & h->lane_tops & first) != 0))
-		return narrow_hit_both(h, fp, b1, b2, used1, used2);
-	pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
-	return cuckoo_narrow_matches(b2 ^ ((b1 ^ b2) & first), &pattern,
-								 ~(used1 & used2) & pattern.tops) != 0;
+	if (CUCKOO_LIKELY(cuckoo_narrow_matches(b1 ^ ((b1 ^ b2) & second), &pattern,
+											hits1 | (hits & second)) != 0))
+		return true;
+	/* lanes may agree in the second one too */
+	return narrow_bucket_has(h, fp, b2);
 }
 
 static CUCKOO_INLINE bool
@@ -135,9 +138,11 @@ narrow_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
 	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
 	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
 
-	if (CUCKOO_LIKELY((~(used1 & used2) & h->lane_tops) == 0))
+	uint64_t	hits = ~(used1 & used2) & h->lane_tops;
+
+	if (CUCKOO_LIKELY(hits == 0))
 		return false;
-	return narrow_hit(h, pair.fp, b1, b2, used1, used2);
+	return narrow_hit(h, pair.fp, b1, b2, used1, hits);
 }
 
 /*
@@ -417,19 +422,19 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * Takes a fingerprint out of a bucket in which one lane agrees, if its nibble
- * does too.
+ * Takes a fingerprint out of the bucket that begins `shift` bits into a byte of
+ * the image, in which one lane agrees, if its nibble does too.
  *
  * Once slot i is empty it sorts first: the slots before i move up by one, those
  * after stay, which can be done to lanes and nibbles where they are.
  */
 static CUCKOO_INLINE CuckooStatus
-remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
-		   uint64_t hit, uint32_t fp, bool whole)
+remove_hit(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
+		   uint32_t fp, int shift)
 {
-	uint8_t    *p = image + narrow_byte(h, pos, whole);
+	uint64_t	bucket = cuckoo_load64(image + byte) >> shift;
 	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
-	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather, h->bits);
+	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
 
 	fp = cuckoo_fingerprint(fp);
@@ -445,7 +450,7 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
 	change &= hit;
 	change ^= cuckoo_code(nibbles);
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << narrow_shift(h, pos, whole));
+	cuckoo_store64(image + byte, cuckoo_load64(image + byte) ^ change << shift);
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
@@ -453,17 +458,17 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
 
 /* Functions of their own, to leave registers to the part before the hit. */
 static CUCKOO_NOINLINE CuckooStatus
-remove_hit_any(CuckooHeader *h, uint8_t *image, uint32_t pos, uint64_t bucket,
-			   uint64_t hit, uint32_t fp)
+remove_hit_any(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
+			   uint32_t fp, int shift)
 {
-	return remove_hit(h, image, pos, bucket, hit, fp, false);
+	return remove_hit(h, image, byte, hit, fp, shift);
 }
 
 static CUCKOO_NOINLINE CuckooStatus
-remove_hit_whole(CuckooHeader *h, uint8_t *image, uint32_t pos,
-				 uint64_t bucket, uint64_t hit, uint32_t fp)
+remove_hit_whole(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
+				 uint32_t fp)
 {
-	return remove_hit(h, image, pos, bucket, hit, fp, true);
+	return remove_hit(h, image, byte, hit, fp, 0);
 }
 
 /*
@@ -475,11 +480,15 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
 	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
-	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
-	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
+	uint64_t	byte1 = narrow_byte(h, pair.pos1, whole);
+	uint64_t	byte2 = narrow_byte(h, pair.pos2, whole);
 	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
-	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
-	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
+	uint64_t	used1 = cuckoo_used_lanes(narrow_bucket(h, image, pair.pos1,
+														whole) ^ lanes,
+										  h->lane_rest);
+	uint64_t	used2 = cuckoo_used_lanes(narrow_bucket(h, image, pair.pos2,
+														whole) ^ lanes,
+										  h->lane_rest);
 	uint64_t	hits = ~(used1 & used2) & h->lane_tops;
 	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
 
@@ -488,15 +497,22 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (CUCKOO_UNLIKELY(((~used2 & h->lane_tops & first) |
 						 (hits & (hits - 1))) != 0))
 		return remove_any(h, image, hash);
+	byte2 ^= (byte1 ^ byte2) & first;
+	if (whole)
+		return remove_hit_whole(h, image, byte2, hits, pair.fp);
 	pair.pos2 ^= (pair.pos1 ^ pair.pos2) & (uint32_t) first;
-	b2 ^= (b1 ^ b2) & first;
-	return whole ? remove_hit_whole(h, image, pair.pos2, b2, hits, pair.fp)
-		: remove_hit_any(h, image, pair.pos2, b2, hits, pair.fp);
+	return remove_hit_any(h, image, byte2, hits, pair.fp,
+						  cuckoo_bucket_shift(pair.pos2, h->bits));
 }
 
+/* The kinds of filters, as in cuckoo_contains() */
 static CUCKOO_NOINLINE CuckooStatus
-remove_from_grown(CuckooHeader *h, uint8_t *image, uint64_t hash)
+remove_from_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
+	if (CUCKOO_UNLIKELY(!h->narrow))
+		return remove_any(h, image, hash);
+	if (h->level == 0)
+		return remove_narrow(h, image, hash, false, false);
 	if (h->whole_bytes != 0)
 		return remove_narrow(h, image, hash, true, true);
 	return remove_narrow(h, image, hash, true, false);
@@ -505,13 +521,9 @@ remove_from_grown(CuckooHeader *h, uint8_t *image, uint64_t hash)
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_UNLIKELY(!h->narrow))
-		return remove_any(h, image, hash);
-	if (h->level > 0)
-		return remove_from_grown(h, image, hash);
-	if (h->whole_bytes != 0)
-		return remove_narrow(h, image, hash, false, true);
-	return remove_narrow(h, image, hash, false, false);
+	if (h->whole_bytes == 0 || h->level > 0)
+		return remove_from_other(h, image, hash);
+	return remove_narrow(h, image, hash, false, true);
 }
 
 /*

@@ -121,6 +121,7 @@ cuckoo_header_derive(CuckooHeader *h)
 		h->lane_ones <<= CUCKOO_CODE_BITS;
 		h->lane_gather = UINT64_C(1) | UINT64_C(1) << (lane - 1) |
 			UINT64_C(1) << 2 * (lane - 1) | UINT64_C(1) << 3 * (lane - 1);
+		h->lane_gather <<= 4 * (CUCKOO_NARROW_BITS - h->bits);
 	}
 	h->lane_tops = h->lane_ones << (lane - 1);
 	h->lane_rest = h->lane_tops - h->lane_ones;

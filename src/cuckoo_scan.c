@@ -10,19 +10,22 @@
  *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
  *
  * and the operators alike, with one filter for the whole scan, the planner is
- * offered a custom scan (access/extensible.h) in place of its sequential one.
+ * given a custom scan (access/extensible.h) in place of its sequential one.
  * It takes the rows of a page, hashes the element of each, looks for all of them
  * with one cuckoo_contains_batch(), and gives out the rows that pass.  For the
  * rest it is a sequential scan: the same rows in the same order, the other
  * conditions before and after in the planner's order (on which row-level
- * security depends), parallel where that would be, and each row checked anew
- * when EvalPlanQual asks for it.  Where the filter comes from another table, in
- * a join, it is the inner side of a nested loop.
+ * security depends), forward and backward, parallel where that would be, and
+ * each row checked anew when EvalPlanQual asks for it.  Where the filter comes
+ * from another table, in a join, it is the inner side of a nested loop.
+ *
+ * What shows is that an error in an expression may come a few rows early.  A
+ * scan begins with a batch of one row, and each is of twice as many as the one
+ * before, so that a query that wants but one row is not made to pay for a page.
  *
  * Rows are not copied: their page is pinned while they are looked at and given
  * out.  So the scan is for tables whose rows are in shared buffers, as those of
- * the access method heap.  It cannot go backward; PostgreSQL puts what remembers
- * rows above it where a cursor has to.
+ * the access method heap.
  *
  * The hook that offers the scan is set when the library is loaded.  That is
  * before a query with one of our functions gets its paths, as planning calls
@@ -58,8 +61,7 @@
 
 /*
  * What the scan costs of a sequential one.  It takes 0.5 to 0.9 of the time, but
- * how much is not known without the filter; this makes it win against the
- * sequential scan, and changes nothing else of a plan.
+ * how much is not known without the filter.
  */
 #define COST_SHARE		0.99
 
@@ -83,7 +85,7 @@ typedef struct CuckooScanState
 {
 	CustomScanState css;		/* its ps.qual are the conditions after the test */
 	ExprState  *before;			/* those that come before */
-	ExprState  *all;			/* with the test */
+	ExprState  *all;			/* with the test, made when needed */
 	bool		negated;		/* the test is NOT cf_contains(...) */
 
 	/* the call of the test, which lends its call site */
@@ -92,6 +94,7 @@ typedef struct CuckooScanState
 	ExprState  *filter;
 	ExprState  *element;
 	ExprContext *filter_context;	/* the filter's memory, for one batch */
+	CuckooSite	site;
 
 	/* the table, and the row of it that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
@@ -101,6 +104,8 @@ typedef struct CuckooScanState
 
 	/* the batch: rows of one page, which is pinned, and the next to give out */
 	Buffer		buffer;
+	int			limit;			/* rows, from the first that is added on */
+	bool		opened;			/* the filter has been evaluated */
 	int			count;
 	int			next;
 	HeapTupleData tuples[BATCH_ROWS];
@@ -167,6 +172,22 @@ is_scan_test(Node *condition, Index relid)
 	return true;
 }
 
+/* Is one of the conditions such a test? */
+static bool
+has_scan_test(List *conditions, Index relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (!rinfo->pseudoconstant && is_scan_test((Node *) rinfo->clause, relid))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Can the conditions be checked for rows ahead?  Sub-plans would have to be
  * initialised more than once; what volatile functions do depends on the row
@@ -212,58 +233,63 @@ static const CustomScanMethods scan_methods = {
 	.CreateCustomScanState = create_scan_state
 };
 
-/*
- * The scan in place of a sequential one, with the join conditions for which the
- * relations `outer` are needed.
- */
-static Path *
-scan_path(PlannerInfo *root, RelOptInfo *rel, Relids outer, int workers)
+/* The scan in place of a sequential one. */
+static CustomPath *
+scan_path(Path *seqscan)
 {
 	CustomPath *path = makeNode(CustomPath);
-	Cost		cost;
 
-	path->path = *create_seqscan_path(root, rel, outer, workers);
-	cost = path->path.total_cost - path->path.startup_cost;
-	/* to a join the filter is another one for each row, to the scan it is not */
-	if (outer != NULL)
-		cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) * cpu_operator_cost *
-			rel->tuples;
-	path->path.total_cost = path->path.startup_cost + COST_SHARE * cost;
+	path->path = *seqscan;
+	path->path.total_cost = seqscan->startup_cost +
+		COST_SHARE * (seqscan->total_cost - seqscan->startup_cost);
 	path->path.type = T_CustomPath;
 	path->path.pathtype = T_CustomScan;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->methods = &path_methods;
-	return (Path *) path;
+	return path;
+}
+
+/*
+ * The sequential scan in a list of paths, NULL if there is none.  Where there is
+ * none, the table is read in another way: it is sampled, partitioned, foreign,
+ * or another extension's hook knows better.
+ */
+static ListCell *
+find_seqscan(List *paths)
+{
+	ListCell   *cell;
+
+	foreach(cell, paths)
+	{
+		Path	   *path = lfirst(cell);
+
+		if (path->pathtype == T_SeqScan && path->param_info == NULL)
+			return cell;
+	}
+	return NULL;
 }
 
 /* Offers the scan where conditions on the relation alone have a test. */
 static void
-offer_scan(PlannerInfo *root, RelOptInfo *rel)
+offer_scan(RelOptInfo *rel)
 {
-	ListCell   *cell;
+	ListCell   *cell = find_seqscan(rel->pathlist);
+	Path	   *path = &scan_path(lfirst(cell))->path;
 
-	foreach(cell, rel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+	/*
+	 * For a member of an inheritance tree the sequential scan must remain:
+	 * unlike ours it can be made a parameterized one, for an Append of such.
+	 */
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		rel->pathlist = list_insert_nth(rel->pathlist,
+										list_cell_number(rel->pathlist, cell),
+										path);
+	else
+		lfirst(cell) = path;
 
-		if (!rinfo->pseudoconstant &&
-			is_scan_test((Node *) rinfo->clause, rel->relid))
-			break;
-	}
-	if (cell == NULL)
-		return;
-	add_path(rel, scan_path(root, rel, NULL, 0));
-	foreach(cell, rel->partial_pathlist)
-	{
-		Path	   *partial = lfirst(cell);
-
-		if (partial->pathtype == T_SeqScan)
-		{
-			add_partial_path(rel, scan_path(root, rel, NULL,
-											partial->parallel_workers));
-			return;				/* the list is another one now */
-		}
-	}
+	cell = find_seqscan(rel->partial_pathlist);
+	if (cell != NULL)
+		lfirst(cell) = scan_path(lfirst(cell));
 }
 
 /* Offers it for each other relation, or set of them, that has a filter. */
@@ -272,17 +298,25 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
-	if (!can_look_ahead(rel->joininfo))
-		return;
 	foreach(cell, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Path	   *seqscan;
+		CustomPath *path;
 
-		if (join_clause_is_movable_to(rinfo, rel) &&
-			is_scan_test((Node *) rinfo->clause, rel->relid))
-			add_path(rel, scan_path(root, rel,
-									bms_difference(rinfo->clause_relids,
-												   rel->relids), 0));
+		if (!join_clause_is_movable_to(rinfo, rel) ||
+			!is_scan_test((Node *) rinfo->clause, rel->relid))
+			continue;
+		seqscan = create_seqscan_path(root, rel,
+									  bms_difference(rinfo->clause_relids,
+													 rel->relids), 0);
+		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
+			continue;
+		/* to a join the filter is another one for each row, to the scan it is not */
+		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) *
+			cpu_operator_cost * rel->tuples;
+		path = scan_path(seqscan);
+		add_path(rel, &path->path);
 	}
 }
 
@@ -290,17 +324,24 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 static void
 add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
+	bool		for_rel;
+	bool		for_joins;
+
 	if (next_hook)
 		next_hook(root, rel, rti, rte);
-	if (enable_scan &&
-		rte->rtekind == RTE_RELATION && !rte->inh &&
-		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW) &&
-		rte->tablesample == NULL && rel->lateral_relids == NULL &&
-		!IS_DUMMY_REL(rel) && rel->tuples >= MIN_ROWS &&
-		can_look_ahead(rel->baserestrictinfo) && is_in_buffers(rte->relid))
+	if (!enable_scan || rel->tuples < MIN_ROWS ||
+		find_seqscan(rel->pathlist) == NULL)
+		return;
+	for_rel = has_scan_test(rel->baserestrictinfo, rel->relid);
+	for_joins = has_scan_test(rel->joininfo, rel->relid);
+	if ((for_rel || for_joins) && can_look_ahead(rel->baserestrictinfo) &&
+		is_in_buffers(rte->relid))
 	{
-		offer_scan(root, rel);
-		offer_inner_scans(root, rel);
+		/* these first, as the other takes the sequential scan away */
+		if (for_joins)
+			offer_inner_scans(root, rel);
+		if (for_rel)
+			offer_scan(rel);
 	}
 }
 
@@ -312,7 +353,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	int			test_no = 0;
 
 	clauses = extract_actual_clauses(clauses, false);
-	while (!is_scan_test(list_nth(clauses, test_no), rel->relid))
+	while (test_no < list_length(clauses) &&
+		   !is_scan_test(list_nth(clauses, test_no), rel->relid))
 		test_no++;
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = clauses;
@@ -367,7 +409,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
 	List	   *before = NIL;
 	List	   *after = NIL;
-	Test		test;
+	Test		test = {0};
 
 	/* the executor has made all ready for virtual rows, ours are in buffers */
 	ExecInitScanTupleSlot(estate, &node->ss, desc, &TTSOpsBufferHeapTuple);
@@ -382,11 +424,13 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 			before = lappend(before, condition);
 		else if (i > test_no)
 			after = lappend(after, condition);
-		else if (!take_apart(&test, condition))
-			elog(ERROR, "condition %d of a CuckooScan is no test", i);
+		else
+			take_apart(&test, condition);
 	}
+	if (test.call == NULL)
+		elog(ERROR, "CuckooScan without a test");
 	s->before = ExecInitQual(before, ps);
-	s->all = ExecInitQual(ps->plan->qual, ps);
+	/* the executor has made all conditions ready there */
 	ps->qual = ExecInitQual(after, ps);
 	s->negated = test.negated;
 	s->filter_no = test.filter_no;
@@ -399,11 +443,12 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	fmgr_info_set_expr(test.call, function);
 	s->call = palloc0(SizeForFunctionCallInfo(2));
 	InitFunctionCallInfoData(*s->call, function, 2, test.collation, NULL, NULL);
+	s->limit = 1;
 }
 
-/* Reads the next row of the table, if there is one. */
+/* Reads the next row of the table in that direction, if there is one. */
 static bool
-read_row(CuckooScanState *s)
+read_row(CuckooScanState *s, ScanDirection direction)
 {
 	ScanState  *ss = &s->css.ss;
 
@@ -411,9 +456,14 @@ read_row(CuckooScanState *s)
 	if (s->scan == NULL)
 		s->scan = table_beginscan(ss->ss_currentRelation,
 								  ss->ps.state->es_snapshot, 0, NULL);
-	/* at its end it would begin again */
-	s->ended = s->ended ||
-		!table_scan_getnextslot(s->scan, ForwardScanDirection, s->row);
+	return table_scan_getnextslot(s->scan, direction, s->row);
+}
+
+/* The next one; at the end of the table read_row() would begin again. */
+static bool
+read_next(CuckooScanState *s)
+{
+	s->ended = s->ended || !read_row(s, ForwardScanDirection);
 	return !s->ended;
 }
 
@@ -433,71 +483,134 @@ row_buffer(TupleTableSlot *row)
 	return ((BufferHeapTupleTableSlot *) row)->buffer;
 }
 
+/* Evaluates the filter and opens it, for the rest of the batch. */
+static void
+open_filter(CuckooScanState *s)
+{
+	NullableDatum *filter = &s->call->args[s->filter_no];
+	MemoryContext caller;
+
+	ResetExprContext(s->filter_context);
+	caller = MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+	filter->value = ExecEvalExpr(s->filter, s->filter_context, &filter->isnull);
+	if (!filter->isnull)
+		cuckoo_open_site(&s->site, s->call, s->filter_no);
+	MemoryContextSwitchTo(caller);
+	s->opened = true;
+}
+
 /*
  * Adds the row to the batch, unless the conditions before the test are against
- * it, or the element is null.  What is found of a stored filter without having
- * fetched it is known at once.
+ * it, or one of the arguments is null.  What is found of a stored filter without
+ * having fetched it is known at once.
  */
 static bool
-add_row(CuckooScanState *s, const CuckooSite *site)
+add_row(CuckooScanState *s)
 {
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
 	NullableDatum *element = &s->call->args[1 - s->filter_no];
+	MemoryContext caller;
 
 	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = s->row;
 	if (!ExecQual(s->before, econtext))
 		return false;
-	element->value = ExecEvalExprSwitchContext(s->element, econtext,
-											   &element->isnull);
-	if (element->isnull)
-		return false;
-	if (site->image != NULL)
-		s->hashes[s->count] = cuckoo_hash(site->hasher, element->value,
-										  site->header->seed);
-	else
-		s->found[s->count] = DatumGetBool(FunctionCallInvoke(s->call));
-	s->tuples[s->count++] = *((HeapTupleTableSlot *) s->row)->tuple;
-	return true;
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	element->value = ExecEvalExpr(s->element, econtext, &element->isnull);
+	if (!element->isnull && !s->opened)
+		open_filter(s);
+	if (!element->isnull && !s->call->args[s->filter_no].isnull)
+	{
+		if (s->site.image != NULL)
+			s->hashes[s->count] = cuckoo_hash(s->site.hasher, element->value,
+											  s->site.header->seed);
+		else
+			s->found[s->count] = DatumGetBool(FunctionCallInvoke(s->call));
+		s->tuples[s->count++] = *((HeapTupleTableSlot *) s->row)->tuple;
+	}
+	MemoryContextSwitchTo(caller);
+	return !element->isnull && !s->call->args[s->filter_no].isnull;
 }
 
 /* Makes the next batch; false at the end of the table. */
 static bool
 next_batch(CuckooScanState *s)
 {
-	NullableDatum *filter = &s->call->args[s->filter_no];
-	CuckooSite	site = {0};
+	int			n = 0;
 
 	release_batch(s);
-	if (!s->ahead && !read_row(s))
+	s->opened = false;
+	if (!s->ahead && !read_next(s))
 		return false;
 	s->buffer = row_buffer(s->row);
 	IncrBufferRefCount(s->buffer);
-
-	ResetExprContext(s->filter_context);
-	filter->value = ExecEvalExprSwitchContext(s->filter, s->filter_context,
-											  &filter->isnull);
-	if (!filter->isnull)
-		cuckoo_open_site(&site, s->call, s->filter_no);
 	do
 	{
-		if (filter->isnull || !add_row(s, &site))
+		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-		s->ahead = read_row(s);
-	} while (s->ahead && row_buffer(s->row) == s->buffer &&
-			 s->count < BATCH_ROWS);
-	if (s->count > 0 && site.image != NULL)
-		cuckoo_contains_batch(site.header, site.image, s->hashes, s->count,
-							  s->found);
+		n += s->count > 0;
+		s->ahead = n < s->limit && read_next(s);
+	} while (s->ahead && row_buffer(s->row) == s->buffer);
+	s->limit = Min(s->limit * 2, BATCH_ROWS);
+	if (s->count > 0 && s->site.image != NULL)
+		cuckoo_contains_batch(s->site.header, s->site.image, s->hashes,
+							  s->count, s->found);
 	return true;
 }
 
-/* The next row that passes the test. */
+/* Does a row pass that is not of a batch? */
+static bool
+row_passes(ScanState *node, TupleTableSlot *row)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+	ExprContext *econtext = node->ps.ps_ExprContext;
+
+	if (s->all == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(node->ps.state->es_query_cxt);
+
+		s->all = ExecInitQual(node->ps.plan->qual, &node->ps);
+		MemoryContextSwitchTo(caller);
+	}
+	econtext->ecxt_scantuple = row;
+	return ExecQual(s->all, econtext);
+}
+
+/*
+ * The row before the one that was given out last, for cursors.  First the
+ * table's scan has to go back from the rows that were read ahead to that one.
+ */
+static TupleTableSlot *
+previous_row(CuckooScanState *s)
+{
+	ScanState  *node = &s->css.ss;
+	ItemPointerData last = s->next > 0 ? s->tuples[s->next - 1].t_self
+		: s->row->tts_tid;
+	bool		passed = ItemPointerEquals(&s->row->tts_tid, &last);
+
+	release_batch(s);
+	s->ahead = s->ended = false;
+	while (read_row(s, BackwardScanDirection))
+	{
+		if (!passed)
+			passed = ItemPointerEquals(&s->row->tts_tid, &last);
+		else if (row_passes(node, s->row))
+			return ExecCopySlot(node->ss_ScanTupleSlot, s->row);
+		else
+			InstrCountFiltered1(node, 1);
+		ResetExprContext(node->ps.ps_ExprContext);
+	}
+	return NULL;
+}
+
+/* The next row that passes the test, or the previous one. */
 static TupleTableSlot *
 next_row(ScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
+	if (ScanDirectionIsBackward(node->ps.state->es_direction))
+		return previous_row(s);
 	do
 	{
 		while (s->next < s->count)
@@ -514,20 +627,10 @@ next_row(ScanState *node)
 	return NULL;
 }
 
-/* Does a row that has come by another way, in EvalPlanQual, pass? */
-static bool
-recheck_row(ScanState *node, TupleTableSlot *slot)
-{
-	ExprContext *econtext = node->ps.ps_ExprContext;
-
-	econtext->ecxt_scantuple = slot;
-	return ExecQual(((CuckooScanState *) node)->all, econtext);
-}
-
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
-	return ExecScan(&node->ss, next_row, recheck_row);
+	return ExecScan(&node->ss, next_row, row_passes);
 }
 
 static void
@@ -548,6 +651,7 @@ rescan(CustomScanState *node)
 
 	release_batch(s);
 	s->ahead = s->ended = false;
+	s->limit = 1;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
 	ExecScanReScan(&node->ss);

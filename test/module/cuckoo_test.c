@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_test.c
- *		Runs an aggregate the way a distributed engine does.
+ *		What other extensions do with ours: run an aggregate the way a distributed
+ *		engine does, and keep rows in another place than their table.
  *
- * These are the support functions of two aggregates, modelled on what Citus
+ * There are the support functions of two aggregates, modelled on what Citus
  * installs on its nodes:
  *
  *	test_partial_agg(aggregate oid, value)
@@ -17,6 +18,10 @@
  * for every row: without a call expression, and without the memory in fn_extra.
  * States are copied and freed by the rules of nodeAgg.c.
  *
+ * The planner, where this module was loaded before ours, has no scan of a table
+ * named "elsewhere" but one of the module's own, like that of a compressed chunk
+ * in TimescaleDB.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -25,6 +30,9 @@
 #include "catalog/pg_aggregate.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
@@ -38,6 +46,8 @@ PG_FUNCTION_INFO_V1(test_partial_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_partial_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
+
+extern PGDLLEXPORT void _PG_init(void);
 
 #define MAX_ARGS	8
 
@@ -217,4 +227,24 @@ test_combine_agg_ffunc(PG_FUNCTION_ARGS)
 	result = call(fcinfo, box->finalfn, 1, &box->value);
 	fcinfo->isnull = result.isnull;
 	return result.value;
+}
+
+static void
+replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	Path	   *path;
+
+	if (rte->rtekind != RTE_RELATION ||
+		strcmp(get_rel_name(rte->relid), "elsewhere") != 0)
+		return;
+	path = (Path *) create_group_result_path(root, rel, rel->reltarget, NIL);
+	path->total_cost = 1e9;
+	rel->pathlist = list_make1(path);
+	rel->partial_pathlist = NIL;
+}
+
+void
+_PG_init(void)
+{
+	set_rel_pathlist_hook = replace_paths;
 }
