@@ -13,6 +13,8 @@
  *	batched		lookup of what was never added, 1000 at a time
  *	build		batch build of n items (placing and packing, sorted hashes)
  *	delete		of what is there, in random order
+ *	deletes		the same, where each is prefetched AHEAD deletes before, as
+ *				cf_delete_all() does
  *	insert		one by one, from empty to load 0.95 at a fixed level
  *	last 5%		the same, of the last twentieth of the items
  *
@@ -48,16 +50,17 @@
 #define ROUNDS		5
 #define PROBES		1000000
 #define CHUNK		1000		/* hashes of one call; divides PROBES */
+#define AHEAD		16
 #define ABSENT_KEYS	(UINT64_C(1) << 40) /* where keys never added begin */
 
 enum
 {
-	READ, ABSENT, PRESENT, BATCHED, BUILD, DELETE, INSERT, LAST, FIGURES
+	READ, ABSENT, PRESENT, BATCHED, BUILD, DELETE, DELETES, INSERT, LAST, FIGURES
 };
 
 static const char *const titles[FIGURES] = {
-	"read", "absent", "present", "batched", "build", "delete", "insert",
-	"last 5%"
+	"read", "absent", "present", "batched", "build", "delete", "deletes",
+	"insert", "last 5%"
 };
 
 /* The limits, in multiples of the reference; 0 is none. */
@@ -66,10 +69,10 @@ static const struct
 	double		items;
 	double		limit[FIGURES];
 }			limits[] = {
-	{1e5, {0, 2, 3, 0, 0, 4, 0, 0}},
-	{1e6, {0, 2, 3, 0, 8, 4, 0, 0}},
-	{1e7, {0, 1.25, 1.7, 0, 0, 2, 0, 0}},
-	{3e7, {0, 1.25, 1.7, 0.8, 3.5, 2, 0, 0}}
+	{1e5, {0, 2, 3, 0, 0, 4, 0, 0, 0}},
+	{1e6, {0, 2, 3, 0, 8, 4, 0, 0, 0}},
+	{1e7, {0, 1.25, 1.7, 0, 0, 2, 0, 0, 0}},
+	{3e7, {0, 1.25, 1.7, 0.8, 3.5, 2, 0, 0, 0}}
 };
 
 #define N_LIMITS	((int) (sizeof(limits) / sizeof(limits[0])))
@@ -251,7 +254,7 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 	CuckooStatus status = cuckoo_header_exact(&h, n, cuckoo_fpp_bits(0.001), 0);
 	uint64_t	size = cuckoo_image_size(&h);
 	uint64_t	absent = ABSENT_KEYS + 4 * round * PROBES;
-	uint64_t	deletes = n < PROBES ? n : PROBES;
+	uint64_t	deletes = (n < PROBES ? n : PROBES) / 2;
 	uint64_t	sum;
 	uint8_t    *image;
 	uint32_t   *slots;
@@ -289,6 +292,13 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 	for (uint64_t i = 0; i < deletes; i++)
 		sink += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
 	seen[DELETE] = (now() - start) / (double) deletes;
+	start = now();
+	for (uint64_t i = deletes; i < 2 * deletes; i++)
+	{
+		cuckoo_prefetch(&h, image, key(i + AHEAD));
+		sink += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
+	}
+	seen[DELETES] = (now() - start) / (double) deletes;
 
 	memset(image, 0, size);
 	h.items = 0;

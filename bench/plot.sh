@@ -56,7 +56,7 @@ plot core 420 <<-END
 	set format x '%.0e'
 	set key outside right
 	set pointsize 0.6
-	plot for [i = 4:11] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
-		title word('. . . reads absent present batched build delete insert last-5%', i)
+	plot for [i = 4:12] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
+		title word('. . . reads absent present batched build delete deletes insert last-5%', i)
 END
 rm "$folder/core.tsv"

@@ -584,16 +584,16 @@ static TupleTableSlot *
 previous_row(CuckooScanState *s)
 {
 	ScanState  *node = &s->css.ss;
-	ItemPointerData last = s->next > 0 ? s->tuples[s->next - 1].t_self
-		: s->row->tts_tid;
-	bool		passed = ItemPointerEquals(&s->row->tts_tid, &last);
+	ItemPointer last = s->next > 0 ? &s->tuples[s->next - 1].t_self : NULL;
+	bool		passed = last == NULL ||
+		(!s->ended && ItemPointerEquals(&s->row->tts_tid, last));
 
 	release_batch(s);
 	s->ahead = s->ended = false;
 	while (read_row(s, BackwardScanDirection))
 	{
 		if (!passed)
-			passed = ItemPointerEquals(&s->row->tts_tid, &last);
+			passed = ItemPointerEquals(&s->row->tts_tid, last);
 		else if (row_passes(node, s->row))
 			return ExecCopySlot(node->ss_ScanTupleSlot, s->row);
 		else
