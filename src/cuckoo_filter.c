@@ -187,12 +187,12 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return copies_of(image_matches(h, image, cuckoo_pair(h, hash)));
 }
 
-/* `narrow` is h->narrow */
+/* `narrow` is h->narrow, `whole` as above. */
 static CUCKOO_INLINE void
 contains_batch(const CuckooHeader *h, const uint8_t *image,
-			   const uint64_t *hashes, size_t n, bool *found, bool narrow)
+			   const uint64_t *hashes, size_t n, bool *found, bool narrow,
+			   bool whole)
 {
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 	CuckooPair	pairs[BATCH];
 
 	/* all reads are under way before the first is waited for */
@@ -200,11 +200,11 @@ contains_batch(const CuckooHeader *h, const uint8_t *image,
 	{
 		pairs[i] = narrow ? cuckoo_pair_at(h, hashes[i], h->level > 0)
 			: cuckoo_pair(h, hashes[i]);
-		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
-		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
+		CUCKOO_PREFETCH(image + narrow_byte(h, pairs[i].pos1, whole));
+		CUCKOO_PREFETCH(image + narrow_byte(h, pairs[i].pos2, whole));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = narrow ? narrow_contains(h, image, pairs[i], false)
+		found[i] = narrow ? narrow_contains(h, image, pairs[i], whole)
 			: image_matches(h, image, pairs[i]) != 0;
 }
 
@@ -228,10 +228,12 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 
 		if (begin % 65536 == 0)
 			cuckoo_check_interrupts();
-		if (h->narrow)
-			contains_batch(h, image, hashes + begin, end, found + begin, true);
+		if (h->whole_bytes != 0)
+			contains_batch(h, image, hashes + begin, end, found + begin, true, true);
+		else if (h->narrow)
+			contains_batch(h, image, hashes + begin, end, found + begin, true, false);
 		else
-			contains_batch(h, image, hashes + begin, end, found + begin, false);
+			contains_batch(h, image, hashes + begin, end, found + begin, false, false);
 	}
 }
 
