@@ -38,7 +38,7 @@ ratios()
 		set grid noytics
 		plot '$folder/$1.tsv' using (\$3 / 2):0:(\$3 / 2):(0.3):ytic(2) with boxxyerror fill solid lc '#4477aa', \
 			'' using (\$4 > 0 ? \$4 : NaN):(\$0 - 0.42):(0):(0.84) with vectors nohead lw 3 lc '#cc3311', \
-			'' using (\$4 > \$3 ? \$4 : \$3):0:(sprintf(' %.2f', \$3)) with labels left textcolor '#222222'
+			'' using (\$4 > \$3 ? \$4 : \$3):0:(sprintf('%.2f', \$3)) with labels left offset 0.5, 0 textcolor '#222222'
 	END
 	rm "$folder/$1.tsv"
 }
@@ -56,6 +56,7 @@ plot core 420 <<-END
 	set format x '%.0e'
 	set key outside right
 	set pointsize 0.6
+	set linetype 9 lc '#999999'
 	plot for [i = 4:12] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
 		title word('. . . reads absent present batched build delete deletes insert last-5%', i)
 END
