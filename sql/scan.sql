@@ -8,12 +8,14 @@ INSERT INTO seen SELECT i, nullif(i % 3000, 0), 'user ' || i, i, CASE WHEN i % 1
 ALTER TABLE seen DROP gone, ADD missing int DEFAULT 42;
 DELETE FROM seen WHERE later % 7 = 0;
 UPDATE seen SET t = t || '!' WHERE later % 11 = 0;
+-- some of them without holes, in this order
+CREATE TABLE listed AS SELECT v, t FROM seen ORDER BY later;
 INSERT INTO lists SELECT 'fives', cf_agg(i) FROM generate_series(5, 3000, 5) i;
 INSERT INTO lists SELECT 'users', cf_agg('user ' || i) FROM generate_series(1, 20000, 3) i;
 INSERT INTO lists SELECT 'large', cf_agg(i * 2, 2000000, 0.001) FROM generate_series(1, 400000) i;
 INSERT INTO lists SELECT 'documents', cf_agg(doc) FROM seen WHERE later > 10000;
 INSERT INTO lists VALUES ('none', cf_new()), ('null', NULL);
-ANALYZE lists, seen;
+ANALYZE lists, seen, listed;
 
 -- by which scans a query reads its tables (not the filters), from the top of the plan on
 CREATE FUNCTION scans(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -83,6 +85,11 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM lists JOIN seen ON cf_contains(f, v) WHERE name = ''fives''',
 	'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later',
 	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
+	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	-- the list of users is not one for v, nor asked for in it
+	'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives'' ORDER BY name, later',
+	'SELECT name FROM lists WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
 	'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later',
 	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v)) FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
 	-- begun anew in the middle of the table, of a page
@@ -172,9 +179,9 @@ BEGIN
 	ticks := nextval('ticks') - 2;
 END $$;
 SELECT c.* FROM unnest(ARRAY[
-	'SELECT EXISTS (SELECT FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
-	'SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) LIMIT 3',
-	'SELECT (SELECT v FROM seen WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) LIMIT 1) FROM generate_series(1, 100) n',
+	'SELECT EXISTS (SELECT FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
+	'SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) LIMIT 3',
+	'SELECT (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) LIMIT 1) FROM generate_series(1, 100) n',
 	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
 	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
 ]) query, ticks(query) c;
@@ -233,22 +240,22 @@ SELECT count(*) FROM (SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WH
 ROLLBACK;
 -- cursors: the current row, backward, held, across a savepoint
 BEGIN;
-DECLARE c CURSOR FOR SELECT v, t FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+DECLARE c CURSOR FOR SELECT v, t FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
 FETCH 2 FROM c;
 SAVEPOINT s;
 FETCH 1 FROM c;
-UPDATE seen SET t = 'current' WHERE CURRENT OF c RETURNING v, t;
+UPDATE listed SET t = 'current' WHERE CURRENT OF c RETURNING v, t;
 ROLLBACK TO s;
 MOVE 100 FROM c;
 FETCH 1 FROM c;
-DELETE FROM seen WHERE CURRENT OF c RETURNING v, t;
+DELETE FROM listed WHERE CURRENT OF c RETURNING v, t;
 FETCH 1 FROM c;
 FETCH BACKWARD 3 FROM c;
-DELETE FROM seen WHERE CURRENT OF c RETURNING v, t;
+DELETE FROM listed WHERE CURRENT OF c RETURNING v, t;
 FETCH 2 FROM c;
 ROLLBACK;
 BEGIN;
-DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
 FETCH 2 FROM c;
 FETCH BACKWARD 1 FROM c;
 COMMIT;
@@ -339,6 +346,6 @@ DROP FUNCTION leak, immutable_leak;
 -- the planner still may prefer an index
 CREATE INDEX ON seen (later);
 SELECT scans('SELECT FROM seen WHERE later = 7 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
-DROP TABLE seen, lists, nothing;
+DROP TABLE seen, listed, lists, nothing;
 DROP FUNCTION scans, compare, list;
 RESET max_parallel_workers_per_gather;

@@ -19,9 +19,11 @@
  * each row checked anew when EvalPlanQual asks for it.  Where the filter comes
  * from another table, in a join, it is the inner side of a nested loop.
  *
- * What shows is that an error in an expression may come a few rows early.  A
- * scan begins with a batch of one row, and each is of twice as many as the one
- * before, so that a query that wants but one row is not made to pay for a page.
+ * What shows is that expressions are evaluated a few rows early: for rows that
+ * are not asked for, where an error may come, and before what the query does
+ * with the rows in between.  A scan begins with a batch of one row, and each is
+ * of twice as many as the one before, so that a query that wants but one row is
+ * not made to pay for a page.
  *
  * Rows are not copied: their page is pinned while they are looked at and given
  * out.  So the scan is for tables whose rows are in shared buffers, as those of
@@ -292,12 +294,22 @@ offer_scan(RelOptInfo *rel)
 		lfirst(cell) = scan_path(lfirst(cell));
 }
 
-/* Offers it for each other relation, or set of them, that has a filter. */
+/*
+ * Offers it for each other relation, or set of them, that has a filter.
+ *
+ * Not where an outer join has a condition that is not on this relation: it stays
+ * with the join, so that the scan would be run for rows that the condition, as
+ * in "ON cf_contains(f, v) AND name = 'x'", keeps from the filter.
+ */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
+	foreach(cell, rel->joininfo)
+		if (!bms_is_member(rel->relid,
+						   lfirst_node(RestrictInfo, cell)->clause_relids))
+			return;
 	foreach(cell, rel->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
@@ -427,7 +439,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		else
 			take_apart(&test, condition);
 	}
-	if (test.call == NULL)
+	if (test.filter == NULL)
 		elog(ERROR, "CuckooScan without a test");
 	s->before = ExecInitQual(before, ps);
 	/* the executor has made all conditions ready there */
