@@ -119,10 +119,10 @@ narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 {
 	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
 	uint64_t	hits1 = ~used1 & h->lane_tops;
-	uint64_t	second = (uint64_t) (hits1 != 0) - 1;
+	uint64_t	bucket = cuckoo_select(hits1 != 0, b1, b2);
 
-	if (CUCKOO_LIKELY(cuckoo_narrow_matches(b1 ^ ((b1 ^ b2) & second), &pattern,
-											hits1 | (hits & second)) != 0))
+	hits = cuckoo_select(hits1 != 0, hits1, hits);
+	if (CUCKOO_LIKELY(cuckoo_narrow_matches(bucket, &pattern, hits) != 0))
 		return true;
 	/* lanes may agree in the second one too */
 	return narrow_bucket_has(h, fp, b2);

@@ -69,6 +69,21 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
+ * a if c, else b, where c is a toss-up: by a conditional move, which a compiler
+ * takes for a branch unless it is told.
+ */
+static inline uint64_t
+cuckoo_select(bool c, uint64_t a, uint64_t b)
+{
+#ifdef __has_builtin
+#if __has_builtin(__builtin_expect_with_probability)
+	return __builtin_expect_with_probability(c, 1, 0.5) ? a : b;
+#endif
+#endif
+	return b ^ ((a ^ b) & (0 - (uint64_t) c));
+}
+
+/*
  * Byte order is found out by the compiler where it says so; elsewhere the
  * bytes are put together one by one, which is right on every machine.
  */
