@@ -32,6 +32,7 @@
 
 extern const uint16_t cuckoo_nibbles[];
 extern const uint16_t cuckoo_code_terms[4][16];
+extern const uint16_t cuckoo_zero_codes[4096];
 
 /* The bits of a bucket; above them are bits of its neighbour. */
 typedef struct CuckooBits

@@ -434,24 +434,27 @@ static CUCKOO_INLINE CuckooStatus
 remove_hit(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
 		   uint32_t fp, int shift)
 {
+	/* by 2^i: nibble i, and all up to it */
+	static const uint16_t nibble[9] = {
+		[1] = 0xf, [2] = 0xf0, [4] = 0xf00, [8] = 0xf000
+	};
+	static const uint16_t up_to[9] = {
+		[1] = 0xf, [2] = 0xff, [4] = 0xfff, [8] = 0xffff
+	};
 	uint64_t	bucket = cuckoo_load64(image + byte) >> shift;
 	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
 
 	fp = cuckoo_fingerprint(fp);
-	slot *= slot;
-	slot *= slot;				/* 16^i */
-	if (((nibbles ^ (fp & 15) * 0x1111) & slot * 15) != 0)
+	if (((nibbles ^ (fp & 15) * 0x1111) & nibble[slot]) != 0)
 		return CUCKOO_UNCHANGED;
 
-	/* all bits up to nibble and lane i */
-	slot = slot * 16 - 1;
-	hit = hit * 2 - 1;
-	nibbles = (nibbles & ~slot) | (nibbles << 4 & slot);
+	hit = hit * 2 - 1;			/* all bits up to lane i */
+	nibbles ^= (nibbles ^ nibbles << 4) & up_to[slot];
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
 	change &= hit;
-	change ^= cuckoo_code(nibbles);
+	change ^= cuckoo_zero_codes[nibbles >> 4];
 	cuckoo_store64(image + byte, cuckoo_load64(image + byte) ^ change << shift);
 	h->items--;
 	cuckoo_header_write_items(h, image);
@@ -491,20 +494,21 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	uint64_t	used2 = cuckoo_used_lanes(narrow_bucket(h, image, pair.pos2,
 														whole) ^ lanes,
 										  h->lane_rest);
-	uint64_t	hits = ~(used1 & used2) & h->lane_tops;
-	uint64_t	first = 0 - (uint64_t) ((~used1 & h->lane_tops) != 0);
+	uint64_t	hits1 = ~used1 & h->lane_tops;
+	uint64_t	hits2 = ~used2 & h->lane_tops;
+	uint64_t	hits = hits1 | hits2 >> 1;	/* a bit for each */
+	uint64_t	byte;
 
 	if (hits == 0)
 		return CUCKOO_UNCHANGED;
-	if (CUCKOO_UNLIKELY(((~used2 & h->lane_tops & first) |
-						 (hits & (hits - 1))) != 0))
+	if (CUCKOO_UNLIKELY((hits & (hits - 1)) != 0))
 		return remove_any(h, image, hash);
-	byte2 ^= (byte1 ^ byte2) & first;
+	byte = cuckoo_select(hits1 != 0, byte1, byte2);
 	if (whole)
-		return remove_hit_whole(h, image, byte2, hits, pair.fp);
-	pair.pos2 ^= (pair.pos1 ^ pair.pos2) & (uint32_t) first;
-	return remove_hit_any(h, image, byte2, hits, pair.fp,
-						  cuckoo_bucket_shift(pair.pos2, h->bits));
+		return remove_hit_whole(h, image, byte, hits1 | hits2, pair.fp);
+	return remove_hit_any(h, image, byte, hits1 | hits2, pair.fp,
+						  cuckoo_bucket_shift(hits1 != 0 ? pair.pos1 : pair.pos2,
+											  h->bits));
 }
 
 /* The kinds of filters, as in cuckoo_contains() */

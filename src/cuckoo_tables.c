@@ -8,6 +8,9 @@
  * (0000 is 0, 0001 is 1, ... ffff is 3875), so writing them down in that order
  * is the table.
  *
+ * cuckoo_zero_codes[nibbles] is the number of the quadruple of a zero and the
+ * three nibbles, in ascending order.
+ *
  * cuckoo_moves[windows][core] is what follows from a core, see cuckoo_index.h;
  * its hash is the splitmix64 finaliser (Steele, Lea, Flood: Fast splittable
  * pseudorandom number generators, OOPSLA 2014, with Stafford's constants).  A
@@ -110,10 +113,25 @@ const uint16_t cuckoo_code_terms[4][16] = {
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
 	M(r##8), M(r##9), M(r##a), M(r##b), M(r##c), M(r##d), M(r##e), M(r##f)
-#define ROW256(M) \
-	ROW16(M, 0x0), ROW16(M, 0x1), ROW16(M, 0x2), ROW16(M, 0x3), \
-	ROW16(M, 0x4), ROW16(M, 0x5), ROW16(M, 0x6), ROW16(M, 0x7), \
-	ROW16(M, 0x8), ROW16(M, 0x9), ROW16(M, 0xa), ROW16(M, 0xb), \
-	ROW16(M, 0xc), ROW16(M, 0xd), ROW16(M, 0xe), ROW16(M, 0xf)
+#define ROW256(M, r) \
+	ROW16(M, r##0), ROW16(M, r##1), ROW16(M, r##2), ROW16(M, r##3), \
+	ROW16(M, r##4), ROW16(M, r##5), ROW16(M, r##6), ROW16(M, r##7), \
+	ROW16(M, r##8), ROW16(M, r##9), ROW16(M, r##a), ROW16(M, r##b), \
+	ROW16(M, r##c), ROW16(M, r##d), ROW16(M, r##e), ROW16(M, r##f)
 
-const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR)}, {ROW256(MOVE)}};
+const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR, 0x)}, {ROW256(MOVE, 0x)}};
+
+/* The formula above with a = 0; of nibbles not in order it means nothing. */
+#define ZERO_CODE(n) \
+	(uint16_t) (815 - (17 - (n) % 16) * (16 - (n) % 16) * (15 - (n) % 16) / 6 \
+				- (16 - (n) / 16 % 16) * (15 - (n) / 16 % 16) / 2 \
+				- (15 - (n) / 256))
+
+const uint16_t cuckoo_zero_codes[4096] = {
+	ROW256(ZERO_CODE, 0x0), ROW256(ZERO_CODE, 0x1), ROW256(ZERO_CODE, 0x2),
+	ROW256(ZERO_CODE, 0x3), ROW256(ZERO_CODE, 0x4), ROW256(ZERO_CODE, 0x5),
+	ROW256(ZERO_CODE, 0x6), ROW256(ZERO_CODE, 0x7), ROW256(ZERO_CODE, 0x8),
+	ROW256(ZERO_CODE, 0x9), ROW256(ZERO_CODE, 0xa), ROW256(ZERO_CODE, 0xb),
+	ROW256(ZERO_CODE, 0xc), ROW256(ZERO_CODE, 0xd), ROW256(ZERO_CODE, 0xe),
+	ROW256(ZERO_CODE, 0xf)
+};
