@@ -439,8 +439,13 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		else
 			take_apart(&test, condition);
 	}
+	/* a worker comes later than the plan, and the function may be another now */
 	if (test.filter == NULL)
-		elog(ERROR, "CuckooScan without a test");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a function of the query was altered while it ran"),
+				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
+				 errhint("Run the query again.")));
 	s->before = ExecInitQual(before, ps);
 	/* the executor has made all conditions ready there */
 	ps->qual = ExecInitQual(after, ps);
