@@ -100,32 +100,48 @@ narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
 }
 
 /* Is it in a bucket? */
+static bool
+narrow_bucket_has(const CuckooPattern *pattern, uint64_t bucket)
+{
+	CuckooBits	b = {bucket, 0};
+
+	return cuckoo_narrow_matches(bucket, pattern,
+								 cuckoo_bucket_lane_hits(b, pattern)) != 0;
+}
+
+/* Is it in one of two? */
 static CUCKOO_NOINLINE bool
-narrow_bucket_has(const CuckooHeader *h, uint32_t fp, uint64_t bucket)
+narrow_look(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2)
 {
 	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
-	uint64_t	used = cuckoo_used_lanes(bucket ^ pattern.lanes, pattern.rest);
 
-	return cuckoo_narrow_matches(bucket, &pattern, ~used & pattern.tops) != 0;
+	return narrow_bucket_has(&pattern, b1) || narrow_bucket_has(&pattern, b2);
 }
 
 /*
- * Is it there, given two buckets, the used lanes of the first, and the lanes
- * that agree in either?  Which bucket that is is a toss-up: no branch on it.
+ * The same, given which lanes of the first may agree, and which of either.
+ *
+ * Mostly it is one lane, and its nibble agrees too.  Which bucket and lane that
+ * is is a toss-up: no branch on it.
  */
 static CUCKOO_NOINLINE bool
 narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-		   uint64_t used1, uint64_t hits)
+		   uint64_t hits1, uint64_t hits)
 {
-	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
-	uint64_t	hits1 = ~used1 & h->lane_tops;
-	uint64_t	bucket = cuckoo_select(hits1 != 0, b1, b2);
+	/* by slots, bit i being slot i: their nibbles */
+	static const uint16_t nibbles_of[16] = {
+		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
+		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
+	};
+	uint64_t	bucket = cuckoo_select((hits1 & hits) != 0, b1, b2);
+	uint32_t	other = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK] ^
+		(cuckoo_fingerprint(fp) & 15) * 0x1111;
 
-	hits = cuckoo_select(hits1 != 0, hits1, hits);
-	if (CUCKOO_LIKELY(cuckoo_narrow_matches(bucket, &pattern, hits) != 0))
+	if (CUCKOO_LIKELY((other &
+					   nibbles_of[cuckoo_narrow_slots(hits,
+													  h->lane_gather)]) == 0))
 		return true;
-	/* lanes may agree in the second one too */
-	return narrow_bucket_has(h, fp, b2);
+	return narrow_look(h, fp, b1, b2);
 }
 
 static CUCKOO_INLINE bool
@@ -134,15 +150,15 @@ narrow_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
 {
 	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
 	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
-	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
-	uint64_t	used1 = cuckoo_used_lanes(b1 ^ lanes, h->lane_rest);
-	uint64_t	used2 = cuckoo_used_lanes(b2 ^ lanes, h->lane_rest);
-
-	uint64_t	hits = ~(used1 & used2) & h->lane_tops;
+	uint64_t	ones = h->lane_ones;
+	uint64_t	lanes = ~(ones * (pair.fp >> 4));
+	uint64_t	hits1 = cuckoo_full_lanes(b1 ^ lanes, ones);
+	uint64_t	hits2 = cuckoo_full_lanes(b2 ^ lanes, ones);
+	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
 
 	if (CUCKOO_LIKELY(hits == 0))
 		return false;
-	return narrow_hit(h, pair.fp, b1, b2, used1, hits);
+	return narrow_hit(h, pair.fp, b1, b2, hits1, hits);
 }
 
 /*
@@ -487,15 +503,12 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
 	uint64_t	byte1 = narrow_byte(h, pair.pos1, whole);
 	uint64_t	byte2 = narrow_byte(h, pair.pos2, whole);
-	uint64_t	lanes = h->lane_ones * (pair.fp >> 4);
-	uint64_t	used1 = cuckoo_used_lanes(narrow_bucket(h, image, pair.pos1,
-														whole) ^ lanes,
-										  h->lane_rest);
-	uint64_t	used2 = cuckoo_used_lanes(narrow_bucket(h, image, pair.pos2,
-														whole) ^ lanes,
-										  h->lane_rest);
-	uint64_t	hits1 = ~used1 & h->lane_tops;
-	uint64_t	hits2 = ~used2 & h->lane_tops;
+	uint64_t	ones = h->lane_ones;
+	uint64_t	lanes = ~(ones * (pair.fp >> 4));
+	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
+	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
+	uint64_t	hits1 = cuckoo_full_lanes(b1 ^ lanes, ones) & h->lane_tops;
+	uint64_t	hits2 = cuckoo_full_lanes(b2 ^ lanes, ones) & h->lane_tops;
 	uint64_t	hits = hits1 | hits2 >> 1;	/* a bit for each */
 	uint64_t	byte;
 
