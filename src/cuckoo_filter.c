@@ -238,18 +238,23 @@ void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {
-	for (size_t begin = 0; begin < n; begin += BATCH)
-	{
-		size_t		end = n - begin < BATCH ? n - begin : BATCH;
+	/* in parts of the same size, as a small one would overlap little */
+	size_t		parts = (n + BATCH - 1) / BATCH;
+	size_t		begin = 0;
 
-		if (begin % 65536 == 0)
+	for (size_t part = 0; part < parts; part++)
+	{
+		size_t		count = (n - begin) / (parts - part);
+
+		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
 		if (h->whole_bytes != 0)
-			contains_batch(h, image, hashes + begin, end, found + begin, true, true);
+			contains_batch(h, image, hashes + begin, count, found + begin, true, true);
 		else if (h->narrow)
-			contains_batch(h, image, hashes + begin, end, found + begin, true, false);
+			contains_batch(h, image, hashes + begin, count, found + begin, true, false);
 		else
-			contains_batch(h, image, hashes + begin, end, found + begin, false, false);
+			contains_batch(h, image, hashes + begin, count, found + begin, false, false);
+		begin += count;
 	}
 }
 
