@@ -190,6 +190,31 @@ SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'f
 DROP FUNCTION ticks, tick;
 DROP SEQUENCE ticks;
 
+-- a stored filter is fetched, at once and once, where many rows are asked about, else probed by slices
+CREATE TABLE numbers AS SELECT i AS v FROM generate_series(1, 20000) i;
+ANALYZE numbers;
+CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
+END $$;
+SELECT pages_read('SELECT count(*) FROM numbers') AS rows, pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
+SELECT query, pages_read(query) < :rows + :filter * 1.2 AS once FROM unnest(ARRAY[
+	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large'''
+]) query;
+SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + 20 AS slices FROM unnest(ARRAY[
+	'SELECT count(*) FROM numbers WHERE v = 77 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) LIMIT 3',
+	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
+	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
+	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))'
+]) query;
+DROP FUNCTION pages_read;
+DROP TABLE numbers;
+
 -- parallel, also where the scan is begun anew
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;

@@ -190,11 +190,11 @@ typedef struct CuckooSite
 } CuckooSite;
 
 /*
- * Opens the filter of a call, its argument `argno`, for elements of the other
- * argument's type; an error where that is of another family.
+ * Opens the filter of a call, its argument `argno`, for as many elements of the
+ * other argument's type; an error where that is of another family.
  */
 extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
-							 int argno);
+							 int argno, uint32 probes);
 
 /* ---- cuckoo_plan.c ---- */
 

@@ -25,6 +25,9 @@
  * of twice as many as the one before, so that a query that wants but one row is
  * not made to pay for a page.
  *
+ * A stored filter is probed by slices until it pays to fetch it (cuckoo_probe.c).
+ * Where the planner says that it will, it is fetched before the first row.
+ *
  * Rows are not copied: their page is pinned while they are looked at and given
  * out.  So the scan is for tables whose rows are in shared buffers, as those of
  * the access method heap.
@@ -96,6 +99,7 @@ typedef struct CuckooScanState
 	ExprState  *filter;
 	ExprState  *element;
 	ExprContext *filter_context;	/* the filter's memory, for one batch */
+	uint32		probes;			/* of it, as many as are expected */
 	CuckooSite	site;
 
 	/* the table, and the row of it that was read last */
@@ -357,22 +361,51 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	}
 }
 
+/*
+ * How many rows each process is going to ask the filter about, given the
+ * conditions before the test; 1 where it may be content with the first.
+ */
+static int
+expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
+{
+	ListCell   *cell;
+	double		probes;
+
+	if (root->tuple_fraction > 0)
+		return 1;
+	foreach(cell, root->join_info_list)
+	{
+		SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
+
+		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
+			bms_is_member(rel->relid, join->syn_righthand))
+			return 1;
+	}
+	probes = rel->tuples / (path->parallel_workers + 1) *
+		clauselist_selectivity(root, before, 0, JOIN_INNER, NULL);
+	return probes < 1 ? 1 : probes > INT_MAX ? INT_MAX : (int) probes;
+}
+
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
+	List	   *conditions = extract_actual_clauses(clauses, false);
 	int			test_no = 0;
 
-	clauses = extract_actual_clauses(clauses, false);
-	while (test_no < list_length(clauses) &&
-		   !is_scan_test(list_nth(clauses, test_no), rel->relid))
+	while (test_no < list_length(conditions) &&
+		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
 		test_no++;
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = clauses;
+	scan->scan.plan.qual = conditions;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = best_path->flags;
-	scan->custom_private = list_make1_int(test_no);
+	scan->custom_private =
+		list_make2_int(test_no,
+					   expected_probes(root, rel, &best_path->path,
+									   list_truncate(list_copy(conditions),
+													 test_no)));
 	scan->methods = &scan_methods;
 	return (Plan *) scan;
 }
@@ -460,6 +493,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	fmgr_info_set_expr(test.call, function);
 	s->call = palloc0(SizeForFunctionCallInfo(2));
 	InitFunctionCallInfoData(*s->call, function, 2, test.collation, NULL, NULL);
+	s->probes = lsecond_int(plan->custom_private);
 	s->limit = 1;
 }
 
@@ -511,7 +545,7 @@ open_filter(CuckooScanState *s)
 	caller = MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
 	filter->value = ExecEvalExpr(s->filter, s->filter_context, &filter->isnull);
 	if (!filter->isnull)
-		cuckoo_open_site(&s->site, s->call, s->filter_no);
+		cuckoo_open_site(&s->site, s->call, s->filter_no, s->probes);
 	MemoryContextSwitchTo(caller);
 	s->opened = true;
 }
