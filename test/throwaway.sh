@@ -11,8 +11,8 @@
 # end, however it comes, the server is stopped and the folder deleted. Nothing
 # else on the machine changes, except that missing packages are installed where
 # there is apt: as root at once, else through sudo. -t asks for what TAP tests
-# need as well; -b for what benchmarks do, and brings FOLDER, relative to the
-# source, back from the copy.
+# need as well; -b for what benchmarks do, which includes 1 GB of shared buffers,
+# and brings FOLDER, relative to the source, back from the copy.
 #
 # PG_CONFIG chooses the PostgreSQL; otherwise it is the newest one with a
 # server. COMMAND runs in the copy, as the user who owns the server: the caller,
@@ -25,6 +25,7 @@ set -uo pipefail
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 tmp=		# everything made here; the path is short enough for a socket
 packages=()	# to be installed
+shared_buffers=256MB
 
 say()
 {
@@ -293,7 +294,7 @@ start_server()
 	cat - "$TEMP_CONFIG" >>"$tmp/data/postgresql.conf" <<-END
 		listen_addresses = ''
 		unix_socket_directories = '$tmp'
-		shared_buffers = 256MB
+		shared_buffers = $shared_buffers
 		max_wal_size = 4GB
 		autovacuum = off
 	END
@@ -326,6 +327,7 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 			b)
 				want gnuplot-nox command -v gnuplot
 				bring=$OPTARG
+				shared_buffers=1GB
 				;;
 			*) exit 2 ;;
 		esac
