@@ -5,10 +5,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# items, at 1.58 bytes each, of a filter beyond the L3 cache
+# items, at 1.58 bytes each, of a filter beyond the L3 cache, as far as the 512 MB
+# of the largest filter go
 l3=$(getconf LEVEL3_CACHE_SIZE 2>/dev/null) || l3=0
-beyond=$((${l3:-0} * 4 / 5))
+[[ $l3 =~ ^[0-9]+$ ]] || l3=0
+beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
 ((beyond >= 40000000)) || beyond=40000000
+((beyond <= 330000000)) || beyond=330000000
 
 echo "machine:    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors, $(uname -sm)"
 echo "compiler:   $(${CC:-cc} --version | head -n 1)"

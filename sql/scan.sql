@@ -205,12 +205,20 @@ SELECT query, pages_read(query) < :rows + :filter * 1.2 AS once FROM unnest(ARRA
 	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large'''
 ]) query;
-SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + 20 AS slices FROM unnest(ARRAY[
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + :filter / 2 AS slices FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers WHERE v = 77 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT count(*) FROM lists JOIN numbers ON v = length(name) AND cf_contains(f, v::bigint) WHERE name = ''large'''
+]) query;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter / 2 AS slices FROM unnest(ARRAY[
 	'SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) LIMIT 3',
 	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
-	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))'
+	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
+	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM (TABLE numbers UNION ALL TABLE numbers) n WHERE cf_contains(f, v::bigint))'
 ]) query;
 DROP FUNCTION pages_read;
 DROP TABLE numbers;

@@ -113,9 +113,9 @@ cuckoo_used_lanes(uint64_t x, uint64_t rest)
 
 /*
  * Set in the top bit of each of the lanes of x that is all ones, and perhaps of
- * the one above such a lane; clear in that of the others, so that no lane has
- * it set if none is all ones.  The other bits mean nothing.  `ones` has the
- * lowest bit of each lane.
+ * lanes above such a one; clear in that of the others.  So the lowest lane that
+ * has it set is all ones.  The other bits mean nothing.  `ones` has the lowest
+ * bit of each lane.
  *
  * This is Mycroft's test for a zero byte (Warren, Hacker's Delight, 6-1) turned
  * over, which saves an instruction: with x = ~y it is (y - ones) & ~y.

@@ -119,10 +119,13 @@ narrow_look(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2)
 }
 
 /*
- * The same, given which lanes of the first may agree, and which of either.
+ * Is it in one of two, given the lanes of either that cuckoo_full_lanes() has
+ * found to agree, and what it said of the first?
  *
  * Mostly it is one lane, and its nibble agrees too.  Which bucket and lane that
- * is is a toss-up: no branch on it.
+ * is is a toss-up: no branch on it.  Of several some may not agree, or be the
+ * other bucket's, but the lowest of the bucket's own does: if the nibbles of all
+ * of them agree, so does that one's.
  */
 static CUCKOO_NOINLINE bool
 narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
@@ -238,7 +241,7 @@ void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {
-	/* in parts of the same size, as a small one would overlap little */
+	/* parts differ by one at most, as in a small one little would overlap */
 	size_t		parts = (n + BATCH - 1) / BATCH;
 	size_t		begin = 0;
 
@@ -499,7 +502,8 @@ remove_hit_whole(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
 
 /*
  * As in lookups, narrow buckets have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when a single lane agrees.
+ * which bucket or slot it is.  It is taken when cuckoo_full_lanes() finds a
+ * single lane, which then does agree.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,

@@ -190,8 +190,9 @@ typedef struct CuckooSite
 } CuckooSite;
 
 /*
- * Opens the filter of a call, its argument `argno`, for as many elements of the
- * other argument's type; an error where that is of another family.
+ * Opens the filter of a call, its argument `argno`, for so many probes for
+ * elements of the other argument's type; an error where that is of another
+ * family.
  */
 extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 							 int argno, uint32 probes);

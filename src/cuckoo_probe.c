@@ -13,8 +13,8 @@
  * one stored filter) fetches it as a whole once the slices have cost about as
  * much, and keeps it until the next value or the end of the query (in PL/pgSQL
  * of the transaction or DO block): never more than twice the work of having
- * known before.  Callers that do know, as they have an array of elements or the
- * planner's estimate of the rows, say so, and it is fetched first.
+ * known before.  Callers with an array of elements, or the planner's estimate of
+ * the rows to come, say how many there are, and it is fetched first.
  * Compressed values have to be read from their beginning, so these are fetched
  * as a whole at once.
  *
@@ -55,7 +55,7 @@ PG_FUNCTION_INFO_V1(cf_contains_each);
 /* Two buckets not further apart are read by one slice. */
 #define ONE_SLICE			1024
 
-/* See advise_huge_pages(); the latter is the largest threshold of glibc. */
+/* See advise_huge_pages(); from glibc's largest threshold for mappings on. */
 #define HUGE_PAGE			(2 * 1024 * 1024)
 #define HUGE_PAGES_FROM		(32 * 1024 * 1024)
 
@@ -75,10 +75,10 @@ typedef struct ProbeSite
 } ProbeSite;
 
 /*
- * Asks for huge pages for memory not written to yet.  They halve the time that
- * it takes to have a large filter in memory, and probes of it find their pages
- * sooner.  Only for sizes for which malloc() has a mapping made, and unmade by
- * free(), so that nothing of it stays behind.
+ * Asks for huge pages, for memory that is about to be filled.  They halve the
+ * time that it takes to have a large filter in memory, and probes of it find
+ * their pages sooner.  Only for sizes for which malloc() mostly makes a mapping
+ * and free() unmakes it, so that nothing of it stays behind.
  */
 static inline void
 advise_huge_pages(void *memory, Size size)
@@ -89,7 +89,7 @@ advise_huge_pages(void *memory, Size size)
 		char	   *begin = (char *) TYPEALIGN(HUGE_PAGE, memory);
 		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
 
-		/* as good as without if it fails */
+		/* a hint: it does no harm if it fails */
 		(void) madvise(begin, end - begin, MADV_HUGEPAGE);
 	}
 #endif

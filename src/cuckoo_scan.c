@@ -99,7 +99,7 @@ typedef struct CuckooScanState
 	ExprState  *filter;
 	ExprState  *element;
 	ExprContext *filter_context;	/* the filter's memory, for one batch */
-	uint32		probes;			/* of it, as many as are expected */
+	uint32		probes;			/* rows it is expected to be asked about */
 	CuckooSite	site;
 
 	/* the table, and the row of it that was read last */
@@ -363,11 +363,14 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 
 /*
  * How many rows each process is going to ask the filter about, given the
- * conditions before the test; 1 where it may be content with the first.
+ * conditions before the test; 1 where it may be content with the first.  This
+ * includes plans that, for a LIMIT or a cursor, sort or count all rows.
  */
 static int
 expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
 {
+	Relids		relids = rel->top_parent_relids != NULL ?
+		rel->top_parent_relids : rel->relids;
 	ListCell   *cell;
 	double		probes;
 
@@ -378,12 +381,12 @@ expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
 		SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
 
 		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
-			bms_is_member(rel->relid, join->syn_righthand))
+			bms_overlap(relids, join->syn_righthand))
 			return 1;
 	}
 	probes = rel->tuples / (path->parallel_workers + 1) *
-		clauselist_selectivity(root, before, 0, JOIN_INNER, NULL);
-	return probes < 1 ? 1 : probes > INT_MAX ? INT_MAX : (int) probes;
+		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
+	return (int) Max(Min(probes, PG_INT32_MAX), 1);
 }
 
 static Plan *
