@@ -75,10 +75,10 @@ typedef struct ProbeSite
 } ProbeSite;
 
 /*
- * Asks for huge pages, for memory that is about to be filled.  They halve the
- * time that it takes to have a large filter in memory, and probes of it find
- * their pages sooner.  Only for sizes for which malloc() mostly makes a mapping
- * and free() unmakes it, so that nothing of it stays behind.
+ * Asks for huge pages, for memory that is about to be filled.  To fill and free
+ * it takes less time with them (344 MB: 111 instead of 187 ms), and so do probes.
+ * Only for sizes for which malloc() mostly makes a mapping and free() unmakes it,
+ * so that nothing of it stays behind.
  */
 static inline void
 advise_huge_pages(void *memory, Size size)
