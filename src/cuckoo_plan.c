@@ -299,8 +299,11 @@ contained_share(double items, double part, double distinct, double fpp,
 	double		k = seen->found;
 
 	share += (1 - share) * fpp;
-	/* is it out of two and a half standard deviations, and one value? */
-	if (n > 0 && fabs(share * n - k) > 2.5 * sqrt(share * (1 - share) * n) + 1)
+	/*
+	 * Is it out of 3.3 standard deviations, and one value?  With 2.5, one
+	 * ANALYZE in some hundreds would have it so by chance.
+	 */
+	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
 	return share;
 }
