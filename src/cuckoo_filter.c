@@ -99,6 +99,12 @@ narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
 		narrow_shift(h, pos, whole);
 }
 
+/* The nibbles of slots, by the slots, of which bit i is slot i. */
+static const uint16_t slot_nibbles[16] = {
+	0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
+	0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
+};
+
 /* Is it in a bucket? */
 static bool
 narrow_bucket_has(const CuckooPattern *pattern, uint64_t bucket)
@@ -131,18 +137,13 @@ static CUCKOO_NOINLINE bool
 narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
 		   uint64_t hits1, uint64_t hits)
 {
-	/* by slots, bit i being slot i: their nibbles */
-	static const uint16_t nibbles_of[16] = {
-		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
-		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
-	};
 	uint64_t	bucket = cuckoo_select((hits1 & hits) != 0, b1, b2);
 	uint32_t	other = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK] ^
 		(cuckoo_fingerprint(fp) & 15) * 0x1111;
 
 	if (CUCKOO_LIKELY((other &
-					   nibbles_of[cuckoo_narrow_slots(hits,
-													  h->lane_gather)]) == 0))
+					   slot_nibbles[cuckoo_narrow_slots(hits,
+														h->lane_gather)]) == 0))
 		return true;
 	return narrow_look(h, fp, b1, b2);
 }
@@ -458,10 +459,7 @@ static CUCKOO_INLINE CuckooStatus
 remove_hit(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
 		   uint32_t fp, int shift)
 {
-	/* by 2^i: nibble i, and all up to it */
-	static const uint16_t nibble[9] = {
-		[1] = 0xf, [2] = 0xf0, [4] = 0xf00, [8] = 0xf000
-	};
+	/* by 2^i: the nibbles up to i */
 	static const uint16_t up_to[9] = {
 		[1] = 0xf, [2] = 0xff, [4] = 0xfff, [8] = 0xffff
 	};
@@ -471,7 +469,7 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
 	uint64_t	change;
 
 	fp = cuckoo_fingerprint(fp);
-	if (((nibbles ^ (fp & 15) * 0x1111) & nibble[slot]) != 0)
+	if (((nibbles ^ (fp & 15) * 0x1111) & slot_nibbles[slot]) != 0)
 		return CUCKOO_UNCHANGED;
 
 	hit = hit * 2 - 1;			/* all bits up to lane i */
