@@ -30,9 +30,21 @@
 #define CUCKOO_CODES_ZERO	816 /* those that begin with a zero nibble */
 #define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
 
-extern const uint16_t cuckoo_nibbles[];
-extern const uint16_t cuckoo_code_terms[4][16];
-extern const uint16_t cuckoo_zero_codes[4096];
+/*
+ * The tables that buckets and what is in them need, see cuckoo_tables.c.  They
+ * are one object, as the address of each would cost an instruction.
+ */
+typedef struct CuckooTables
+{
+	uint16_t	nibbles[CUCKOO_CODES];	/* of a code, slot 0 in the low bits */
+	uint16_t	core_nibbles[256];	/* low nibble of a core, four times */
+	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, for slot i */
+	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
+	uint16_t	code_terms[4][16];	/* of nibbles, slot by slot */
+	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
+} CuckooTables;
+
+extern const CuckooTables cuckoo_tables;
 
 /* The bits of a bucket; above them are bits of its neighbour. */
 typedef struct CuckooBits
@@ -114,16 +126,16 @@ cuckoo_used_lanes(uint64_t x, uint64_t rest)
 /*
  * Set in the top bit of each of the lanes of x that is all ones, and perhaps of
  * lanes above such a one; clear in that of the others.  So the lowest lane that
- * has it set is all ones.  The other bits mean nothing.  `ones` has the lowest
- * bit of each lane.
+ * has it set is all ones.  The other bits mean nothing.  `not_ones` has the
+ * lowest bit of each lane clear, all others set.
  *
  * This is Mycroft's test for a zero byte (Warren, Hacker's Delight, 6-1) turned
  * over, which saves an instruction: with x = ~y it is (y - ones) & ~y.
  */
 static inline uint64_t
-cuckoo_full_lanes(uint64_t x, uint64_t ones)
+cuckoo_full_lanes(uint64_t x, uint64_t not_ones)
 {
-	return x & (~ones - x);
+	return x & (not_ones - x);
 }
 
 /*
@@ -211,7 +223,7 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 {
-	uint32_t	x = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK] ^ p->nibbles;
+	uint32_t	x = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^ p->nibbles;
 
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
@@ -252,10 +264,10 @@ cuckoo_bucket_has_room(CuckooBits b, int f)
 static inline uint32_t
 cuckoo_code(uint32_t nibbles)
 {
-	return (uint32_t) (cuckoo_code_terms[0][nibbles & 15] -
-					   cuckoo_code_terms[1][nibbles >> 4 & 15] -
-					   cuckoo_code_terms[2][nibbles >> 8 & 15] -
-					   cuckoo_code_terms[3][nibbles >> 12]);
+	return (uint32_t) (cuckoo_tables.code_terms[0][nibbles & 15] -
+					   cuckoo_tables.code_terms[1][nibbles >> 4 & 15] -
+					   cuckoo_tables.code_terms[2][nibbles >> 8 & 15] -
+					   cuckoo_tables.code_terms[3][nibbles >> 12]);
 }
 
 /*
@@ -268,7 +280,7 @@ cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
 {
 	int			lane = f - 4;
 	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
-	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
+	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 	uint64_t	lanes = bucket >> CUCKOO_CODE_BITS;
 	uint32_t	rank = (fp & 15) << lane | fp >> 4;
 	uint64_t	moved;
@@ -293,7 +305,7 @@ cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 {
 	int			lane = f - 4;
 	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
-	uint32_t	nibbles = cuckoo_nibbles[b.lo & CUCKOO_CODE_MASK];
+	uint32_t	nibbles = cuckoo_tables.nibbles[b.lo & CUCKOO_CODE_MASK];
 	uint64_t	lower = cuckoo_lower_lanes(b);
 	uint64_t	upper = f <= CUCKOO_NARROW_BITS ? lower >> 2 * lane
 		: cuckoo_upper_lanes(b, lane);
@@ -342,10 +354,10 @@ cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 
 	lower = (uint64_t) (r[1] & mask) << lane | (r[0] & mask);
 	upper = (uint64_t) (r[3] & mask) << lane | (r[2] & mask);
-	b.lo = (uint64_t) (cuckoo_code_terms[0][r[0] >> 28] -
-					   cuckoo_code_terms[1][r[1] >> 28] -
-					   cuckoo_code_terms[2][r[2] >> 28] -
-					   cuckoo_code_terms[3][r[3] >> 28]);
+	b.lo = (uint64_t) (cuckoo_tables.code_terms[0][r[0] >> 28] -
+					   cuckoo_tables.code_terms[1][r[1] >> 28] -
+					   cuckoo_tables.code_terms[2][r[2] >> 28] -
+					   cuckoo_tables.code_terms[3][r[3] >> 28]);
 	b.lo |= lower << CUCKOO_CODE_BITS;
 	b.hi = lower >> (64 - CUCKOO_CODE_BITS);
 	if (CUCKOO_CODE_BITS + 2 * lane < 64)

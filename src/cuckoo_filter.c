@@ -70,99 +70,127 @@ copies_of(uint32_t matches)
 /*
  * Lookups in filters whose buckets are narrow, as they mostly are, with fewer
  * instructions.  On their number depends how many lookups the processor has in
- * hand at a time, all of which wait for memory together.
+ * hand at a time, all of which wait for memory together: every result takes a
+ * register until the loads before it are done.
  *
  * `whole` says that buckets are whole bytes, which is so for odd f.  It is a
- * constant where it matters most; false is right for all.  Fingerprints are
- * what cuckoo_pair_at() gives: lanes are the same before cuckoo_fingerprint()
- * as after, so only a hit asks for the latter.
+ * constant.  Where a bucket begins, from the first bucket on, is in bytes then,
+ * else in bits.
  */
 static CUCKOO_INLINE uint64_t
-narrow_byte(const CuckooHeader *h, uint32_t pos, bool whole)
+narrow_place(const CuckooHeader *h, uint64_t pos)
 {
-	return CUCKOO_HEADER_SIZE +
-		(whole ? (uint64_t) pos * h->whole_bytes
-		 : cuckoo_bucket_byte(pos, h->bits));
-}
-
-static CUCKOO_INLINE int
-narrow_shift(const CuckooHeader *h, uint32_t pos, bool whole)
-{
-	return whole ? 0 : cuckoo_bucket_shift(pos, h->bits);
+	return pos * h->stride;
 }
 
 static CUCKOO_INLINE uint64_t
-narrow_bucket(const CuckooHeader *h, const uint8_t *image, uint32_t pos,
-			  bool whole)
+narrow_byte(uint64_t place, bool whole)
 {
-	return cuckoo_load64(image + narrow_byte(h, pos, whole)) >>
-		narrow_shift(h, pos, whole);
+	return CUCKOO_HEADER_SIZE + (whole ? place : place >> 3);
 }
 
-/* The nibbles of slots, by the slots, of which bit i is slot i. */
-static const uint16_t slot_nibbles[16] = {
-	0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
-	0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
-};
-
-/* Is it in a bucket? */
-static bool
-narrow_bucket_has(const CuckooPattern *pattern, uint64_t bucket)
+/* How many bits into that byte: 0 or 4. */
+static CUCKOO_INLINE int
+narrow_shift(uint64_t place, bool whole)
 {
-	CuckooBits	b = {bucket, 0};
-
-	return cuckoo_narrow_matches(bucket, pattern,
-								 cuckoo_bucket_lane_hits(b, pattern)) != 0;
+	return whole ? 0 : (int) (place & 7);
 }
 
-/* Is it in one of two? */
-static CUCKOO_NOINLINE bool
-narrow_look(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2)
+static CUCKOO_INLINE uint64_t
+narrow_bucket(const uint8_t *image, uint64_t place, bool whole)
 {
-	CuckooPattern pattern = cuckoo_pattern(cuckoo_fingerprint(fp), h, h->bits);
-
-	return narrow_bucket_has(&pattern, b1) || narrow_bucket_has(&pattern, b2);
+	return cuckoo_load64(image + narrow_byte(place, whole)) >>
+		narrow_shift(place, whole);
 }
 
 /*
- * Is it in one of two, given the lanes of either that cuckoo_full_lanes() has
- * found to agree, and what it said of the first?
- *
- * Mostly it is one lane, and its nibble agrees too.  Which bucket and lane that
- * is is a toss-up: no branch on it.  Of several some may not agree, or be the
- * other bucket's, but the lowest of the bucket's own does: if the nibbles of all
- * of them agree, so does that one's.
+ * The lane of the element's fingerprint in every lane position.  It is the same
+ * before cuckoo_fingerprint() as after.
  */
-static CUCKOO_NOINLINE bool
-narrow_hit(const CuckooHeader *h, uint32_t fp, uint64_t b1, uint64_t b2,
-		   uint64_t hits1, uint64_t hits)
+static CUCKOO_INLINE uint64_t
+narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
 {
-	uint64_t	bucket = cuckoo_select((hits1 & hits) != 0, b1, b2);
-	uint32_t	other = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK] ^
-		(cuckoo_fingerprint(fp) & 15) * 0x1111;
-
-	if (CUCKOO_LIKELY((other &
-					   slot_nibbles[cuckoo_narrow_slots(hits,
-														h->lane_gather)]) == 0))
-		return true;
-	return narrow_look(h, fp, b1, b2);
+	return h->lane_nibbles *
+		(grown ? ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xf0)
+		 : (uint32_t) hash & h->lane_mask);
 }
 
-static CUCKOO_INLINE bool
-narrow_contains(const CuckooHeader *h, const uint8_t *image, CuckooPair pair,
-				bool whole)
+/* In buckets of any kind. */
+static CUCKOO_NOINLINE bool
+any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
-	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
-	uint64_t	ones = h->lane_ones;
-	uint64_t	lanes = ~(ones * (pair.fp >> 4));
-	uint64_t	hits1 = cuckoo_full_lanes(b1 ^ lanes, ones);
-	uint64_t	hits2 = cuckoo_full_lanes(b2 ^ lanes, ones);
+	return image_matches(h, image, cuckoo_pair(h, hash)) != 0;
+}
+
+/*
+ * Is it in one of two buckets, given the lanes of either that
+ * cuckoo_full_lanes() has found to agree, and where the first bucket that has
+ * such a lane begins?
+ *
+ * Mostly it is one lane, and its nibble agrees too.  Of several some may not
+ * agree, or be the other bucket's, but the lowest of the bucket's own does: if
+ * the nibbles of all of them agree, so does that one's.
+ */
+static CUCKOO_INLINE bool
+narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		   uint64_t hits, uint64_t place, bool whole)
+{
+	uint64_t	bucket = narrow_bucket(image, place, whole);
+	uint32_t	other = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
+		cuckoo_tables.core_nibbles[hash & 0xff];
+	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
+
+	return CUCKOO_LIKELY((other & cuckoo_tables.slot_nibbles[slots]) == 0) ||
+		any_contains(h, image, hash);
+}
+
+/* Functions of their own, to leave registers to the part before the hit. */
+static CUCKOO_NOINLINE bool
+half_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		 uint64_t hits, uint64_t place)
+{
+	return narrow_hit(h, image, hash, hits, place, false);
+}
+
+static CUCKOO_NOINLINE bool
+whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		  uint64_t hits, uint64_t place)
+{
+	return narrow_hit(h, image, hash, hits, place, true);
+}
+
+/*
+ * Whether any lane agrees is the only branch, as in pair_matches(): which bucket
+ * it is in is selected.  `lanes` are narrow_lanes().
+ */
+static CUCKOO_INLINE bool
+narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
+{
+	uint64_t	not_lanes = ~lanes;
+	uint64_t	not_ones = h->lane_not_ones;
+	uint64_t	hits1 = cuckoo_full_lanes(narrow_bucket(image, place1, whole) ^
+										  not_lanes, not_ones);
+	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
+										  not_lanes, not_ones);
 	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
 
 	if (CUCKOO_LIKELY(hits == 0))
 		return false;
-	return narrow_hit(h, pair.fp, b1, b2, hits1, hits);
+	place1 = cuckoo_select((hits1 & hits) != 0, place1, place2);
+	return whole ? whole_hit(h, image, hash, hits, place1)
+		: half_hit(h, image, hash, hits, place1);
+}
+
+static CUCKOO_INLINE bool
+narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				bool grown, bool whole)
+{
+	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
+
+	return narrow_contains_at(h, image, hash, narrow_place(h, pair.pos1),
+							  narrow_place(h, pair.pos2),
+							  narrow_lanes(h, hash, grown), whole);
 }
 
 /*
@@ -173,32 +201,38 @@ static CUCKOO_NOINLINE bool
 grown_whole_contains(const CuckooHeader *h, const uint8_t *image,
 					 uint64_t hash)
 {
-	return narrow_contains(h, image, cuckoo_pair_at(h, hash, true), true);
+	return narrow_contains(h, image, hash, true, true);
 }
 
 static CUCKOO_NOINLINE bool
 grown_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	return narrow_contains(h, image, cuckoo_pair_at(h, hash, true), false);
+	return narrow_contains(h, image, hash, true, false);
+}
+
+static CUCKOO_NOINLINE bool
+level0_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return narrow_contains(h, image, hash, false, false);
 }
 
 static CUCKOO_NOINLINE bool
 other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_UNLIKELY(!h->narrow))
-		return image_matches(h, image, cuckoo_pair(h, hash)) != 0;
-	return narrow_contains(h, image, cuckoo_pair_at(h, hash, false), false);
+	if (h->whole)
+		return grown_whole_contains(h, image, hash);
+	if (!h->narrow)
+		return any_contains(h, image, hash);
+	return h->level > 0 ? grown_contains(h, image, hash)
+		: level0_contains(h, image, hash);
 }
 
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (h->whole_bytes == 0)
-		return h->narrow && h->level > 0 ? grown_contains(h, image, hash)
-			: other_contains(h, image, hash);
-	if (h->level > 0)
-		return grown_whole_contains(h, image, hash);
-	return narrow_contains(h, image, cuckoo_pair_at(h, hash, false), true);
+	if (!h->plain)
+		return other_contains(h, image, hash);
+	return narrow_contains(h, image, hash, false, true);
 }
 
 int
@@ -207,25 +241,72 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return copies_of(image_matches(h, image, cuckoo_pair(h, hash)));
 }
 
-/* `narrow` is h->narrow, `whole` as above. */
+/* The part for narrow buckets; `grown` and `whole` as above. */
 static CUCKOO_INLINE void
-contains_batch(const CuckooHeader *h, const uint8_t *image,
-			   const uint64_t *hashes, size_t n, bool *found, bool narrow,
-			   bool whole)
+narrow_batch(const CuckooHeader *h, const uint8_t *image,
+			 const uint64_t *hashes, size_t n, bool *found, bool grown,
+			 bool whole)
 {
-	CuckooPair	pairs[BATCH];
+	struct
+	{
+		uint64_t	lanes;
+		uint64_t	place1;
+		uint64_t	place2;
+	}			at[BATCH];
 
 	/* all reads are under way before the first is waited for */
 	for (size_t i = 0; i < n; i++)
 	{
-		pairs[i] = narrow ? cuckoo_pair_at(h, hashes[i], h->level > 0)
-			: cuckoo_pair(h, hashes[i]);
-		CUCKOO_PREFETCH(image + narrow_byte(h, pairs[i].pos1, whole));
-		CUCKOO_PREFETCH(image + narrow_byte(h, pairs[i].pos2, whole));
+		CuckooPair	pair = cuckoo_pair_at(h, hashes[i], grown);
+
+		at[i].lanes = narrow_lanes(h, hashes[i], grown);
+		at[i].place1 = narrow_place(h, pair.pos1);
+		at[i].place2 = narrow_place(h, pair.pos2);
+		CUCKOO_PREFETCH(image + narrow_byte(at[i].place1, whole));
+		CUCKOO_PREFETCH(image + narrow_byte(at[i].place2, whole));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = narrow ? narrow_contains(h, image, pairs[i], whole)
-			: image_matches(h, image, pairs[i]) != 0;
+		found[i] = narrow_contains_at(h, image, hashes[i], at[i].place1,
+									  at[i].place2, at[i].lanes, whole);
+}
+
+/* The kinds of filters, as in cuckoo_contains(). */
+static CUCKOO_NOINLINE void
+plain_batch(const CuckooHeader *h, const uint8_t *image,
+			const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, false, true);
+}
+
+static CUCKOO_NOINLINE void
+grown_whole_batch(const CuckooHeader *h, const uint8_t *image,
+				  const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, true, true);
+}
+
+static CUCKOO_NOINLINE void
+other_batch(const CuckooHeader *h, const uint8_t *image,
+			const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, h->level > 0, false);
+}
+
+static CUCKOO_NOINLINE void
+any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
+		  size_t n, bool *found)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	CuckooPair	pairs[BATCH];
+
+	for (size_t i = 0; i < n; i++)
+	{
+		pairs[i] = cuckoo_pair(h, hashes[i]);
+		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
+		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i] = image_matches(h, image, pairs[i]) != 0;
 }
 
 void
@@ -252,12 +333,14 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 
 		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
-		if (h->whole_bytes != 0)
-			contains_batch(h, image, hashes + begin, count, found + begin, true, true);
+		if (h->plain)
+			plain_batch(h, image, hashes + begin, count, found + begin);
+		else if (h->whole)
+			grown_whole_batch(h, image, hashes + begin, count, found + begin);
 		else if (h->narrow)
-			contains_batch(h, image, hashes + begin, count, found + begin, true, false);
+			other_batch(h, image, hashes + begin, count, found + begin);
 		else
-			contains_batch(h, image, hashes + begin, count, found + begin, false, false);
+			any_batch(h, image, hashes + begin, count, found + begin);
 		begin += count;
 	}
 }
@@ -449,53 +532,51 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * Takes a fingerprint out of the bucket that begins `shift` bits into a byte of
- * the image, in which one lane agrees, if its nibble does too.
+ * Takes a fingerprint out of the bucket at a place, in which one lane agrees, if
+ * its nibble does too.
  *
  * Once slot i is empty it sorts first: the slots before i move up by one, those
  * after stay, which can be done to lanes and nibbles where they are.
  */
 static CUCKOO_INLINE CuckooStatus
-remove_hit(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
-		   uint32_t fp, int shift)
+remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+		   uint64_t place, bool whole)
 {
-	/* by 2^i: the nibbles up to i */
-	static const uint16_t up_to[9] = {
-		[1] = 0xf, [2] = 0xff, [4] = 0xfff, [8] = 0xffff
-	};
-	uint64_t	bucket = cuckoo_load64(image + byte) >> shift;
-	uint32_t	nibbles = cuckoo_nibbles[bucket & CUCKOO_CODE_MASK];
+	uint8_t    *p = image + narrow_byte(place, whole);
+	int			shift = narrow_shift(place, whole);
+	uint64_t	bucket = cuckoo_load64(p) >> shift;
+	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
 
-	fp = cuckoo_fingerprint(fp);
-	if (((nibbles ^ (fp & 15) * 0x1111) & slot_nibbles[slot]) != 0)
+	if (((nibbles ^ cuckoo_tables.core_nibbles[hash & 0xff]) &
+		 cuckoo_tables.slot_nibbles[slot]) != 0)
 		return CUCKOO_UNCHANGED;
 
 	hit = hit * 2 - 1;			/* all bits up to lane i */
-	nibbles ^= (nibbles ^ nibbles << 4) & up_to[slot];
+	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
 	change &= hit;
-	change ^= cuckoo_zero_codes[nibbles >> 4];
-	cuckoo_store64(image + byte, cuckoo_load64(image + byte) ^ change << shift);
+	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << shift);
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
 }
 
-/* Functions of their own, to leave registers to the part before the hit. */
+/* As half_hit() and whole_hit(). */
 static CUCKOO_NOINLINE CuckooStatus
-remove_hit_any(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
-			   uint32_t fp, int shift)
+remove_half_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				uint64_t place)
 {
-	return remove_hit(h, image, byte, hit, fp, shift);
+	return remove_hit(h, image, hash, hit, place, false);
 }
 
 static CUCKOO_NOINLINE CuckooStatus
-remove_hit_whole(CuckooHeader *h, uint8_t *image, uint64_t byte, uint64_t hit,
-				 uint32_t fp)
+remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				 uint64_t place)
 {
-	return remove_hit(h, image, byte, hit, fp, 0);
+	return remove_hit(h, image, hash, hit, place, true);
 }
 
 /*
@@ -508,46 +589,41 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
 	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
-	uint64_t	byte1 = narrow_byte(h, pair.pos1, whole);
-	uint64_t	byte2 = narrow_byte(h, pair.pos2, whole);
-	uint64_t	ones = h->lane_ones;
-	uint64_t	lanes = ~(ones * (pair.fp >> 4));
-	uint64_t	b1 = narrow_bucket(h, image, pair.pos1, whole);
-	uint64_t	b2 = narrow_bucket(h, image, pair.pos2, whole);
-	uint64_t	hits1 = cuckoo_full_lanes(b1 ^ lanes, ones) & h->lane_tops;
-	uint64_t	hits2 = cuckoo_full_lanes(b2 ^ lanes, ones) & h->lane_tops;
+	uint64_t	place1 = narrow_place(h, pair.pos1);
+	uint64_t	place2 = narrow_place(h, pair.pos2);
+	uint64_t	not_lanes = ~narrow_lanes(h, hash, grown);
+	uint64_t	not_ones = h->lane_not_ones;
+	uint64_t	hits1 = cuckoo_full_lanes(narrow_bucket(image, place1, whole) ^
+										  not_lanes, not_ones) & h->lane_tops;
+	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
+										  not_lanes, not_ones) & h->lane_tops;
 	uint64_t	hits = hits1 | hits2 >> 1;	/* a bit for each */
-	uint64_t	byte;
 
 	if (hits == 0)
 		return CUCKOO_UNCHANGED;
 	if (CUCKOO_UNLIKELY((hits & (hits - 1)) != 0))
 		return remove_any(h, image, hash);
-	byte = cuckoo_select(hits1 != 0, byte1, byte2);
-	if (whole)
-		return remove_hit_whole(h, image, byte, hits1 | hits2, pair.fp);
-	return remove_hit_any(h, image, byte, hits1 | hits2, pair.fp,
-						  cuckoo_bucket_shift(hits1 != 0 ? pair.pos1 : pair.pos2,
-											  h->bits));
+	place1 = cuckoo_select(hits1 != 0, place1, place2);
+	return whole ? remove_whole_hit(h, image, hash, hits1 | hits2, place1)
+		: remove_half_hit(h, image, hash, hits1 | hits2, place1);
 }
 
 /* The kinds of filters, as in cuckoo_contains() */
 static CUCKOO_NOINLINE CuckooStatus
 remove_from_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_UNLIKELY(!h->narrow))
-		return remove_any(h, image, hash);
-	if (h->level == 0)
-		return remove_narrow(h, image, hash, false, false);
-	if (h->whole_bytes != 0)
+	if (h->whole)
 		return remove_narrow(h, image, hash, true, true);
-	return remove_narrow(h, image, hash, true, false);
+	if (!h->narrow)
+		return remove_any(h, image, hash);
+	return h->level > 0 ? remove_narrow(h, image, hash, true, false)
+		: remove_narrow(h, image, hash, false, false);
 }
 
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (h->whole_bytes == 0 || h->level > 0)
+	if (!h->plain)
 		return remove_from_other(h, image, hash);
 	return remove_narrow(h, image, hash, false, true);
 }

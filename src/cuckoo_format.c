@@ -110,7 +110,10 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->ext_mask = h->base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
 	h->narrow = h->bits <= CUCKOO_NARROW_BITS;
-	h->whole_bytes = h->narrow && h->bits % 2 == 1 ? (h->bits - 1) / 2 : 0;
+	h->whole = h->narrow && h->bits % 2 == 1;
+	h->plain = h->whole && h->level == 0;
+	h->stride = (uint32_t) cuckoo_bucket_bits(h->bits) / (h->whole ? 8 : 1);
+	h->lane_mask = h->base_mask & ~UINT32_C(15);
 
 	lane = h->bits - 4;
 	h->lane_ones = UINT64_C(1) | UINT64_C(1) << lane;
@@ -123,6 +126,8 @@ cuckoo_header_derive(CuckooHeader *h)
 			UINT64_C(1) << 2 * (lane - 1) | UINT64_C(1) << 3 * (lane - 1);
 		h->lane_gather <<= 4 * (CUCKOO_NARROW_BITS - h->bits);
 	}
+	h->lane_not_ones = ~h->lane_ones;
+	h->lane_nibbles = h->lane_ones >> 4;
 	h->lane_tops = h->lane_ones << (lane - 1);
 	h->lane_rest = h->lane_tops - h->lane_ones;
 }

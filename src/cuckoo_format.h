@@ -131,12 +131,17 @@ typedef struct CuckooHeader
 	bool		windows;
 	uint32_t	buckets;		/* m0 * 2^g */
 	uint32_t	base_mask;		/* the low f0 bits */
-	uint32_t	whole_bytes;	/* of a narrow bucket, 0 if not whole */
+	uint32_t	stride;			/* narrow: a bucket's bytes if whole, else bits */
+	uint32_t	lane_mask;		/* base_mask without the low nibble */
 	uint32_t	level_mask;		/* the low g bits */
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
 	bool		narrow;			/* f is CUCKOO_NARROW_BITS at most */
-	const struct CuckooMove *moves; /* cuckoo_moves[windows] */
+	bool		whole;			/* narrow, and a bucket is whole bytes */
+	bool		plain;			/* whole, and level 0 */
+	const uint64_t *moves;		/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
+	uint64_t	lane_not_ones;	/* ~lane_ones */
+	uint64_t	lane_nibbles;	/* lane_ones >> 4, for narrow buckets */
 	uint64_t	lane_tops;		/* highest */
 	uint64_t	lane_rest;		/* all but the highest */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */

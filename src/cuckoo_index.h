@@ -37,12 +37,12 @@
 
 #include "cuckoo_format.h"
 
-/* What follows from a core. */
-typedef struct CuckooMove
-{
-	uint32_t	hash;			/* the low half of H */
-	uint32_t	segment;		/* far: P at the last level; near: d << 24 */
-} CuckooMove;
+/*
+ * What follows from a core, as one word that is read at once: in the high half
+ * the low one of H for far, which is never 0, and 0 for near; in the low half P
+ * at the last level << 8 for far, d for near.
+ */
+typedef uint64_t CuckooMove;
 
 /*
  * The moves of all cores in filters without windows and with; CuckooHeader
@@ -54,21 +54,28 @@ extern const CuckooMove cuckoo_moves[2][256];
 typedef struct CuckooPair
 {
 	uint32_t	fp;
-	uint32_t	pos1;
-	uint32_t	pos2;
+	uint64_t	pos1;
+	uint64_t	pos2;
 } CuckooPair;
 
 /* d, 0 for far */
 static inline uint32_t
 cuckoo_near_step(CuckooMove move)
 {
-	return move.segment >> 24;
+	return (uint32_t) move & 0xff;
+}
+
+/* P at the last level, 0 for near */
+static inline uint32_t
+cuckoo_far_segment(CuckooMove move)
+{
+	return (uint32_t) move >> 8;
 }
 
 static inline uint32_t
 cuckoo_far_bucket(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
-	uint32_t	s = (uint32_t) ((uint64_t) move.hash * h->base >> 32) | 1;
+	uint32_t	s = (uint32_t) ((move >> 32) * h->base >> 32) | 1;
 
 	return s - j + (s < j ? h->base : 0);
 }
@@ -93,24 +100,24 @@ static CUCKOO_INLINE CuckooPair
 cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
-	uint32_t	step = cuckoo_near_step(move);
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = cuckoo_far_bucket(h, move, j1);
+	uint32_t	far = cuckoo_far_bucket(h, move, j1);
+	uint64_t	near = cuckoo_computed(j1 ^ (uint32_t) move);
+	uint64_t	j2 = move >> 32 != 0 ? far : near;
 	CuckooPair	pair;
 
-	j2 = step != 0 ? j1 ^ step : j2;
 	pair.fp = (uint32_t) hash & h->base_mask;
 	pair.pos1 = j1;
 	pair.pos2 = j2;
 	if (grown)
 	{
 		uint32_t	larger = 0 - (uint32_t) (j1 > j2);
-		uint32_t	segment = (uint32_t) hash >> CUCKOO_CORE_BITS ^
-			(move.segment & larger);
+		uint32_t	p = cuckoo_far_segment(move);
+		uint32_t	segment = (uint32_t) hash >> CUCKOO_CORE_BITS ^ (p & larger);
 
 		pair.fp = ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xff);
 		pair.pos1 += (segment & h->level_mask) * h->base;
-		pair.pos2 += ((segment ^ move.segment) & h->level_mask) * h->base;
+		pair.pos2 += ((segment ^ p) & h->level_mask) * h->base;
 	}
 	return pair;
 }
@@ -139,7 +146,7 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 		return cuckoo_far_bucket(h, move, pos);
 	segment = pos / h->base;
 	j = pos - segment * h->base;
-	return (segment ^ (move.segment & h->level_mask)) * h->base +
+	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
 		cuckoo_far_bucket(h, move, j);
 }
 
@@ -154,7 +161,7 @@ cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 
 	if (cuckoo_near_step(move) != 0 || j < cuckoo_far_bucket(h, move, j))
 		return 0;
-	return move.segment >> level & 1;
+	return cuckoo_far_segment(move) >> level & 1;
 }
 
 #endif							/* CUCKOO_INDEX_H */

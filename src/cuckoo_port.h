@@ -69,6 +69,19 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
+ * x, which the compiler has to compute here, not where it is used: else it may
+ * make a branch of a selection, to do that on one side only.
+ */
+static inline uint64_t
+cuckoo_computed(uint64_t x)
+{
+#if defined(__GNUC__) || defined(__clang__)
+	__asm__("" : "+r" (x));
+#endif
+	return x;
+}
+
+/*
  * a if c, else b, where c is a toss-up: by a conditional move, which a compiler
  * takes for a branch unless it is told.
  */

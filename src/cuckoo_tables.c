@@ -3,18 +3,19 @@
  * cuckoo_tables.c
  *		The constant tables of the core, filled in by the preprocessor.
  *
- * cuckoo_nibbles[code] is the sorted quadruple of nibbles with number `code`,
- * slot 0 in the low bits; quadruples are numbered in lexicographic order
- * (0000 is 0, 0001 is 1, ... ffff is 3875), so writing them down in that order
- * is the table.
+ * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
+ * in the low bits; quadruples are numbered in lexicographic order (0000 is 0,
+ * 0001 is 1, ... ffff is 3875), so writing them down in that order is the
+ * table.
  *
- * cuckoo_zero_codes[nibbles] is the number of the quadruple of a zero and the
- * three nibbles, in ascending order.
+ * code_terms goes the other way, see below, and zero_codes too: by the other
+ * three nibbles, in ascending order, it has the number of the quadruple that
+ * begins with a zero.
  *
  * cuckoo_moves[windows][core] is what follows from a core, see cuckoo_index.h;
  * its hash is the splitmix64 finaliser (Steele, Lea, Flood: Fast splittable
  * pseudorandom number generators, OOPSLA 2014, with Stafford's constants).  A
- * core of 0 is replaced by 1, and has its entry.
+ * core of 0 is replaced by 1, and has its entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -77,39 +78,6 @@
 #define B1(p) C1((p) | 1 << 4), B2(p)
 #define B0(p) C0((p) | 0 << 4), B1(p)
 
-const uint16_t cuckoo_nibbles[] = {
-	B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7),
-	B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
-};
-
-_Static_assert(sizeof(cuckoo_nibbles) / sizeof(cuckoo_nibbles[0]) ==
-			   CUCKOO_CODES, "all sorted quadruples, each once");
-
-/*
- * A quadruple a <= b <= c <= d has as many others after it as the
- * combinatorial number system says of its complement: C(18 - a, 4) +
- * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that; the
- * terms are tabulated with 3875 put into the first.
- */
-const uint16_t cuckoo_code_terms[4][16] = {
-	{815, 1495, 2055, 2510, 2874, 3160, 3380, 3545,
-	3665, 3749, 3805, 3840, 3860, 3870, 3874, 3875},
-	{680, 560, 455, 364, 286, 220, 165, 120, 84, 56, 35, 20, 10, 4, 1, 0},
-	{120, 105, 91, 78, 66, 55, 45, 36, 28, 21, 15, 10, 6, 3, 1, 0},
-	{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
-};
-
-#define MIX1(z) (((z) ^ (z) >> 30) * UINT64_C(0xbf58476d1ce4e5b9))
-#define MIX2(z) (((z) ^ (z) >> 27) * UINT64_C(0x94d049bb133111eb))
-#define MIX3(z) ((z) ^ (z) >> 31)
-#define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c) + (UINT64_C(c) == 0))))
-#define LOW(c)	(uint32_t) (HASH(c) & 0xffffffff)
-#define FAR(c)	{LOW(c), (uint32_t) (HASH(c) >> 32 & 0xffffff)}
-#define STEP(c) (uint32_t) (1 + HASH(c) % (CUCKOO_WINDOW - 1))
-#define MOVE(c) \
-	{LOW(c), (c) % 4 != 0 || (c) == 0 ? STEP(c) << 24 \
-	 : (uint32_t) (HASH(c) >> 32 & 0xffffff)}
-
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
 	M(r##8), M(r##9), M(r##a), M(r##b), M(r##c), M(r##d), M(r##e), M(r##f)
@@ -119,19 +87,55 @@ const uint16_t cuckoo_code_terms[4][16] = {
 	ROW16(M, r##8), ROW16(M, r##9), ROW16(M, r##a), ROW16(M, r##b), \
 	ROW16(M, r##c), ROW16(M, r##d), ROW16(M, r##e), ROW16(M, r##f)
 
-const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR, 0x)}, {ROW256(MOVE, 0x)}};
+/* The low nibble of a core, in all four places. */
+#define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
-/* The formula above with a = 0; of nibbles not in order it means nothing. */
+/*
+ * A quadruple a <= b <= c <= d has as many others after it as the
+ * combinatorial number system says of its complement: C(18 - a, 4) +
+ * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that.
+ * code_terms has the terms, with 3875 put into the first; zero_codes the codes
+ * for a = 0, which mean nothing where the nibbles are not in order.
+ */
 #define ZERO_CODE(n) \
 	(uint16_t) (815 - (17 - (n) % 16) * (16 - (n) % 16) * (15 - (n) % 16) / 6 \
 				- (16 - (n) / 16 % 16) * (15 - (n) / 16 % 16) / 2 \
 				- (15 - (n) / 256))
 
-const uint16_t cuckoo_zero_codes[4096] = {
-	ROW256(ZERO_CODE, 0x0), ROW256(ZERO_CODE, 0x1), ROW256(ZERO_CODE, 0x2),
-	ROW256(ZERO_CODE, 0x3), ROW256(ZERO_CODE, 0x4), ROW256(ZERO_CODE, 0x5),
-	ROW256(ZERO_CODE, 0x6), ROW256(ZERO_CODE, 0x7), ROW256(ZERO_CODE, 0x8),
-	ROW256(ZERO_CODE, 0x9), ROW256(ZERO_CODE, 0xa), ROW256(ZERO_CODE, 0xb),
-	ROW256(ZERO_CODE, 0xc), ROW256(ZERO_CODE, 0xd), ROW256(ZERO_CODE, 0xe),
-	ROW256(ZERO_CODE, 0xf)
+const CuckooTables cuckoo_tables = {
+	.nibbles = {
+		B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7),
+		B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
+	},
+	.core_nibbles = {ROW256(CORE, 0x)},
+	.slot_nibbles = {
+		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
+		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
+	},
+	.up_to_slot = {[1] = 0xf, [2] = 0xff, [4] = 0xfff, [8] = 0xffff},
+	.code_terms = {
+		{815, 1495, 2055, 2510, 2874, 3160, 3380, 3545,
+		3665, 3749, 3805, 3840, 3860, 3870, 3874, 3875},
+		{680, 560, 455, 364, 286, 220, 165, 120, 84, 56, 35, 20, 10, 4, 1, 0},
+		{120, 105, 91, 78, 66, 55, 45, 36, 28, 21, 15, 10, 6, 3, 1, 0},
+		{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
+	},
+	.zero_codes = {
+		ROW256(ZERO_CODE, 0x0), ROW256(ZERO_CODE, 0x1), ROW256(ZERO_CODE, 0x2),
+		ROW256(ZERO_CODE, 0x3), ROW256(ZERO_CODE, 0x4), ROW256(ZERO_CODE, 0x5),
+		ROW256(ZERO_CODE, 0x6), ROW256(ZERO_CODE, 0x7), ROW256(ZERO_CODE, 0x8),
+		ROW256(ZERO_CODE, 0x9), ROW256(ZERO_CODE, 0xa), ROW256(ZERO_CODE, 0xb),
+		ROW256(ZERO_CODE, 0xc), ROW256(ZERO_CODE, 0xd), ROW256(ZERO_CODE, 0xe),
+		ROW256(ZERO_CODE, 0xf)
+	}
 };
+
+#define MIX1(z) (((z) ^ (z) >> 30) * UINT64_C(0xbf58476d1ce4e5b9))
+#define MIX2(z) (((z) ^ (z) >> 27) * UINT64_C(0x94d049bb133111eb))
+#define MIX3(z) ((z) ^ (z) >> 31)
+#define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c) + (UINT64_C(c) == 0))))
+#define FAR(c)	(HASH(c) << 32 | (HASH(c) >> 32 << 8 & 0xffffffff))
+#define NEAR(c) (1 + HASH(c) % (CUCKOO_WINDOW - 1))
+#define MOVE(c) ((c) % 4 != 0 || (c) == 0 ? NEAR(c) : FAR(c))
+
+const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR, 0x)}, {ROW256(MOVE, 0x)}};

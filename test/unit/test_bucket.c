@@ -30,7 +30,7 @@ test_codes(void)
 
 		for (int i = 0; i < 4; i++)
 		{
-			CHECK((cuckoo_nibbles[code] >> 4 * i & 15) == q[i],
+			CHECK((cuckoo_tables.nibbles[code] >> 4 * i & 15) == q[i],
 				  "code %d slot %d", code, i);
 			/* in any order */
 			slots[i] = q[(i + code) % 4];

@@ -209,15 +209,17 @@ test_tables(void)
 	{
 		uint64_t	hash = naive_hash((uint64_t) (core > 0 ? core : 1));
 		uint32_t	far = hash >> 32 & 0xffffff;
-		uint32_t	near = (uint32_t) (1 + hash % 127) << 24;
+		uint32_t	near = (uint32_t) (1 + hash % 127);
 
 		for (int windows = 0; windows < 2; windows++)
 		{
 			CuckooMove	move = cuckoo_moves[windows][core];
 			bool		is_near = windows && (core == 0 || core % 4 != 0);
 
-			CHECK(move.hash == (uint32_t) hash &&
-				  move.segment == (is_near ? near : far),
+			CHECK(cuckoo_near_step(move) == (is_near ? near : 0) &&
+				  cuckoo_far_segment(move) == (is_near ? 0 : far) &&
+				  move >> 32 == (is_near ? 0 : (uint32_t) hash) &&
+				  (move >> 32 == 0) == is_near,
 				  "core %d, windows %d", core, windows);
 		}
 	}
