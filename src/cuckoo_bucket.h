@@ -37,7 +37,7 @@
 typedef struct CuckooTables
 {
 	uint16_t	nibbles[CUCKOO_CODES];	/* of a code, slot 0 in the low bits */
-	uint16_t	core_nibbles[256];	/* low nibble of a core, four times */
+	uint16_t	core_nibbles[256];	/* low nibble of a core (0 is 1), four times */
 	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, for slot i */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
 	uint16_t	code_terms[4][16];	/* of nibbles, slot by slot */
@@ -67,14 +67,14 @@ cuckoo_low_mask(int bits)
 
 /* Where the bucket at `pos` begins: the byte, from the first bucket on. */
 static inline uint64_t
-cuckoo_bucket_byte(uint32_t pos, int f)
+cuckoo_bucket_byte(uint64_t pos, int f)
 {
-	return (uint64_t) pos * (uint32_t) (f - 1) >> 1;
+	return pos * (uint32_t) (f - 1) >> 1;
 }
 
 /* How many bits into that byte: 0 or 4. */
 static inline int
-cuckoo_bucket_shift(uint32_t pos, int f)
+cuckoo_bucket_shift(uint64_t pos, int f)
 {
 	return (int) (pos & (uint32_t) (f - 1) & 1) << 2;
 }
@@ -88,7 +88,7 @@ cuckoo_bucket_reach(int f)
 
 /* Loads the bucket at `pos`, which begins in the byte at `p`. */
 static inline CuckooBits
-cuckoo_bucket_load_at(const uint8_t *p, uint32_t pos, int f)
+cuckoo_bucket_load_at(const uint8_t *p, uint64_t pos, int f)
 {
 	int			off = cuckoo_bucket_shift(pos, f);
 	CuckooBits	b;
@@ -107,7 +107,7 @@ cuckoo_bucket_load_at(const uint8_t *p, uint32_t pos, int f)
 
 /* Loads the bucket at `pos` from the buckets of an image. */
 static inline CuckooBits
-cuckoo_bucket_load(const uint8_t *buckets, uint32_t pos, int f)
+cuckoo_bucket_load(const uint8_t *buckets, uint64_t pos, int f)
 {
 	return cuckoo_bucket_load_at(buckets + cuckoo_bucket_byte(pos, f), pos, f);
 }
@@ -230,19 +230,13 @@ cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 
 /* Which slots hold the fingerprint of the pattern, given the lane hits. */
 static inline uint32_t
-cuckoo_narrow_matches(uint64_t bucket, const CuckooPattern *p, uint64_t hits)
-{
-	return cuckoo_nibble_matches(bucket, p) &
-		cuckoo_narrow_slots(hits, p->gather);
-}
-
-static inline uint32_t
 cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 {
 	int			lane = p->lane;
 
 	if (lane <= CUCKOO_NARROW_BITS - 4)
-		return cuckoo_narrow_matches(b.lo, p, hits);
+		return cuckoo_nibble_matches(b.lo, p) &
+			cuckoo_narrow_slots(hits, p->gather);
 	hits >>= lane - 2;
 	return cuckoo_nibble_matches(b.lo, p) &
 		(uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |

@@ -104,13 +104,13 @@ narrow_bucket(const uint8_t *image, uint64_t place, bool whole)
 }
 
 /*
- * The lane of the element's fingerprint in every lane position.  It is the same
- * before cuckoo_fingerprint() as after.
+ * The lane of the fingerprint in every lane position, from the hash without its
+ * low nibble: that is all that cuckoo_fingerprint() would change.
  */
 static CUCKOO_INLINE uint64_t
 narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
 {
-	return h->lane_nibbles *
+	return h->lane_factor *
 		(grown ? ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xf0)
 		 : (uint32_t) hash & h->lane_mask);
 }
@@ -174,19 +174,20 @@ narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
 										  not_lanes, not_ones);
 	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
+	uint64_t	place;
 
 	if (CUCKOO_LIKELY(hits == 0))
 		return false;
-	place1 = cuckoo_select((hits1 & hits) != 0, place1, place2);
-	return whole ? whole_hit(h, image, hash, hits, place1)
-		: half_hit(h, image, hash, hits, place1);
+	place = cuckoo_select((hits1 & hits) != 0, place1, place2);
+	return whole ? whole_hit(h, image, hash, hits, place)
+		: half_hit(h, image, hash, hits, place);
 }
 
 static CUCKOO_INLINE bool
 narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				bool grown, bool whole)
 {
-	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
+	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 
 	return narrow_contains_at(h, image, hash, narrow_place(h, pair.pos1),
 							  narrow_place(h, pair.pos2),
@@ -241,7 +242,10 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return copies_of(image_matches(h, image, cuckoo_pair(h, hash)));
 }
 
-/* The part for narrow buckets; `grown` and `whole` as above. */
+typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
+							   const uint64_t *hashes, size_t n, bool *found);
+
+/* A part of a batch, in narrow buckets; `grown` and `whole` as above. */
 static CUCKOO_INLINE void
 narrow_batch(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
@@ -257,7 +261,7 @@ narrow_batch(const CuckooHeader *h, const uint8_t *image,
 	/* all reads are under way before the first is waited for */
 	for (size_t i = 0; i < n; i++)
 	{
-		CuckooPair	pair = cuckoo_pair_at(h, hashes[i], grown);
+		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
 
 		at[i].lanes = narrow_lanes(h, hashes[i], grown);
 		at[i].place1 = narrow_place(h, pair.pos1);
@@ -286,37 +290,48 @@ grown_whole_batch(const CuckooHeader *h, const uint8_t *image,
 }
 
 static CUCKOO_NOINLINE void
-other_batch(const CuckooHeader *h, const uint8_t *image,
+grown_batch(const CuckooHeader *h, const uint8_t *image,
 			const uint64_t *hashes, size_t n, bool *found)
 {
-	narrow_batch(h, image, hashes, n, found, h->level > 0, false);
+	narrow_batch(h, image, hashes, n, found, true, false);
 }
 
 static CUCKOO_NOINLINE void
-any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
-		  size_t n, bool *found)
+level0_batch(const CuckooHeader *h, const uint8_t *image,
+			 const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, false, false);
+}
+
+static CUCKOO_INLINE void
+prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooPair	pairs[BATCH];
 
-	for (size_t i = 0; i < n; i++)
-	{
-		pairs[i] = cuckoo_pair(h, hashes[i]);
-		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos1, h->bits));
-		CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pairs[i].pos2, h->bits));
-	}
-	for (size_t i = 0; i < n; i++)
-		found[i] = image_matches(h, image, pairs[i]) != 0;
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos1, h->bits));
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
 }
 
 void
 cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooPair	pair = cuckoo_pair(h, hash);
+	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
+}
 
-	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos1, h->bits));
-	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+/* The same in buckets of any kind. */
+static CUCKOO_NOINLINE void
+any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
+		  size_t n, bool *found)
+{
+	CuckooPair	pairs[BATCH];
+
+	for (size_t i = 0; i < n; i++)
+	{
+		pairs[i] = cuckoo_pair(h, hashes[i]);
+		prefetch_pair(h, image, pairs[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i] = image_matches(h, image, pairs[i]) != 0;
 }
 
 void
@@ -326,6 +341,10 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 	/* parts differ by one at most, as in a small one little would overlap */
 	size_t		parts = (n + BATCH - 1) / BATCH;
 	size_t		begin = 0;
+	BatchFunction batch = h->plain ? plain_batch
+		: h->whole ? grown_whole_batch
+		: !h->narrow ? any_batch
+		: h->level > 0 ? grown_batch : level0_batch;
 
 	for (size_t part = 0; part < parts; part++)
 	{
@@ -333,14 +352,7 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 
 		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
-		if (h->plain)
-			plain_batch(h, image, hashes + begin, count, found + begin);
-		else if (h->whole)
-			grown_whole_batch(h, image, hashes + begin, count, found + begin);
-		else if (h->narrow)
-			other_batch(h, image, hashes + begin, count, found + begin);
-		else
-			any_batch(h, image, hashes + begin, count, found + begin);
+		batch(h, image, hashes + begin, count, found + begin);
 		begin += count;
 	}
 }
@@ -588,7 +600,7 @@ static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
-	CuckooPair	pair = cuckoo_pair_at(h, hash, grown);
+	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 	uint64_t	place1 = narrow_place(h, pair.pos1);
 	uint64_t	place2 = narrow_place(h, pair.pos2);
 	uint64_t	not_lanes = ~narrow_lanes(h, hash, grown);
@@ -598,14 +610,15 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
 										  not_lanes, not_ones) & h->lane_tops;
 	uint64_t	hits = hits1 | hits2 >> 1;	/* a bit for each */
+	uint64_t	place;
 
 	if (hits == 0)
 		return CUCKOO_UNCHANGED;
 	if (CUCKOO_UNLIKELY((hits & (hits - 1)) != 0))
 		return remove_any(h, image, hash);
-	place1 = cuckoo_select(hits1 != 0, place1, place2);
-	return whole ? remove_whole_hit(h, image, hash, hits1 | hits2, place1)
-		: remove_half_hit(h, image, hash, hits1 | hits2, place1);
+	place = cuckoo_select(hits1 != 0, place1, place2);
+	return whole ? remove_whole_hit(h, image, hash, hits1 | hits2, place)
+		: remove_half_hit(h, image, hash, hits1 | hits2, place);
 }
 
 /* The kinds of filters, as in cuckoo_contains() */

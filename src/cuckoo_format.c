@@ -127,7 +127,7 @@ cuckoo_header_derive(CuckooHeader *h)
 		h->lane_gather <<= 4 * (CUCKOO_NARROW_BITS - h->bits);
 	}
 	h->lane_not_ones = ~h->lane_ones;
-	h->lane_nibbles = h->lane_ones >> 4;
+	h->lane_factor = h->lane_ones >> 4;
 	h->lane_tops = h->lane_ones << (lane - 1);
 	h->lane_rest = h->lane_tops - h->lane_ones;
 }

@@ -114,6 +114,9 @@ typedef enum CuckooStatus
 	CUCKOO_BAD_ITEMS
 } CuckooStatus;
 
+/* What follows from a core, see cuckoo_index.h. */
+typedef uint64_t CuckooMove;
+
 /* The header of an image, decoded, with what follows from it. */
 typedef struct CuckooHeader
 {
@@ -138,10 +141,10 @@ typedef struct CuckooHeader
 	bool		narrow;			/* f is CUCKOO_NARROW_BITS at most */
 	bool		whole;			/* narrow, and a bucket is whole bytes */
 	bool		plain;			/* whole, and level 0 */
-	const uint64_t *moves;		/* cuckoo_moves[windows] */
+	const CuckooMove *moves;	/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_not_ones;	/* ~lane_ones */
-	uint64_t	lane_nibbles;	/* lane_ones >> 4, for narrow buckets */
+	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
 	uint64_t	lane_tops;		/* highest */
 	uint64_t	lane_rest;		/* all but the highest */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */

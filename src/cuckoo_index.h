@@ -38,25 +38,31 @@
 #include "cuckoo_format.h"
 
 /*
- * What follows from a core, as one word that is read at once: in the high half
- * the low one of H for far, which is never 0, and 0 for near; in the low half P
- * at the last level << 8 for far, d for near.
- */
-typedef uint64_t CuckooMove;
-
-/*
  * The moves of all cores in filters without windows and with; CuckooHeader
  * points to those of the filter.  Those of 0, which 1 replaces, are those of 1.
+ *
+ * A move is one word, to be read at once: in the high half the low one of H for
+ * far, which is 0 for no core (test_index.c), and 0 for near; in the low half P
+ * at the last level << 8 for far, d for near.
  */
 extern const CuckooMove cuckoo_moves[2][256];
 
-/* A fingerprint at the filter's level and its two positions. */
+/*
+ * A fingerprint at the filter's level and its two positions.  These are 64 bits
+ * so that lookups need no instruction to extend them.
+ */
 typedef struct CuckooPair
 {
 	uint32_t	fp;
 	uint64_t	pos1;
 	uint64_t	pos2;
 } CuckooPair;
+
+static inline bool
+cuckoo_is_far(CuckooMove move)
+{
+	return move >> 32 != 0;
+}
 
 /* d, 0 for far */
 static inline uint32_t
@@ -88,34 +94,29 @@ cuckoo_fingerprint(uint32_t fp)
 }
 
 /*
- * The pair of a hash, but for cuckoo_fingerprint(), which lookups in narrow
- * buckets put off.  `grown` says whether the level is not 0; it is an
- * argument for callers that have found it out.
+ * The positions of a hash; the fingerprint is left out.  `grown` says whether the
+ * level is not 0; it is an argument for callers that have found it out.
  *
  * Near or far, the sign of s - j1 and the order of j1 and j2 are as good as
  * random: they are selected, not branched on, as a branch would be mispredicted
  * every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
-cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, bool grown)
+cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
 	uint32_t	far = cuckoo_far_bucket(h, move, j1);
-	uint64_t	near = cuckoo_computed(j1 ^ (uint32_t) move);
-	uint64_t	j2 = move >> 32 != 0 ? far : near;
-	CuckooPair	pair;
+	uint32_t	near = j1 ^ (uint32_t) move;
+	uint64_t	j2 = cuckoo_select(cuckoo_is_far(move), far, near);
+	CuckooPair	pair = {0, j1, j2};
 
-	pair.fp = (uint32_t) hash & h->base_mask;
-	pair.pos1 = j1;
-	pair.pos2 = j2;
 	if (grown)
 	{
-		uint32_t	larger = 0 - (uint32_t) (j1 > j2);
+		uint32_t	larger = (uint32_t) cuckoo_opaque(0 - (uint64_t) (j1 > j2));
 		uint32_t	p = cuckoo_far_segment(move);
 		uint32_t	segment = (uint32_t) hash >> CUCKOO_CORE_BITS ^ (p & larger);
 
-		pair.fp = ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xff);
 		pair.pos1 += (segment & h->level_mask) * h->base;
 		pair.pos2 += ((segment ^ p) & h->level_mask) * h->base;
 	}
@@ -125,9 +126,10 @@ cuckoo_pair_at(const CuckooHeader *h, uint64_t hash, bool grown)
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
-	CuckooPair	pair = cuckoo_pair_at(h, hash, h->level > 0);
+	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
 
-	pair.fp = cuckoo_fingerprint(pair.fp);
+	pair.fp = cuckoo_fingerprint(((uint32_t) hash & h->ext_mask) >> h->level |
+								 ((uint32_t) hash & 0xff));
 	return pair;
 }
 
@@ -140,7 +142,7 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	j;
 
 	/* m0 is a multiple of the window, and d smaller: no need to divide */
-	if (cuckoo_near_step(move) != 0)
+	if (!cuckoo_is_far(move))
 		return pos ^ cuckoo_near_step(move);
 	if (h->level == 0)
 		return cuckoo_far_bucket(h, move, pos);
@@ -159,7 +161,7 @@ cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
 	CuckooMove	move = h->moves[core];
 
-	if (cuckoo_near_step(move) != 0 || j < cuckoo_far_bucket(h, move, j))
+	if (!cuckoo_is_far(move) || j < cuckoo_far_bucket(h, move, j))
 		return 0;
 	return cuckoo_far_segment(move) >> level & 1;
 }

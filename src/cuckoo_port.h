@@ -69,11 +69,11 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
- * x, which the compiler has to compute here, not where it is used: else it may
- * make a branch of a selection, to do that on one side only.
+ * x, of which the compiler shall not know how it came about: else clang makes a
+ * branch in a loop of a mask that a comparison gives.
  */
 static inline uint64_t
-cuckoo_computed(uint64_t x)
+cuckoo_opaque(uint64_t x)
 {
 #if defined(__GNUC__) || defined(__clang__)
 	__asm__("" : "+r" (x));

@@ -44,6 +44,30 @@ test_codes(void)
 	printf("codes: all %d\n", n);
 }
 
+/* The tables that only lookups and deletes read. */
+static void
+test_nibble_tables(void)
+{
+	const CuckooTables *t = &cuckoo_tables;
+
+	for (uint32_t core = 0; core < 256; core++)
+		CHECK(t->core_nibbles[core] == (core == 0 ? 1 : core % 16) * 0x1111,
+			  "core %d", (int) core);
+	for (uint32_t slots = 0; slots < 16; slots++)
+	{
+		uint32_t	nibbles = 0;
+
+		for (int i = 0; i < 4; i++)
+			nibbles |= (slots >> i & 1) * (UINT32_C(0xf) << 4 * i);
+		CHECK(t->slot_nibbles[slots] == nibbles, "slots %d", (int) slots);
+	}
+	for (int i = 0; i < 4; i++)
+		CHECK(t->up_to_slot[1 << i] == (UINT32_C(0x10) << 4 * i) - 1,
+			  "slot %d", i);
+	for (int code = 0; code < CUCKOO_CODES_ZERO; code++)
+		CHECK(t->zero_codes[t->nibbles[code] >> 4] == code, "code %d", code);
+}
+
 /*
  * A fingerprint of f bits with a core: often small, or one that differs from
  * an earlier one in a single bit, so that lanes and nibbles agree by parts.
@@ -183,6 +207,7 @@ main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_bucket");
 	TEST(test_codes());
+	TEST(test_nibble_tables());
 	for (int f = 8; f <= 32; f++)
 		TEST(test_width(f));
 	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches, adding\n");
