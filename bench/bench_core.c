@@ -24,9 +24,8 @@
  *
  * The reference costs what reading two unrelated places of the filter costs,
  * a cache line each, and nothing else.  Its iterations are those of the
- * lookups: a key is made from a counter (splitmix64, one multiplication or two
- * for the walk through present keys), and gives the places, here by one
- * multiplication each.  They are lines of the filter's own memory, aligned,
+ * lookups: a key is made from a counter (splitmix64), and gives the places, here
+ * by one multiplication each.  They are lines of the filter's own memory, aligned,
  * and read whole (the sum of their eight words).  No iteration of any loop
  * waits for another, so the processor overlaps as many as it can hold.  The
  * memory comes from malloc(), as it does in PostgreSQL; no huge pages are
@@ -204,10 +203,13 @@ loop_present(const CuckooHeader *h, const uint8_t *image, uint64_t first,
 	uint64_t	sum = 0;
 
 	first %= n;
-	for (uint64_t i = 0; i < PROBES; i++)
+	for (uint64_t left = PROBES; left > 0; first = 0)
 	{
-		sum += cuckoo_contains(h, image, key(first));
-		first = first + 1 < n ? first + 1 : 0;
+		uint64_t	end = left < n - first ? first + left : n;
+
+		left -= end - first;
+		for (uint64_t i = first; i < end; i++)
+			sum += cuckoo_contains(h, image, key(i));
 	}
 	return sum;
 }
@@ -288,17 +290,19 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 	seen[BATCHED] = timed(loop_batched, &h, image, absent + 2 * PROBES, n, &sum);
 	sink += sum;
 
+	sum = 0;
 	start = now();
 	for (uint64_t i = 0; i < deletes; i++)
-		sink += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
+		sum += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
 	seen[DELETE] = (now() - start) / (double) deletes;
 	start = now();
 	for (uint64_t i = deletes; i < 2 * deletes; i++)
 	{
 		cuckoo_prefetch(&h, image, key(i + AHEAD));
-		sink += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
+		sum += cuckoo_remove(&h, image, key(i)) == CUCKOO_OK;
 	}
 	seen[DELETES] = (now() - start) / (double) deletes;
+	sink += sum;
 
 	memset(image, 0, size);
 	h.items = 0;

@@ -567,7 +567,7 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 
 	hit = hit * 2 - 1;			/* all bits up to lane i */
 	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
-	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) << (h->bits - 4);
+	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) * h->lane_size;
 	change &= hit;
 	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
 	cuckoo_store64(p, cuckoo_load64(p) ^ change << shift);
@@ -606,19 +606,19 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	uint64_t	not_lanes = ~narrow_lanes(h, hash, grown);
 	uint64_t	not_ones = h->lane_not_ones;
 	uint64_t	hits1 = cuckoo_full_lanes(narrow_bucket(image, place1, whole) ^
-										  not_lanes, not_ones) & h->lane_tops;
+										  not_lanes, not_ones);
 	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
-										  not_lanes, not_ones) & h->lane_tops;
-	uint64_t	hits = hits1 | hits2 >> 1;	/* a bit for each */
+										  not_lanes, not_ones);
+	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
 	uint64_t	place;
 
 	if (hits == 0)
 		return CUCKOO_UNCHANGED;
-	if (CUCKOO_UNLIKELY((hits & (hits - 1)) != 0))
+	if (CUCKOO_UNLIKELY((((hits - 1) | (hits1 & hits2)) & hits) != 0))
 		return remove_any(h, image, hash);
-	place = cuckoo_select(hits1 != 0, place1, place2);
-	return whole ? remove_whole_hit(h, image, hash, hits1 | hits2, place)
-		: remove_half_hit(h, image, hash, hits1 | hits2, place);
+	place = cuckoo_select((hits1 & hits) != 0, place1, place2);
+	return whole ? remove_whole_hit(h, image, hash, hits, place)
+		: remove_half_hit(h, image, hash, hits, place);
 }
 
 /* The kinds of filters, as in cuckoo_contains() */

@@ -116,7 +116,8 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->lane_mask = h->base_mask & ~UINT32_C(15);
 
 	lane = h->bits - 4;
-	h->lane_ones = UINT64_C(1) | UINT64_C(1) << lane;
+	h->lane_size = UINT64_C(1) << lane;
+	h->lane_ones = UINT64_C(1) | h->lane_size;
 	h->lane_gather = 0;
 	if (h->narrow)
 	{

@@ -145,6 +145,7 @@ typedef struct CuckooHeader
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_not_ones;	/* ~lane_ones */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
+	uint64_t	lane_size;		/* 2 ^ bits of a lane */
 	uint64_t	lane_tops;		/* highest */
 	uint64_t	lane_rest;		/* all but the highest */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
