@@ -106,9 +106,9 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	far = cuckoo_far_bucket(h, move, j1);
-	uint32_t	near = j1 ^ (uint32_t) move;
-	uint64_t	j2 = cuckoo_select(cuckoo_is_far(move), far, near);
+	uint32_t	if_far = cuckoo_far_bucket(h, move, j1);
+	uint32_t	if_near = j1 ^ (uint32_t) move;
+	uint64_t	j2 = cuckoo_select(cuckoo_is_far(move), if_far, if_near);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)

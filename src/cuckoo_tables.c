@@ -78,6 +78,14 @@
 #define B1(p) C1((p) | 1 << 4), B2(p)
 #define B0(p) C0((p) | 0 << 4), B1(p)
 
+#define QUADRUPLES \
+	B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7), \
+	B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
+
+_Static_assert(sizeof((const uint16_t[]) {QUADRUPLES}) ==
+			   CUCKOO_CODES * sizeof(uint16_t),
+			   "all sorted quadruples, each once");
+
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
 	M(r##8), M(r##9), M(r##a), M(r##b), M(r##c), M(r##d), M(r##e), M(r##f)
@@ -103,10 +111,7 @@
 				- (15 - (n) / 256))
 
 const CuckooTables cuckoo_tables = {
-	.nibbles = {
-		B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7),
-		B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
-	},
+	.nibbles = {QUADRUPLES},
 	.core_nibbles = {ROW256(CORE, 0x)},
 	.slot_nibbles = {
 		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
