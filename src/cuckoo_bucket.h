@@ -124,18 +124,55 @@ cuckoo_used_lanes(uint64_t x, uint64_t rest)
 }
 
 /*
- * Set in the top bit of each of the lanes of x that is all ones, and perhaps of
- * lanes above such a one; clear in that of the others.  So the lowest lane that
- * has it set is all ones.  The other bits mean nothing.  `not_ones` has the
- * lowest bit of each lane clear, all others set.
- *
- * This is Mycroft's test for a zero byte (Warren, Hacker's Delight, 6-1) turned
- * over, which saves an instruction: with x = ~y it is (y - ones) & ~y.
+ * Where two narrow buckets have the lane looked for.  A bit is set in the top
+ * bit of each such lane, and perhaps of lanes above one in the same bucket: so
+ * the lowest that has it set is one.  All other bits are clear.
  */
-static inline uint64_t
-cuckoo_full_lanes(uint64_t x, uint64_t not_ones)
+typedef struct CuckooLaneHits
 {
-	return x & (not_ones - x);
+	uint64_t	first;			/* of the first bucket */
+	uint64_t	any;			/* of either */
+	uint64_t	both;			/* of both at once */
+} CuckooLaneHits;
+
+/*
+ * Compares the lanes of two buckets with `lanes`, the one looked for in every
+ * lane position, by Mycroft's test for a zero byte (Warren, Hacker's Delight,
+ * 6-1): (x - ones) & ~x & tops.
+ *
+ * Lookups want it in vector registers not because that is fewer instructions,
+ * which it is hardly, but for the general ones this leaves to the lookups that
+ * follow: see narrow_place().
+ */
+static CUCKOO_INLINE CuckooLaneHits
+cuckoo_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
+				 const CuckooHeader *h)
+{
+	CuckooLaneHits hits;
+#if CUCKOO_SSE2
+	__m128i		x = _mm_xor_si128(_mm_set_epi64x((int64_t) bucket2,
+												 (int64_t) bucket1),
+								  _mm_set1_epi64x((int64_t) lanes));
+	__m128i		ones = _mm_set1_epi64x((int64_t) h->lane_ones);
+	__m128i		tops = _mm_set1_epi64x((int64_t) h->lane_tops);
+	__m128i		here = _mm_and_si128(_mm_andnot_si128(x, _mm_sub_epi64(x, ones)),
+									 tops);
+	__m128i		there = _mm_shuffle_epi32(here, _MM_SHUFFLE(1, 0, 3, 2));
+
+	hits.first = (uint64_t) _mm_cvtsi128_si64(here);
+	hits.any = (uint64_t) _mm_cvtsi128_si64(_mm_or_si128(here, there));
+	hits.both = (uint64_t) _mm_cvtsi128_si64(_mm_and_si128(here, there));
+#else
+	uint64_t	x1 = bucket1 ^ lanes;
+	uint64_t	x2 = bucket2 ^ lanes;
+	uint64_t	hits1 = (x1 - h->lane_ones) & ~x1 & h->lane_tops;
+	uint64_t	hits2 = (x2 - h->lane_ones) & ~x2 & h->lane_tops;
+
+	hits.first = hits1;
+	hits.any = hits1 | hits2;
+	hits.both = hits1 & hits2;
+#endif
+	return hits;
 }
 
 /*

@@ -124,7 +124,7 @@ any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 
 /*
  * Is it in one of two buckets, given the lanes of either that
- * cuckoo_full_lanes() has found to agree, and where the first bucket that has
+ * cuckoo_lane_hits() has found to agree, and where the first bucket that has
  * such a lane begins?
  *
  * Mostly it is one lane, and its nibble agrees too.  Of several some may not
@@ -167,20 +167,16 @@ static CUCKOO_INLINE bool
 narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
 {
-	uint64_t	not_lanes = ~lanes;
-	uint64_t	not_ones = h->lane_not_ones;
-	uint64_t	hits1 = cuckoo_full_lanes(narrow_bucket(image, place1, whole) ^
-										  not_lanes, not_ones);
-	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
-										  not_lanes, not_ones);
-	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
+	CuckooLaneHits hits = cuckoo_lane_hits(narrow_bucket(image, place1, whole),
+										   narrow_bucket(image, place2, whole),
+										   lanes, h);
 	uint64_t	place;
 
-	if (CUCKOO_LIKELY(hits == 0))
+	if (CUCKOO_LIKELY(hits.any == 0))
 		return false;
-	place = cuckoo_select((hits1 & hits) != 0, place1, place2);
-	return whole ? whole_hit(h, image, hash, hits, place)
-		: half_hit(h, image, hash, hits, place);
+	place = cuckoo_select(hits.first != 0, place1, place2);
+	return whole ? whole_hit(h, image, hash, hits.any, place)
+		: half_hit(h, image, hash, hits.any, place);
 }
 
 static CUCKOO_INLINE bool
@@ -593,7 +589,7 @@ remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 
 /*
  * As in lookups, narrow buckets have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when cuckoo_full_lanes() finds a
+ * which bucket or slot it is.  It is taken when cuckoo_lane_hits() finds a
  * single lane, which then does agree.
  */
 static CUCKOO_INLINE CuckooStatus
@@ -603,22 +599,18 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 	uint64_t	place1 = narrow_place(h, pair.pos1);
 	uint64_t	place2 = narrow_place(h, pair.pos2);
-	uint64_t	not_lanes = ~narrow_lanes(h, hash, grown);
-	uint64_t	not_ones = h->lane_not_ones;
-	uint64_t	hits1 = cuckoo_full_lanes(narrow_bucket(image, place1, whole) ^
-										  not_lanes, not_ones);
-	uint64_t	hits2 = cuckoo_full_lanes(narrow_bucket(image, place2, whole) ^
-										  not_lanes, not_ones);
-	uint64_t	hits = (hits1 | hits2) & h->lane_tops;
+	CuckooLaneHits hits = cuckoo_lane_hits(narrow_bucket(image, place1, whole),
+										   narrow_bucket(image, place2, whole),
+										   narrow_lanes(h, hash, grown), h);
 	uint64_t	place;
 
-	if (hits == 0)
+	if (hits.any == 0)
 		return CUCKOO_UNCHANGED;
-	if (CUCKOO_UNLIKELY((((hits - 1) | (hits1 & hits2)) & hits) != 0))
+	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
 		return remove_any(h, image, hash);
-	place = cuckoo_select((hits1 & hits) != 0, place1, place2);
-	return whole ? remove_whole_hit(h, image, hash, hits, place)
-		: remove_half_hit(h, image, hash, hits, place);
+	place = cuckoo_select(hits.first != 0, place1, place2);
+	return whole ? remove_whole_hit(h, image, hash, hits.any, place)
+		: remove_half_hit(h, image, hash, hits.any, place);
 }
 
 /* The kinds of filters, as in cuckoo_contains() */

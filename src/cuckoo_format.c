@@ -127,7 +127,6 @@ cuckoo_header_derive(CuckooHeader *h)
 			UINT64_C(1) << 2 * (lane - 1) | UINT64_C(1) << 3 * (lane - 1);
 		h->lane_gather <<= 4 * (CUCKOO_NARROW_BITS - h->bits);
 	}
-	h->lane_not_ones = ~h->lane_ones;
 	h->lane_factor = h->lane_ones >> 4;
 	h->lane_tops = h->lane_ones << (lane - 1);
 	h->lane_rest = h->lane_tops - h->lane_ones;

@@ -143,7 +143,6 @@ typedef struct CuckooHeader
 	bool		plain;			/* whole, and level 0 */
 	const CuckooMove *moves;	/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
-	uint64_t	lane_not_ones;	/* ~lane_ones */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */
 	uint64_t	lane_tops;		/* highest */
