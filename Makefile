@@ -71,10 +71,16 @@ core = src/cuckoo_format.c src/cuckoo_tables.c src/cuckoo_filter.c src/cuckoo_bu
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
 unit_tests = $(patsubst test/unit/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
 
+# those of what differs where the compiler is not gcc or the machine not x86-64
+portable_tests = $(addprefix build/portable_,test_bucket test_format test_index)
+
 build/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p build
 	$(CC) $(UNIT_CFLAGS) -Isrc -o $@ $< $(core) -lm
+build/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
+	@mkdir -p build
+	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
 
 .PHONY: unit
-unit: $(unit_tests)
+unit: $(unit_tests) $(portable_tests)
 	@status=0; for t in $^; do echo "$$t:"; $$t || status=1; done; exit $$status

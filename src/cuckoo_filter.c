@@ -557,8 +557,8 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
 
-	if (((nibbles ^ cuckoo_tables.core_nibbles[hash & 0xff]) &
-		 cuckoo_tables.slot_nibbles[slot]) != 0)
+	if (CUCKOO_UNLIKELY(((nibbles ^ cuckoo_tables.core_nibbles[hash & 0xff]) &
+						 cuckoo_tables.slot_nibbles[slot]) != 0))
 		return CUCKOO_UNCHANGED;
 
 	hit = hit * 2 - 1;			/* all bits up to lane i */

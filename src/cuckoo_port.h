@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_port.h
- *		What the core needs of compiler and surroundings; every compiler #if
- *		of the core is here.
+ *		What the core needs of compiler, machine and surroundings; what these
+ *		have is found out here only.
  *
  * The core (port, format, bucket, index, filter, build) includes libc headers
  * only.  It never allocates, never prints and never fails other than by a
@@ -13,6 +13,9 @@
  * All multi-byte numbers of an image are little-endian and unaligned; they
  * are read and written by the functions below and nothing else.  Compilers
  * turn each into a single load or store where the machine allows it.
+ *
+ * Whatever is particular to a compiler or machine has a twin in plain C, which
+ * CUCKOO_PORTABLE chooses, for tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,12 +52,18 @@ cuckoo_check_interrupts(void)
 
 #endif
 
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(CUCKOO_PORTABLE)
+#define CUCKOO_GNU 1
+#else
+#define CUCKOO_GNU 0
+#endif
+
 /*
  * CUCKOO_INLINE is for what the callers specialise by a constant argument, or
  * what would pass a struct through memory; CUCKOO_NOINLINE for what should not
  * take registers from the path beside it.
  */
-#if defined(__GNUC__) || defined(__clang__)
+#if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
 #define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
 #define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
@@ -75,7 +84,7 @@ cuckoo_check_interrupts(void)
 static inline uint64_t
 cuckoo_opaque(uint64_t x)
 {
-#if defined(__GNUC__) || defined(__clang__)
+#if CUCKOO_GNU
 	__asm__("" : "+r" (x));
 #endif
 	return x;
@@ -88,7 +97,7 @@ cuckoo_opaque(uint64_t x)
 static inline uint64_t
 cuckoo_select(bool c, uint64_t a, uint64_t b)
 {
-#ifdef __has_builtin
+#if CUCKOO_GNU && defined(__has_builtin)
 #if __has_builtin(__builtin_expect_with_probability)
 	return __builtin_expect_with_probability(c, 1, 0.5) ? a : b;
 #endif
@@ -100,7 +109,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
  * Two words are computed with at once in the vector registers that every x86-64
  * has; elsewhere one by one.
  */
-#if (defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)
+#if ((defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)) && \
+	!defined(CUCKOO_PORTABLE)
 #include <emmintrin.h>
 #define CUCKOO_SSE2 1
 #else
@@ -112,21 +122,24 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
  * bytes are put together one by one, which is right on every machine.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
-	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)
 #define CUCKOO_LITTLE_ENDIAN 1
 #else
 #define CUCKOO_LITTLE_ENDIAN 0
 #endif
 
-#ifdef __SIZEOF_INT128__
+#if defined(__SIZEOF_INT128__) && !defined(CUCKOO_PORTABLE)
+#define CUCKOO_INT128 1
 __extension__ typedef unsigned __int128 cuckoo_uint128;
+#else
+#define CUCKOO_INT128 0
 #endif
 
 /* floor(hash * m / 2^64) */
 static inline uint32_t
 cuckoo_scale(uint64_t hash, uint32_t m)
 {
-#ifdef __SIZEOF_INT128__
+#if CUCKOO_INT128
 	return (uint32_t) ((cuckoo_uint128) hash * m >> 64);
 #else
 	uint64_t	low = (hash & 0xffffffff) * m;

@@ -100,6 +100,45 @@ some_fingerprint(int f, const uint32_t *earlier, int n)
 	return (fp & 0xff) == 0 ? fp | (1 + (uint32_t) unit_below(255)) : fp;
 }
 
+/* What is found of a lane in two buckets, against slots taken apart. */
+static void
+check_lane_hits(const CuckooHeader *h, const CuckooBits buckets[2], uint32_t fp)
+{
+	int			f = h->bits;
+	uint64_t	lanes = h->lane_ones * (fp >> 4);
+	uint64_t	expected[2];
+
+	for (int i = 0; i < 2; i++)
+	{
+		uint32_t	slots[4];
+
+		cuckoo_bucket_unpack(buckets[i], f, slots);
+		expected[i] = 0;
+		for (int k = 3; k >= 0; k--)
+			if (slots[k] >> 4 == fp >> 4)
+				expected[i] = UINT64_C(1) << (11 + (k + 1) * (f - 4));
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		uint64_t	mine = expected[i];
+		uint64_t	other = expected[1 - i];
+		CuckooLaneHits hits = cuckoo_lane_hits(buckets[i].lo, buckets[1 - i].lo,
+											   lanes, h);
+		CuckooLaneHits back = cuckoo_lane_hits(buckets[1 - i].lo, buckets[i].lo,
+											   lanes, h);
+
+		CHECK((hits.first & (0 - hits.first)) == mine &&
+			  (hits.any & (0 - hits.any)) ==
+			  (mine != 0 && (other == 0 || mine < other) ? mine : other),
+			  "f %d, fp %" PRIx32 ": lowest lane", f, fp);
+		CHECK((hits.any & ~h->lane_tops) == 0,
+			  "f %d, fp %" PRIx32 ": other bits", f, fp);
+		CHECK(hits.any == (hits.first | back.first) &&
+			  hits.both == (hits.first & back.first),
+			  "f %d, fp %" PRIx32 ": of two buckets", f, fp);
+	}
+}
+
 static void
 test_width(int f)
 {
@@ -109,6 +148,7 @@ test_width(int f)
 	uint8_t    *theirs = unit_alloc(size);
 	uint32_t	all[BUCKETS][4] = {{0}};
 	CuckooHeader h = unit_header(2, f, 8);
+	CuckooBits	previous = {0, 0};
 
 	CHECK(cuckoo_bucket_bits(f) == bits, "f %d", f);
 
@@ -174,7 +214,14 @@ test_width(int f)
 			CHECK(cuckoo_bucket_matches(b, &pattern, hits) == matches,
 				  "f %d, fp %" PRIx32 ": not slots %" PRIx32, f, probes[i],
 				  matches);
+			if (f <= CUCKOO_NARROW_BITS)
+			{
+				CuckooBits	two[2] = {b, previous};
+
+				check_lane_hits(&h, two, probes[i]);
+			}
 		}
+		previous = b;
 		naive_sort(slots);
 		CHECK(memcmp(out, slots, sizeof(out)) == 0,
 			  "f %d, bucket %" PRIu32 ": round trip", f, pos);
