@@ -71,7 +71,7 @@ core = src/cuckoo_format.c src/cuckoo_tables.c src/cuckoo_filter.c src/cuckoo_bu
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
 unit_tests = $(patsubst test/unit/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
 
-# those of what differs where the compiler is not gcc or the machine not x86-64
+# those that see the twins in plain C, see cuckoo_port.h
 portable_tests = $(addprefix build/portable_,test_bucket test_format test_index)
 
 build/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)

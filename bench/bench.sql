@@ -143,15 +143,15 @@ PREPARE slice(int, int) AS SELECT length(substring(bytes FROM $2 FOR 768)) FROM 
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE slice(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(20, 7919);
--- random: an element, of which two in three are in the filter, or a place in the bytes
-CREATE FUNCTION point(i int, size int) RETURNS int LANGUAGE sql IMMUTABLE AS
-	$$SELECT (hashint4(i) & 2147483647) % (size - 768) + 1$$;
+-- random: a place in the bytes, or an element, of which two in three are in the filter
+CREATE FUNCTION place(i int, size int) RETURNS int LANGUAGE sql IMMUTABLE AS
+	$$SELECT (hashint4(i) & 2147483647) % (size - 767) + 1$$;
 CREATE PROCEDURE each(statement text, id int, n int) LANGUAGE plpgsql AS $$
 DECLARE
 	size int := (SELECT length(bytes) FROM large l WHERE l.id = each.id);
 BEGIN
 	FOR i IN 1..n LOOP
-		EXECUTE format('EXECUTE %s(%s, %s)', statement, id, point(i, size));
+		EXECUTE format('EXECUTE %s(%s, %s)', statement, id, place(i, size));
 	END LOOP;
 END $$;
 CALL compare('probe', '100,000 EXECUTEs, 8e6 items : substrings of 768 bytes',
@@ -160,13 +160,13 @@ CALL compare('probe', '100,000 EXECUTEs, ' || :large::float8 || ' items : the sa
 	'CALL each(''probe'', 20, 100000)', 'CALL each(''slice'', 20, 100000)', 2.2);
 -- two filters in turn, so that none is kept
 CREATE FUNCTION lateral_(expression text, id int) RETURNS text LANGUAGE sql AS
-	$$SELECT format('SELECT count(x) FROM (SELECT i, point(i, %s) AS point FROM generate_series(1, 100000) i) i,
+	$$SELECT format('SELECT count(x) FROM (SELECT i, place(i, %s) AS place FROM generate_series(1, 100000) i) i,
 		LATERAL (SELECT %s AS x FROM large WHERE id = %s + i %% 2) s',
 		(SELECT length(bytes) FROM large l WHERE l.id = lateral_.id), expression, id)$$;
 CALL compare('probe', '100,000 lateral probes of two, 8e6 items : the same',
-	lateral_('cf_contains(f, point)', 10), lateral_('length(substring(bytes FROM point FOR 768))', 10), 2.2);
+	lateral_('cf_contains(f, place)', 10), lateral_('length(substring(bytes FROM place FOR 768))', 10), 2.2);
 CALL compare('probe', '100,000 lateral probes of two, ' || :large::float8 || ' items : the same',
-	lateral_('cf_contains(f, point)', 20), lateral_('length(substring(bytes FROM point FOR 768))', 20), 2.2);
+	lateral_('cf_contains(f, place)', 20), lateral_('length(substring(bytes FROM place FOR 768))', 20), 2.2);
 
 -- ---- arrays, and changes of a variable ----
 

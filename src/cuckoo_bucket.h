@@ -124,15 +124,16 @@ cuckoo_used_lanes(uint64_t x, uint64_t rest)
 }
 
 /*
- * Where two narrow buckets have the lane looked for.  A bit is set in the top
- * bit of each such lane, and perhaps of lanes above one in the same bucket: so
- * the lowest that has it set is one.  All other bits are clear.
+ * Where two narrow buckets have the lane looked for: the top bit of each such
+ * lane is set, and perhaps that of lanes above one in the same bucket.  So the
+ * lowest bit of `first` and of `any` is such a lane, and one that `both` leaves
+ * out is not one in both.  All other bits are clear.
  */
 typedef struct CuckooLaneHits
 {
-	uint64_t	first;			/* of the first bucket */
-	uint64_t	any;			/* of either */
-	uint64_t	both;			/* of both at once */
+	uint64_t	first;			/* in the first bucket */
+	uint64_t	any;			/* in either */
+	uint64_t	both;			/* in each */
 } CuckooLaneHits;
 
 /*
@@ -140,13 +141,13 @@ typedef struct CuckooLaneHits
  * lane position, by Mycroft's test for a zero byte (Warren, Hacker's Delight,
  * 6-1): (x - ones) & ~x & tops.
  *
- * Lookups want it in vector registers not because that is fewer instructions,
- * which it is hardly, but for the general ones this leaves to the lookups that
- * follow: see narrow_place().
+ * In vector registers that is no fewer instructions.  It is for the general
+ * registers, which it leaves to the lookups that follow (cuckoo_filter.c, on
+ * lookups in narrow buckets).
  */
 static CUCKOO_INLINE CuckooLaneHits
-cuckoo_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
-				 const CuckooHeader *h)
+cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
+					  const CuckooHeader *h)
 {
 	CuckooLaneHits hits;
 #if CUCKOO_SSE2
@@ -224,8 +225,9 @@ cuckoo_lower_lanes(CuckooBits b)
 }
 
 /*
- * Which slots agree with the pattern in all bits but the low nibble: zero for
- * none, else a value for cuckoo_bucket_matches().
+ * Which slots agree with the pattern in all bits but the low nibble, exactly,
+ * other than cuckoo_pair_lane_hits(): zero for none, else a value for
+ * cuckoo_bucket_matches().
  */
 static inline uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)

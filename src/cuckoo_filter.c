@@ -123,9 +123,9 @@ any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * Is it in one of two buckets, given the lanes of either that
- * cuckoo_lane_hits() has found to agree, and where the first bucket that has
- * such a lane begins?
+ * Is it in one of two buckets, given the lanes of either that agree by
+ * cuckoo_pair_lane_hits(), and where the first bucket that has such a lane
+ * begins?
  *
  * Mostly it is one lane, and its nibble agrees too.  Of several some may not
  * agree, or be the other bucket's, but the lowest of the bucket's own does: if
@@ -167,9 +167,9 @@ static CUCKOO_INLINE bool
 narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
 {
-	CuckooLaneHits hits = cuckoo_lane_hits(narrow_bucket(image, place1, whole),
-										   narrow_bucket(image, place2, whole),
-										   lanes, h);
+	CuckooLaneHits hits =
+		cuckoo_pair_lane_hits(narrow_bucket(image, place1, whole),
+							  narrow_bucket(image, place2, whole), lanes, h);
 	uint64_t	place;
 
 	if (CUCKOO_LIKELY(hits.any == 0))
@@ -589,7 +589,7 @@ remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 
 /*
  * As in lookups, narrow buckets have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when cuckoo_lane_hits() finds a
+ * which bucket or slot it is.  It is taken when cuckoo_pair_lane_hits() finds a
  * single lane, which then does agree.
  */
 static CUCKOO_INLINE CuckooStatus
@@ -599,9 +599,10 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 	uint64_t	place1 = narrow_place(h, pair.pos1);
 	uint64_t	place2 = narrow_place(h, pair.pos2);
-	CuckooLaneHits hits = cuckoo_lane_hits(narrow_bucket(image, place1, whole),
-										   narrow_bucket(image, place2, whole),
-										   narrow_lanes(h, hash, grown), h);
+	CuckooLaneHits hits =
+		cuckoo_pair_lane_hits(narrow_bucket(image, place1, whole),
+							  narrow_bucket(image, place2, whole),
+							  narrow_lanes(h, hash, grown), h);
 	uint64_t	place;
 
 	if (hits.any == 0)

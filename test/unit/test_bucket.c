@@ -106,30 +106,29 @@ check_lane_hits(const CuckooHeader *h, const CuckooBits buckets[2], uint32_t fp)
 {
 	int			f = h->bits;
 	uint64_t	lanes = h->lane_ones * (fp >> 4);
-	uint64_t	expected[2];
+	uint64_t	expected[2] = {0, 0};
 
 	for (int i = 0; i < 2; i++)
 	{
 		uint32_t	slots[4];
 
 		cuckoo_bucket_unpack(buckets[i], f, slots);
-		expected[i] = 0;
-		for (int k = 3; k >= 0; k--)
+		for (int k = 0; k < 4; k++)
 			if (slots[k] >> 4 == fp >> 4)
-				expected[i] = UINT64_C(1) << (11 + (k + 1) * (f - 4));
+				expected[i] |= UINT64_C(1) << (11 + (k + 1) * (f - 4));
 	}
 	for (int i = 0; i < 2; i++)
 	{
 		uint64_t	mine = expected[i];
-		uint64_t	other = expected[1 - i];
-		CuckooLaneHits hits = cuckoo_lane_hits(buckets[i].lo, buckets[1 - i].lo,
-											   lanes, h);
-		CuckooLaneHits back = cuckoo_lane_hits(buckets[1 - i].lo, buckets[i].lo,
-											   lanes, h);
+		uint64_t	all = expected[0] | expected[1];
+		CuckooLaneHits hits = cuckoo_pair_lane_hits(buckets[i].lo,
+													buckets[1 - i].lo, lanes, h);
+		CuckooLaneHits back = cuckoo_pair_lane_hits(buckets[1 - i].lo,
+													buckets[i].lo, lanes, h);
 
-		CHECK((hits.first & (0 - hits.first)) == mine &&
-			  (hits.any & (0 - hits.any)) ==
-			  (mine != 0 && (other == 0 || mine < other) ? mine : other),
+		CHECK((mine & ~hits.first) == 0, "f %d, fp %" PRIx32 ": every lane", f, fp);
+		CHECK((hits.first & (0 - hits.first)) == (mine & (0 - mine)) &&
+			  (hits.any & (0 - hits.any)) == (all & (0 - all)),
 			  "f %d, fp %" PRIx32 ": lowest lane", f, fp);
 		CHECK((hits.any & ~h->lane_tops) == 0,
 			  "f %d, fp %" PRIx32 ": other bits", f, fp);
