@@ -18,6 +18,7 @@
 
 #include "utils/array.h"
 #include "utils/expandeddatum.h"
+#include "utils/relcache.h"
 
 #include "cuckoo_filter.h"
 
@@ -59,6 +60,34 @@
 /* _PG_init() has been declared from 16 on. */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+/* ExecutorRun() had another argument before 18. */
+#if PG_VERSION_NUM >= 180000
+#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count
+#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count
+#else
+#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#endif
+
+/* May the user call a function?  An AclResult. */
+#if PG_VERSION_NUM >= 160000
+#define CUCKOO_ACL_EXECUTE(function) \
+	object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE)
+#else
+#define CUCKOO_ACL_EXECUTE(function) \
+	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
+#endif
+
+/* What a hash table may take, in bytes, has a function from 15 on. */
+#if PG_VERSION_NUM >= 150000
+#define CUCKOO_HASH_MEMORY() get_hash_memory_limit()
+#else
+#define CUCKOO_HASH_MEMORY() \
+	((Size) Min(work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2))
 #endif
 
 #define CUCKOO_DEFAULT_FPP	0.001
@@ -175,6 +204,49 @@ extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 
 extern const char *cuckoo_family_name(uint8 family);
 
+/* ---- cuckoo_cache.c ---- */
+
+/* The stored filters of a query's call sites. */
+typedef struct CuckooCache CuckooCache;
+
+/* One of them. */
+typedef struct CuckooStored
+{
+	struct varatt_external pointer; /* the key, first; zero for none */
+	uint32		probes;			/* by slices so far */
+	uint32		pins;			/* by those who hold the filter, see CuckooSite */
+	uint64		used;			/* when last */
+	struct varlena *filter;		/* the whole value, or NULL */
+	CuckooHeader header;		/* known if probes > 0 or there is a filter */
+} CuckooStored;
+
+/* The cache for call sites whose fn_mcxt this is. */
+extern CuckooCache *cuckoo_cache(MemoryContext context);
+
+/*
+ * The entry for a TOAST pointer, which is looked up unless it is the one that the
+ * call site had last.
+ */
+extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
+								   struct varlena *datum);
+
+/*
+ * The whole filter, if it is there or should be with so many more probes; NULL
+ * for "use slices".
+ */
+extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
+												  CuckooStored *stored,
+												  struct varlena *datum,
+												  uint32 probes);
+
+/* Makes sure of the header of a filter that is not fetched. */
+extern void cuckoo_stored_header(CuckooStored *stored, Relation toastrel);
+
+/* Some bytes of such a filter, in new memory. */
+extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
+										Relation toastrel, uint64 offset,
+										uint32 length);
+
 /* ---- cuckoo_probe.c ---- */
 
 /* By which a scan knows its tests. */
@@ -187,6 +259,7 @@ typedef struct CuckooSite
 	const CuckooHasher *hasher;
 	const CuckooHeader *header;
 	const uint8 *image;			/* NULL: not fetched yet, call the function */
+	CuckooStored *stored;		/* pinned, or NULL */
 } CuckooSite;
 
 /*
@@ -196,6 +269,9 @@ typedef struct CuckooSite
  */
 extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 							 int argno, uint32 probes);
+
+/* Ends that; a filter that was fetched may then make way for others. */
+extern void cuckoo_close_site(CuckooSite *site);
 
 /* ---- cuckoo_plan.c ---- */
 

@@ -7,33 +7,15 @@
  * A filter in memory (an InitPlan's result, a constant, a variable) is used
  * where it lies.  A filter in a table is mostly TOASTed, and reading all of it
  * for a probe would cost far more than the probe, so only the slices with the
- * header and the two buckets are fetched.
- *
- * A call site that probes the same TOAST value again and again (a scan against
- * one stored filter) fetches it as a whole once the slices have cost about as
- * much, and keeps it until the next value or the end of the query (in PL/pgSQL
- * of the transaction or DO block): never more than twice the work of having
- * known before.  Callers with an array of elements, or the planner's estimate of
- * the rows to come, say how many there are, and it is fetched first.
- * Compressed values have to be read from their beginning, so these are fetched
- * as a whole at once.
- *
- * What is kept is keyed by the TOAST pointer's relation and value.  A TOAST
- * value is never changed in place, and a changed filter gets another one, so
- * the key cannot be stale while the query holds the pointer.
+ * header and the two buckets are fetched, until it pays to fetch the whole
+ * (cuckoo_cache.c).  Callers with an array of elements, or the planner's estimate
+ * of the rows to come, say how many probes there are, and it is fetched first.
  *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_pg.h"
 
-#ifndef WIN32
-#include <sys/mman.h>
-#endif
-
-#include "access/detoast.h"
-#include "access/heaptoast.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -46,129 +28,21 @@ PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
-/*
- * A probe by slices takes about as long as reading so many chunks in sequence
- * (measured on PostgreSQL 15: 10 microseconds against 1.3 for a chunk).
- */
-#define CHUNKS_OF_A_PROBE	8
-
 /* Two buckets not further apart are read by one slice. */
 #define ONE_SLICE			1024
-
-/* See advise_huge_pages(); from glibc's largest threshold for mappings on. */
-#define HUGE_PAGE			(2 * 1024 * 1024)
-#define HUGE_PAGES_FROM		(32 * 1024 * 1024)
 
 /* What a call site remembers between calls. */
 typedef struct ProbeSite
 {
 	CuckooHasher hasher;		/* first, see cuckoo_hasher() */
-	struct varatt_external pointer; /* of the value that the rest is about */
-	uint32		probes;			/* by slices so far */
-	struct varlena *filter;		/* the whole value, or NULL */
-	CuckooHeader header;		/* known if probes > 0 or there is a filter */
+	CuckooCache *cache;			/* NULL until a stored filter is probed */
+	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
 
 	/* of the last filter in memory: its size and header, decoded */
 	Size		memory_size;
 	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
 	CuckooHeader memory_header;
 } ProbeSite;
-
-/*
- * Asks for huge pages, for memory that is about to be filled.  To fill and free
- * it takes less time with them (344 MB: 111 instead of 187 ms), and so do probes.
- * Only for sizes for which malloc() mostly makes a mapping and free() unmakes it,
- * so that nothing of it stays behind.
- */
-static inline void
-advise_huge_pages(void *memory, Size size)
-{
-#ifdef MADV_HUGEPAGE
-	if (size >= HUGE_PAGES_FROM)
-	{
-		char	   *begin = (char *) TYPEALIGN(HUGE_PAGE, memory);
-		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
-
-		/* a hint: it does no harm if it fails */
-		(void) madvise(begin, end - begin, MADV_HUGEPAGE);
-	}
-#endif
-}
-
-/* Fetches `length` bytes of a stored filter from `offset` on. */
-static struct varlena *
-fetch(Relation toastrel, const struct varatt_external *pointer, uint64 offset,
-	  uint32 length)
-{
-	struct varlena *slice = palloc(VARHDRSZ + length);
-
-	advise_huge_pages(slice, VARHDRSZ + length);
-	SET_VARSIZE(slice, VARHDRSZ + length);
-	table_relation_fetch_toast_slice(toastrel, pointer->va_valueid,
-									 CUCKOO_EXTERNAL_SIZE(*pointer),
-									 (int32) offset, (int32) length, slice);
-	return slice;
-}
-
-static const uint8 *
-fetch_slice(Relation toastrel, const struct varatt_external *pointer,
-			uint64 offset, uint32 length)
-{
-	return (const uint8 *) VARDATA(fetch(toastrel, pointer, offset, length));
-}
-
-/* Fetches all of a stored filter that is not compressed. */
-static struct varlena *
-fetch_whole(const struct varatt_external *pointer)
-{
-	Relation	toastrel = table_open(pointer->va_toastrelid, AccessShareLock);
-	struct varlena *filter = fetch(toastrel, pointer, 0,
-								   CUCKOO_EXTERNAL_SIZE(*pointer));
-
-	table_close(toastrel, AccessShareLock);
-	return filter;
-}
-
-/*
- * The whole of a stored filter, if it is there or should be with so many more
- * probes; NULL for "use slices".
- */
-static const struct varlena *
-stored_filter(FunctionCallInfo fcinfo, ProbeSite *site, struct varlena *datum,
-			  uint32 probes)
-{
-	struct varatt_external pointer;
-	MemoryContext caller;
-	uint32		size;
-	bool		compressed;
-
-	VARATT_EXTERNAL_GET_POINTER(pointer, datum);
-	if (memcmp(&site->pointer, &pointer, sizeof(pointer)) != 0)
-	{
-		if (site->filter != NULL)
-			pfree(site->filter);
-		site->filter = NULL;
-		site->probes = 0;
-		site->pointer = pointer;
-	}
-	if (site->filter != NULL)
-		return site->filter;
-
-	size = CUCKOO_EXTERNAL_SIZE(pointer);
-	compressed = size < (uint32) pointer.va_rawsize - VARHDRSZ;
-	if (!compressed &&
-		(uint64) site->probes + probes <=
-		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
-		return NULL;
-	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	datum = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
-		: fetch_whole(&pointer);
-	MemoryContextSwitchTo(caller);
-	cuckoo_open(&site->header, datum);
-	/* last, so that a corrupt one is not taken for opened next time */
-	site->filter = datum;
-	return site->filter;
-}
 
 /*
  * The header of a filter in memory.  Decoding and checking it takes as long as
@@ -204,8 +78,11 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 
 	if (VARATT_IS_EXTERNAL_ONDISK(datum))
 	{
-		filter = stored_filter(fcinfo, site, datum, probes);
-		*h = &site->header;
+		if (site->cache == NULL)
+			site->cache = cuckoo_cache(fcinfo->flinfo->fn_mcxt);
+		site->stored = cuckoo_stored(site->cache, site->stored, datum);
+		filter = cuckoo_stored_filter(site->cache, site->stored, datum, probes);
+		*h = &site->stored->header;
 		if (filter == NULL)
 			return NULL;
 	}
@@ -229,36 +106,36 @@ cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno,
 
 	site->hasher = &kept->hasher;
 	site->image = filter != NULL ? cuckoo_image(filter) : NULL;
+	site->stored = NULL;
+	if (filter != NULL && kept->stored != NULL &&
+		filter == kept->stored->filter)
+	{
+		site->stored = kept->stored;
+		site->stored->pins++;
+	}
 }
 
-/* Makes sure of site->header, by a slice. */
-static void
-fetch_header(ProbeSite *site, Relation toastrel)
+void
+cuckoo_close_site(CuckooSite *site)
 {
-	CuckooStatus status;
-
-	if (site->probes > 0)
-		return;
-	status = cuckoo_header_read(&site->header,
-								fetch_slice(toastrel, &site->pointer, 0,
-											CUCKOO_HEADER_SIZE),
-								CUCKOO_EXTERNAL_SIZE(site->pointer));
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	if (site->stored != NULL)
+		site->stored->pins--;
+	memset(site, 0, sizeof(*site));
 }
 
 /* Copies of an element in a stored filter, by slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 {
-	CuckooHeader *h = &site->header;
+	CuckooStored *stored = site->stored;
+	const CuckooHeader *h = &stored->header;
 	CuckooProbe probe;
 	const uint8 *bytes[2];
 	int			first;
 	uint64		apart;
 
-	fetch_header(site, toastrel);
-	site->probes++;
+	cuckoo_stored_header(stored, toastrel);
+	stored->probes++;
 	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return 0;
@@ -269,15 +146,15 @@ probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 	apart = probe.offset[1 - first] - probe.offset[first];
 	if (apart <= ONE_SLICE)
 	{
-		bytes[first] = fetch_slice(toastrel, &site->pointer,
-								   probe.offset[first],
-								   (int) apart + probe.length);
+		bytes[first] = cuckoo_stored_slice(stored, toastrel,
+										   probe.offset[first],
+										   (int) apart + probe.length);
 		bytes[1 - first] = bytes[first] + apart;
 	}
 	else
 		for (int i = 0; i < 2; i++)
-			bytes[i] = fetch_slice(toastrel, &site->pointer, probe.offset[i],
-								   probe.length);
+			bytes[i] = cuckoo_stored_slice(stored, toastrel, probe.offset[i],
+										   probe.length);
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
@@ -297,7 +174,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 
 	if (filter == NULL)
 	{
-		Relation	toastrel = table_open(site->pointer.va_toastrelid,
+		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
 										  AccessShareLock);
 		int			copies = probe_slices(site, toastrel, element);
 
@@ -347,7 +224,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 
 	if (filter == NULL)
 	{
-		Relation	toastrel = table_open(site->pointer.va_toastrelid,
+		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
 										  AccessShareLock);
 
 		for (int i = 0; i < n; i++)

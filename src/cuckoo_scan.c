@@ -21,20 +21,22 @@
  *
  * What shows is that expressions are evaluated a few rows early: for rows that
  * are not asked for, where an error may come, and before what the query does
- * with the rows in between.  A scan begins with a batch of one row, and each is
- * of twice as many as the one before, so that a query that wants but one row is
- * not made to pay for a page.
+ * with the rows in between.  Where the plan and the executor's caller say that
+ * the scan is read to its end (reads_all()) a batch is a page's rows.  Else a
+ * batch is a small share of the rows read so far, from one row on, so that a
+ * query that stops early pays for few rows more than it asks for.  For the same
+ * reason a stored filter is fetched before the first row only where the scan is
+ * read to its end and the planner expects enough rows; else it is probed by
+ * slices until it pays to fetch it (cuckoo_cache.c), as in a sequential scan.
  *
- * A stored filter is probed by slices until it pays to fetch it (cuckoo_probe.c).
- * Where the planner says that it will, it is fetched before the first row.
+ * A row of a batch has a slot of its own, so what is deformed for the test needs
+ * not be deformed again for the projection.  Rows are not copied: their page is
+ * pinned while they are looked at and given out.  So the scan is for tables whose
+ * rows are in shared buffers, as those of the access method heap.
  *
- * Rows are not copied: their page is pinned while they are looked at and given
- * out.  So the scan is for tables whose rows are in shared buffers, as those of
- * the access method heap.
- *
- * The hook that offers the scan is set when the library is loaded.  That is
- * before a query with one of our functions gets its paths, as planning calls
- * their support functions.  cuckoo.enable_scan = off takes the scan away.
+ * The hooks are set when the library is loaded.  That is before a query with one
+ * of our functions gets its paths, as planning calls their support functions.
+ * cuckoo.enable_scan = off takes the scan away.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,9 +45,13 @@
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_proc.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -54,24 +60,34 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "storage/bufmgr.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 
 /* Rows looked at together; few pages have more. */
 #define BATCH_ROWS		256
+
+/* A batch is at most this part of the rows before it, if not all are wanted. */
+#define AHEAD_SHARE		32
 
 /* Tables of fewer rows are not worth another kind of scan. */
 #define MIN_ROWS		1000
 
 /*
- * What the scan costs of a sequential one.  It takes 0.5 to 0.9 of the time, but
- * how much is not known without the filter.
+ * What the scan saves for each row, in cpu_operator_cost: the call of the test
+ * through the function manager, about half of its time (the rest is the hash).
+ * Waits for memory, which it saves besides, are in no cost.
  */
-#define COST_SHARE		0.99
+#define SAVED_COST		0.5
 
 static bool enable_scan = true;
-static set_rel_pathlist_hook_type next_hook;
+static set_rel_pathlist_hook_type next_pathlist_hook;
+static ExecutorRun_hook_type next_run_hook;
+
+/* Rows that the caller of the running executor wants; 0 for all. */
+static uint64 rows_wanted;
 
 /* A condition taken apart: [NOT] cf_contains(...), or that of an operator. */
 typedef struct Test
@@ -88,8 +104,9 @@ typedef struct Test
 /* The state of a scan. */
 typedef struct CuckooScanState
 {
-	CustomScanState css;		/* its ps.qual are the conditions after the test */
-	ExprState  *before;			/* those that come before */
+	CustomScanState css;
+	ExprState  *before;			/* the conditions before the test */
+	ExprState  *after;			/* those after it */
 	ExprState  *all;			/* with the test, made when needed */
 	bool		negated;		/* the test is NOT cf_contains(...) */
 
@@ -98,23 +115,26 @@ typedef struct CuckooScanState
 	int			filter_no;		/* number of the filter among its arguments */
 	ExprState  *filter;
 	ExprState  *element;
-	ExprContext *filter_context;	/* the filter's memory, for one batch */
-	uint32		probes;			/* rows it is expected to be asked about */
-	CuckooSite	site;
+	ExprContext *filter_context;	/* the filter's memory, until a rescan */
+	uint32		expected;		/* rows it is expected to be asked about */
+	bool		evaluated;		/* the filter is there, for this scan */
+	CuckooSite	site;			/* hasher is NULL before it is opened */
 
 	/* the table, and the row of it that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
 	TupleTableSlot *row;
 	bool		ahead;			/* it belongs to the next batch */
 	bool		ended;			/* there is none */
+	bool		started;		/* the next is known: */
+	bool		to_end;			/* the scan will be read to its end */
+	uint64		read;			/* rows of former batches */
 
 	/* the batch: rows of one page, which is pinned, and the next to give out */
 	Buffer		buffer;
-	int			limit;			/* rows, from the first that is added on */
-	bool		opened;			/* the filter has been evaluated */
 	int			count;
 	int			next;
 	HeapTupleData tuples[BATCH_ROWS];
+	TupleTableSlot *slots[BATCH_ROWS];	/* NULL where not yet needed */
 	uint64		hashes[BATCH_ROWS];
 	bool		found[BATCH_ROWS];
 } CuckooScanState;
@@ -246,8 +266,8 @@ scan_path(Path *seqscan)
 	CustomPath *path = makeNode(CustomPath);
 
 	path->path = *seqscan;
-	path->path.total_cost = seqscan->startup_cost +
-		COST_SHARE * (seqscan->total_cost - seqscan->startup_cost);
+	path->path.total_cost -= SAVED_COST * cpu_operator_cost *
+		seqscan->parent->tuples / (seqscan->parallel_workers + 1);
 	path->path.type = T_CustomPath;
 	path->path.pathtype = T_CustomScan;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
@@ -343,8 +363,8 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	bool		for_rel;
 	bool		for_joins;
 
-	if (next_hook)
-		next_hook(root, rel, rti, rte);
+	if (next_pathlist_hook)
+		next_pathlist_hook(root, rel, rti, rte);
 	if (!enable_scan || rel->tuples < MIN_ROWS ||
 		find_seqscan(rel->pathlist) == NULL)
 		return;
@@ -363,32 +383,21 @@ add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 
 /*
  * How many rows each process is going to ask the filter about, given the
- * conditions before the test; 1 where it may be content with the first.  This
- * includes plans that, for a LIMIT or a cursor, sort or count all rows.
+ * conditions before the test, if the scan is read to its end.
  */
 static int
 expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
 {
-	Relids		relids = rel->top_parent_relids != NULL ?
-		rel->top_parent_relids : rel->relids;
-	ListCell   *cell;
-	double		probes;
-
-	if (root->tuple_fraction > 0)
-		return 1;
-	foreach(cell, root->join_info_list)
-	{
-		SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
-
-		if ((join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI) &&
-			bms_overlap(relids, join->syn_righthand))
-			return 1;
-	}
-	probes = rel->tuples / (path->parallel_workers + 1) *
+	double		probes = rel->tuples / (path->parallel_workers + 1) *
 		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
+
 	return (int) Max(Min(probes, PG_INT32_MAX), 1);
 }
 
+/*
+ * The conditions are in custom_exprs, in the planner's order.  As the plan's own
+ * they would be compiled as a whole, which is not how they are evaluated.
+ */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
@@ -401,9 +410,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
 		test_no++;
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = conditions;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = best_path->flags;
+	scan->custom_exprs = conditions;
 	scan->custom_private =
 		list_make2_int(test_no,
 					   expected_probes(root, rel, &best_path->path,
@@ -411,6 +420,114 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 													 test_no)));
 	scan->methods = &scan_methods;
 	return (Plan *) scan;
+}
+
+/* ---- will the scan be read to its end? ---- */
+
+/*
+ * Is `node`, somewhere below `plan`, read to its end once it is begun, if the
+ * output of `plan` is (`all`) or is not?
+ */
+static bool
+is_read_to_end(Plan *plan, const Plan *node, bool all)
+{
+	List	   *children = NIL;
+	bool		outer = all;
+	bool		inner = all;
+	ListCell   *cell;
+
+	if (plan == NULL)
+		return false;
+	if (plan == node)
+		return all;
+	switch (nodeTag(plan))
+	{
+		case T_Sort:
+		case T_Hash:
+			outer = true;
+			break;
+		case T_Agg:
+			/* groups of sorted rows come one by one */
+			outer = all || ((Agg *) plan)->aggstrategy == AGG_HASHED ||
+				((Agg *) plan)->numCols == 0;
+			break;
+		case T_ModifyTable:
+		case T_Gather:
+		case T_GatherMerge:
+		case T_Result:
+		case T_ProjectSet:
+		case T_Material:
+		case T_IncrementalSort:
+		case T_Unique:
+		case T_Group:
+		case T_WindowAgg:
+		case T_SetOp:
+		case T_LockRows:
+			break;
+		case T_HashJoin:
+			break;
+		case T_NestLoop:
+			inner = all && !((Join *) plan)->inner_unique &&
+				((Join *) plan)->jointype != JOIN_SEMI &&
+				((Join *) plan)->jointype != JOIN_ANTI;
+			break;
+		case T_Append:
+			children = ((Append *) plan)->appendplans;
+			break;
+		case T_MergeAppend:
+			children = ((MergeAppend *) plan)->mergeplans;
+			break;
+		case T_SubqueryScan:
+			children = list_make1(((SubqueryScan *) plan)->subplan);
+			break;
+		default:
+			/* a limit, a join that may end early, what is not known */
+			outer = inner = false;
+	}
+	foreach(cell, children)
+		if (is_read_to_end(lfirst(cell), node, all))
+			return true;
+	return is_read_to_end(outerPlan(plan), node, outer) ||
+		is_read_to_end(innerPlan(plan), node, inner);
+}
+
+/* Is the scan read to its end, as far as the plan and our caller can tell? */
+static bool
+reads_all(const CuckooScanState *s)
+{
+	const Plan *plan = s->css.ss.ps.plan;
+	PlannedStmt *statement = s->css.ss.ps.state->es_plannedstmt;
+	ListCell   *cell;
+
+	check_stack_depth();
+	if (is_read_to_end(statement->planTree, plan, rows_wanted == 0))
+		return true;
+	/* nobody knows how many rows of a sub-select or CTE are wanted */
+	foreach(cell, statement->subplans)
+		if (is_read_to_end(lfirst(cell), plan, false))
+			return true;
+	return false;
+}
+
+/* Notes how many rows are wanted while the executor runs. */
+static void
+run_executor(CUCKOO_EXECUTOR_RUN_PARAMETERS)
+{
+	uint64		outer = rows_wanted;
+
+	rows_wanted = count;
+	PG_TRY();
+	{
+		if (next_run_hook)
+			next_run_hook(CUCKOO_EXECUTOR_RUN_ARGUMENTS);
+		else
+			standard_ExecutorRun(CUCKOO_EXECUTOR_RUN_ARGUMENTS);
+	}
+	PG_FINALLY();
+	{
+		rows_wanted = outer;
+	}
+	PG_END_TRY();
 }
 
 /* ---- execution ---- */
@@ -423,6 +540,7 @@ static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
 static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
 static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
+static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "CuckooScan",
@@ -433,7 +551,8 @@ static const CustomExecMethods exec_methods = {
 	.EstimateDSMCustomScan = estimate_dsm,
 	.InitializeDSMCustomScan = init_dsm,
 	.ReInitializeDSMCustomScan = reinit_dsm,
-	.InitializeWorkerCustomScan = init_worker
+	.InitializeWorkerCustomScan = init_worker,
+	.ExplainCustomScan = explain
 };
 
 static Node *
@@ -446,6 +565,23 @@ create_scan_state(CustomScan *cscan)
 	return (Node *) s;
 }
 
+/* The call of the test, as the executor would make it ready. */
+static FunctionCallInfo
+init_call(const Test *test)
+{
+	FunctionCallInfo call = palloc0(SizeForFunctionCallInfo(2));
+	FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
+	AclResult	result = CUCKOO_ACL_EXECUTE(test->function);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(test->function));
+	InvokeFunctionExecuteHook(test->function);
+	fmgr_info(test->function, function);
+	fmgr_info_set_expr(test->call, function);
+	InitFunctionCallInfoData(*call, function, 2, test->collation, NULL, NULL);
+	return call;
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -454,7 +590,6 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) ps->plan;
 	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
 	int			test_no = linitial_int(plan->custom_private);
-	FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
 	List	   *before = NIL;
 	List	   *after = NIL;
 	Test		test = {0};
@@ -464,9 +599,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	ExecAssignScanProjectionInfo(&node->ss);
 	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
 
-	for (int i = 0; i < list_length(ps->plan->qual); i++)
+	for (int i = 0; i < list_length(plan->custom_exprs); i++)
 	{
-		Node	   *condition = list_nth(ps->plan->qual, i);
+		Node	   *condition = list_nth(plan->custom_exprs, i);
 
 		if (i < test_no)
 			before = lappend(before, condition);
@@ -483,21 +618,15 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
 				 errhint("Run the query again.")));
 	s->before = ExecInitQual(before, ps);
-	/* the executor has made all conditions ready there */
-	ps->qual = ExecInitQual(after, ps);
+	s->after = ExecInitQual(after, ps);
 	s->negated = test.negated;
+	s->call = init_call(&test);
 	s->filter_no = test.filter_no;
-	s->filter = ExecInitExpr(test.filter, ps);
+	/* evaluated once a scan, which compiling is not worth: it has no parent */
+	s->filter = ExecInitExprWithParams(test.filter, estate->es_param_list_info);
 	s->element = ExecInitExpr(test.element, ps);
 	s->filter_context = CreateExprContext(estate);
-
-	/* the right to call it was checked with ps->qual */
-	fmgr_info(test.function, function);
-	fmgr_info_set_expr(test.call, function);
-	s->call = palloc0(SizeForFunctionCallInfo(2));
-	InitFunctionCallInfoData(*s->call, function, 2, test.collation, NULL, NULL);
-	s->probes = lsecond_int(plan->custom_private);
-	s->limit = 1;
+	s->expected = lsecond_int(plan->custom_private);
 }
 
 /* Reads the next row of the table in that direction, if there is one. */
@@ -524,8 +653,9 @@ read_next(CuckooScanState *s)
 static void
 release_batch(CuckooScanState *s)
 {
+	for (int i = 0; i < s->count; i++)
+		ExecClearTuple(s->slots[i]);
 	s->count = s->next = 0;
-	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 	if (BufferIsValid(s->buffer))
 		ReleaseBuffer(s->buffer);
 	s->buffer = InvalidBuffer;
@@ -537,20 +667,52 @@ row_buffer(TupleTableSlot *row)
 	return ((BufferHeapTupleTableSlot *) row)->buffer;
 }
 
-/* Evaluates the filter and opens it, for the rest of the batch. */
+/* Evaluates the filter. */
 static void
-open_filter(CuckooScanState *s)
+eval_filter(CuckooScanState *s)
 {
 	NullableDatum *filter = &s->call->args[s->filter_no];
-	MemoryContext caller;
 
-	ResetExprContext(s->filter_context);
-	caller = MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
-	filter->value = ExecEvalExpr(s->filter, s->filter_context, &filter->isnull);
-	if (!filter->isnull)
-		cuckoo_open_site(&s->site, s->call, s->filter_no, s->probes);
+	filter->value = ExecEvalExprSwitchContext(s->filter, s->filter_context,
+											  &filter->isnull);
+	s->evaluated = true;
+}
+
+/* Opens it, for so many probes. */
+static void
+open_filter(CuckooScanState *s, uint32 probes)
+{
+	MemoryContext caller =
+		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+
+	cuckoo_open_site(&s->site, s->call, s->filter_no, probes);
 	MemoryContextSwitchTo(caller);
-	s->opened = true;
+}
+
+static void
+close_filter(CuckooScanState *s)
+{
+	cuckoo_close_site(&s->site);
+	ResetExprContext(s->filter_context);
+	s->evaluated = false;
+}
+
+/* The slot for the row that is the next of the batch, if it passes. */
+static TupleTableSlot *
+next_slot(CuckooScanState *s)
+{
+	if (unlikely(s->slots[s->count] == NULL))
+	{
+		EState	   *estate = s->css.ss.ps.state;
+		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
+
+		s->slots[s->count] =
+			ExecInitExtraTupleSlot(estate, s->row->tts_tupleDescriptor,
+								   &TTSOpsHeapTuple);
+		MemoryContextSwitchTo(caller);
+	}
+	s->tuples[s->count] = *((HeapTupleTableSlot *) s->row)->tuple;
+	return ExecStoreHeapTuple(&s->tuples[s->count], s->slots[s->count], false);
 }
 
 /*
@@ -564,55 +726,75 @@ add_row(CuckooScanState *s)
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
 	NullableDatum *element = &s->call->args[1 - s->filter_no];
 	MemoryContext caller;
+	bool		added;
 
 	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = s->row;
+	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
+	/* an error of the expression comes even if no row has an element */
+	if (!s->evaluated)
+		eval_filter(s);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	element->value = ExecEvalExpr(s->element, econtext, &element->isnull);
-	if (!element->isnull && !s->opened)
-		open_filter(s);
-	if (!element->isnull && !s->call->args[s->filter_no].isnull)
+	added = !element->isnull && !s->call->args[s->filter_no].isnull;
+	if (added)
 	{
-		if (s->site.image != NULL)
-			s->hashes[s->count] = cuckoo_hash(s->site.hasher, element->value,
-											  s->site.header->seed);
+		int			i = s->count++;
+
+		if (s->site.hasher == NULL)
+			open_filter(s, 1);
+		if (s->site.image == NULL)
+			s->found[i] = DatumGetBool(FunctionCallInvoke(s->call));
+		else if (s->site.header->items == 0)
+			s->found[i] = false;
 		else
-			s->found[s->count] = DatumGetBool(FunctionCallInvoke(s->call));
-		s->tuples[s->count++] = *((HeapTupleTableSlot *) s->row)->tuple;
+			s->hashes[i] = cuckoo_hash(s->site.hasher, element->value,
+									   s->site.header->seed);
 	}
 	MemoryContextSwitchTo(caller);
-	return !element->isnull && !s->call->args[s->filter_no].isnull;
+	return added;
 }
 
 /* Makes the next batch; false at the end of the table. */
 static bool
 next_batch(CuckooScanState *s)
 {
+	int			limit;
 	int			n = 0;
 
 	release_batch(s);
-	s->opened = false;
 	if (!s->ahead && !read_next(s))
 		return false;
+	if (!s->started)
+		s->to_end = reads_all(s);
+	s->started = true;
+	/* if only the first row is wanted after all, nothing more is done for it */
+	if (s->to_end && s->read > 0)
+		limit = BATCH_ROWS;
+	else
+		limit = Min(1 + s->read / AHEAD_SHARE, BATCH_ROWS);
+	/* it pays to fetch a stored filter now, or others have done so */
+	if (s->site.hasher != NULL && s->site.image == NULL)
+		open_filter(s, s->to_end ? s->expected : 1);
 	s->buffer = row_buffer(s->row);
 	IncrBufferRefCount(s->buffer);
 	do
 	{
 		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
+		s->read++;
+		/* rows before the first that is added are not ahead of anything */
 		n += s->count > 0;
-		s->ahead = n < s->limit && read_next(s);
+		s->ahead = n < limit && read_next(s);
 	} while (s->ahead && row_buffer(s->row) == s->buffer);
-	s->limit = Min(s->limit * 2, BATCH_ROWS);
-	if (s->count > 0 && s->site.image != NULL)
+	if (s->count > 0 && s->site.image != NULL && s->site.header->items > 0)
 		cuckoo_contains_batch(s->site.header, s->site.image, s->hashes,
 							  s->count, s->found);
 	return true;
 }
 
-/* Does a row pass that is not of a batch? */
+/* Does a row pass all conditions?  For those that are not of a batch. */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
@@ -623,7 +805,8 @@ row_passes(ScanState *node, TupleTableSlot *row)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(node->ps.state->es_query_cxt);
 
-		s->all = ExecInitQual(node->ps.plan->qual, &node->ps);
+		s->all = ExecInitQual(((CustomScan *) node->ps.plan)->custom_exprs,
+							  &node->ps);
 		MemoryContextSwitchTo(caller);
 	}
 	econtext->ecxt_scantuple = row;
@@ -638,18 +821,22 @@ static TupleTableSlot *
 previous_row(CuckooScanState *s)
 {
 	ScanState  *node = &s->css.ss;
-	ItemPointer last = s->next > 0 ? &s->tuples[s->next - 1].t_self : NULL;
-	bool		passed = last == NULL ||
-		(!s->ended && ItemPointerEquals(&s->row->tts_tid, last));
+	ItemPointerData last;
+	bool		passed = s->next == 0;
 
+	if (!passed)
+	{
+		last = s->tuples[s->next - 1].t_self;
+		passed = !s->ended && ItemPointerEquals(&s->row->tts_tid, &last);
+	}
 	release_batch(s);
 	s->ahead = s->ended = false;
 	while (read_row(s, BackwardScanDirection))
 	{
 		if (!passed)
-			passed = ItemPointerEquals(&s->row->tts_tid, last);
+			passed = ItemPointerEquals(&s->row->tts_tid, &last);
 		else if (row_passes(node, s->row))
-			return ExecCopySlot(node->ss_ScanTupleSlot, s->row);
+			return s->row;
 		else
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
@@ -657,14 +844,13 @@ previous_row(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row that passes the test, or the previous one. */
+/* The next row of the batches that passes test and conditions after it. */
 static TupleTableSlot *
-next_row(ScanState *node)
+next_row(CuckooScanState *s)
 {
-	CuckooScanState *s = (CuckooScanState *) node;
+	ScanState  *node = &s->css.ss;
+	ExprContext *econtext = node->ps.ps_ExprContext;
 
-	if (ScanDirectionIsBackward(node->ps.state->es_direction))
-		return previous_row(s);
 	do
 	{
 		while (s->next < s->count)
@@ -672,19 +858,37 @@ next_row(ScanState *node)
 			int			i = s->next++;
 
 			if (s->found[i] != s->negated)
-				return ExecStoreBufferHeapTuple(&s->tuples[i],
-												node->ss_ScanTupleSlot,
-												s->buffer);
+			{
+				econtext->ecxt_scantuple = s->slots[i];
+				if (ExecQual(s->after, econtext))
+					return s->slots[i];
+				ResetExprContext(econtext);
+			}
 			InstrCountFiltered1(node, 1);
 		}
 	} while (next_batch(s));
 	return NULL;
 }
 
+/* The next row, or the previous one, that passes all conditions. */
+static TupleTableSlot *
+access_row(ScanState *node)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+	TupleTableSlot *row =
+		ScanDirectionIsBackward(node->ps.state->es_direction) ?
+		previous_row(s) : next_row(s);
+
+	/* where others look for the current row (WHERE CURRENT OF) */
+	if (row != NULL)
+		node->ss_ScanTupleSlot = row;
+	return row;
+}
+
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
-	return ExecScan(&node->ss, next_row, row_passes);
+	return ExecScan(&node->ss, access_row, row_passes);
 }
 
 static void
@@ -693,6 +897,7 @@ end_scan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
+	close_filter(s);
 	ExecClearTuple(s->row);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
@@ -704,11 +909,31 @@ rescan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
+	close_filter(s);
 	s->ahead = s->ended = false;
-	s->limit = 1;
+	s->read = 0;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
 	ExecScanReScan(&node->ss);
+}
+
+/* Shows what EXPLAIN shows of a sequential scan. */
+static void
+explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	PlanState  *ps = &node->ss.ps;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, ps->plan,
+												  ancestors);
+	Expr	   *conditions = make_ands_explicit(((CustomScan *) ps->plan)->custom_exprs);
+
+	ExplainPropertyText("Filter", deparse_expression((Node *) conditions,
+													 context, es->verbose,
+													 false), es);
+	if (es->analyze && ps->instrument != NULL &&
+		(ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+		ExplainPropertyFloat("Rows Removed by Filter", NULL,
+							 ps->instrument->nfiltered1 /
+							 Max(ps->instrument->nloops, 1), 0, es);
 }
 
 static Size
@@ -750,6 +975,8 @@ _PG_init(void)
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("cuckoo");
 	RegisterCustomScanMethods(&scan_methods);
-	next_hook = set_rel_pathlist_hook;
+	next_pathlist_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = add_paths;
+	next_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run_executor;
 }
