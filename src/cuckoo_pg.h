@@ -57,6 +57,32 @@
 #define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/*
+ * Table scans take flags from 19 on, and so do slots for their rows.  Ours are
+ * those of a sequential scan.
+ */
+#if PG_VERSION_NUM >= 190000
+#define CUCKOO_SCAN_FLAGS(ss) \
+	(ScanRelIsReadOnly(ss) ? SO_HINT_REL_READ_ONLY : SO_NONE)
+#define CUCKOO_INIT_SCAN_SLOT(ss, desc, ops) \
+	ExecInitScanTupleSlot((ss)->ps.state, ss, desc, ops, \
+						  TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS)
+#define CUCKOO_BEGIN_SCAN(ss) \
+	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
+					0, NULL, CUCKOO_SCAN_FLAGS(ss))
+#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
+	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
+							 CUCKOO_SCAN_FLAGS(ss))
+#else
+#define CUCKOO_INIT_SCAN_SLOT(ss, desc, ops) \
+	ExecInitScanTupleSlot((ss)->ps.state, ss, desc, ops)
+#define CUCKOO_BEGIN_SCAN(ss) \
+	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
+					0, NULL)
+#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
+	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
+#endif
+
 /* _PG_init() has been declared from 16 on. */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);

@@ -49,6 +49,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
@@ -595,7 +596,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	Test		test = {0};
 
 	/* the executor has made all ready for virtual rows, ours are in buffers */
-	ExecInitScanTupleSlot(estate, &node->ss, desc, &TTSOpsBufferHeapTuple);
+	CUCKOO_INIT_SCAN_SLOT(&node->ss, desc, &TTSOpsBufferHeapTuple);
 	ExecAssignScanProjectionInfo(&node->ss);
 	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
 
@@ -637,8 +638,7 @@ read_row(CuckooScanState *s, ScanDirection direction)
 
 	CHECK_FOR_INTERRUPTS();
 	if (s->scan == NULL)
-		s->scan = table_beginscan(ss->ss_currentRelation,
-								  ss->ps.state->es_snapshot, 0, NULL);
+		s->scan = CUCKOO_BEGIN_SCAN(ss);
 	return table_scan_getnextslot(s->scan, direction, s->row);
 }
 
@@ -950,7 +950,7 @@ init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan)
 
 	table_parallelscan_initialize(node->ss.ss_currentRelation, pscan,
 								  node->ss.ps.state->es_snapshot);
-	s->scan = table_beginscan_parallel(node->ss.ss_currentRelation, pscan);
+	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, pscan);
 }
 
 static void
@@ -963,7 +963,7 @@ static void
 init_worker(CustomScanState *node, shm_toc *toc, void *pscan)
 {
 	((CuckooScanState *) node)->scan =
-		table_beginscan_parallel(node->ss.ss_currentRelation, pscan);
+		CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, pscan);
 }
 
 void
