@@ -16,8 +16,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-PG_MODULE_MAGIC;
-
 PG_FUNCTION_INFO_V1(cuckoofilter_in);
 PG_FUNCTION_INFO_V1(cuckoofilter_out);
 PG_FUNCTION_INFO_V1(cuckoofilter_recv);

@@ -57,16 +57,10 @@
 #define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
 #endif
 
-/*
- * Table scans take flags from 19 on, and so do slots for their rows.  Ours are
- * those of a sequential scan.
- */
+/* Table scans take flags from 19 on.  Ours are those of a sequential scan. */
 #if PG_VERSION_NUM >= 190000
 #define CUCKOO_SCAN_FLAGS(ss) \
 	(ScanRelIsReadOnly(ss) ? SO_HINT_REL_READ_ONLY : SO_NONE)
-#define CUCKOO_INIT_SCAN_SLOT(ss, desc, ops) \
-	ExecInitScanTupleSlot((ss)->ps.state, ss, desc, ops, \
-						  TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS)
 #define CUCKOO_BEGIN_SCAN(ss) \
 	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
 					0, NULL, CUCKOO_SCAN_FLAGS(ss))
@@ -74,8 +68,6 @@
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
 							 CUCKOO_SCAN_FLAGS(ss))
 #else
-#define CUCKOO_INIT_SCAN_SLOT(ss, desc, ops) \
-	ExecInitScanTupleSlot((ss)->ps.state, ss, desc, ops)
 #define CUCKOO_BEGIN_SCAN(ss) \
 	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
 					0, NULL)
@@ -97,6 +89,20 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_EXECUTOR_RUN_PARAMETERS \
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#endif
+
+/*
+ * The slots of a custom scan are for virtual rows before 16, and cannot be
+ * chosen.  Then what the executor has made ready is made again.
+ */
+#if PG_VERSION_NUM >= 160000
+#define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((state)->slotOps = (ops))
+#define CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, state, desc, ops) ((void) 0)
+#else
+#define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((void) 0)
+#define CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, state, desc, ops) \
+	(ExecInitScanTupleSlot(estate, &(state)->ss, desc, ops), \
+	 ExecAssignScanProjectionInfo(&(state)->ss))
 #endif
 
 /* May the user call a function?  An AclResult. */
@@ -224,6 +230,14 @@ extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 
 extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
 
+/* Are values of this hasher what the filter takes? */
+static inline bool
+cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
+{
+	return h->family == CUCKOO_FAMILY_NONE ||
+		(hasher->family == h->family && hasher->tag == h->tag);
+}
+
 /* Throws an error if values of this hasher are not of the family. */
 extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 								uint16 tag);
@@ -285,13 +299,13 @@ typedef struct CuckooSite
 	const CuckooHasher *hasher;
 	const CuckooHeader *header;
 	const uint8 *image;			/* NULL: not fetched yet, call the function */
+	bool		fits;			/* the header's family is the elements' */
 	CuckooStored *stored;		/* pinned, or NULL */
 } CuckooSite;
 
 /*
  * Opens the filter of a call, its argument `argno`, for so many probes for
- * elements of the other argument's type; an error where that is of another
- * family.
+ * elements of the other argument's type.
  */
 extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 							 int argno, uint32 probes);

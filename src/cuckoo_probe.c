@@ -81,17 +81,11 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 		if (site->cache == NULL)
 			site->cache = cuckoo_cache(fcinfo->flinfo->fn_mcxt);
 		site->stored = cuckoo_stored(site->cache, site->stored, datum);
-		filter = cuckoo_stored_filter(site->cache, site->stored, datum, probes);
 		*h = &site->stored->header;
-		if (filter == NULL)
-			return NULL;
+		return cuckoo_stored_filter(site->cache, site->stored, datum, probes);
 	}
-	else
-	{
-		filter = cuckoo_filter(PointerGetDatum(datum));
-		*h = memory_header(site, filter);
-	}
-	cuckoo_check_family(&site->hasher, (*h)->family, (*h)->tag);
+	filter = cuckoo_filter(PointerGetDatum(datum));
+	*h = memory_header(site, filter);
 	return filter;
 }
 
@@ -106,6 +100,8 @@ cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno,
 
 	site->hasher = &kept->hasher;
 	site->image = filter != NULL ? cuckoo_image(filter) : NULL;
+	site->fits = filter != NULL &&
+		cuckoo_is_of_family(site->hasher, site->header);
 	site->stored = NULL;
 	if (filter != NULL && kept->stored != NULL &&
 		filter == kept->stored->filter)
@@ -181,6 +177,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
+	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return 0;
 	hash = cuckoo_hash(&site->hasher, element, h->seed);
@@ -237,6 +234,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 		table_close(toastrel, AccessShareLock);
 		return found;
 	}
+	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return found;
 	hashes = palloc0(Max(n, 1) * sizeof(uint64));

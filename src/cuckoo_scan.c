@@ -5,19 +5,17 @@
  *
  * A filter beyond the processor's cache costs a wait for memory for each row,
  * which the executor cannot hide, as it has done with a row before it knows the
- * next.  So for
+ * next.  This custom scan (access/extensible.h) takes the rows of a page, hashes
+ * the element of each, looks for all of them with one cuckoo_contains_batch(),
+ * and gives out the rows that pass.  For the rest it is a sequential scan: the
+ * same rows in the same order, the other conditions before and after in the
+ * planner's order (on which row-level security depends), forward and backward,
+ * parallel where that would be, and each row checked anew when EvalPlanQual asks
+ * for it.  cuckoo_scan_plan.c says where the planner chooses it.
  *
- *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
- *
- * and the operators alike, with one filter for the whole scan, the planner is
- * given a custom scan (access/extensible.h) in place of its sequential one.
- * It takes the rows of a page, hashes the element of each, looks for all of them
- * with one cuckoo_contains_batch(), and gives out the rows that pass.  For the
- * rest it is a sequential scan: the same rows in the same order, the other
- * conditions before and after in the planner's order (on which row-level
- * security depends), forward and backward, parallel where that would be, and
- * each row checked anew when EvalPlanQual asks for it.  Where the filter comes
- * from another table, in a join, it is the inner side of a nested loop.
+ * A test may be of several filters, of which one is to contain the element: those
+ * of an array, or those that a sub-plan gives.  They are asked one after the
+ * other, each about the rows that none before it contains.
  *
  * What shows is that expressions are evaluated a few rows early: for rows that
  * are not asked for, where an error may come, and before what the query does
@@ -34,16 +32,14 @@
  * pinned while they are looked at and given out.  So the scan is for tables whose
  * rows are in shared buffers, as those of the access method heap.
  *
- * The hooks are set when the library is loaded.  That is before a query with one
- * of our functions gets its paths, as planning calls their support functions.
- * cuckoo.enable_scan = off takes the scan away.
+ * What mirrors nodeSeqscan.c: read_row(), rescan(), end_scan(), and the four
+ * functions for parallel scans at the end.
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_pg.h"
+#include "cuckoo_scan.h"
 
 #include "access/relscan.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_proc.h"
@@ -51,18 +47,11 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -73,34 +62,17 @@
 /* A batch is at most this part of the rows before it, if not all are wanted. */
 #define AHEAD_SHARE		32
 
-/* Tables of fewer rows are not worth another kind of scan. */
-#define MIN_ROWS		1000
-
-/*
- * What the scan saves for each row, in cpu_operator_cost: the call of the test
- * through the function manager, about half of its time (the rest is the hash).
- * Waits for memory, which it saves besides, are in no cost.
- */
-#define SAVED_COST		0.5
-
-static bool enable_scan = true;
-static set_rel_pathlist_hook_type next_pathlist_hook;
 static ExecutorRun_hook_type next_run_hook;
 
 /* Rows that the caller of the running executor wants; 0 for all. */
 static uint64 rows_wanted;
 
-/* A condition taken apart: [NOT] cf_contains(...), or that of an operator. */
-typedef struct Test
+/* A filter of the test, and the call that asks it. */
+typedef struct ScanFilter
 {
-	bool		negated;
-	Node	   *call;
-	Oid			function;
-	Oid			collation;
-	Expr	   *filter;
-	Expr	   *element;
-	int			filter_no;		/* number of the argument, 0 or 1 */
-} Test;
+	FunctionCallInfo call;		/* of the test; lends its call site */
+	CuckooSite	site;			/* zero if not opened */
+} ScanFilter;
 
 /* The state of a scan. */
 typedef struct CuckooScanState
@@ -109,17 +81,20 @@ typedef struct CuckooScanState
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
 	ExprState  *all;			/* with the test, made when needed */
-	bool		negated;		/* the test is NOT cf_contains(...) */
-
-	/* the call of the test, which lends its call site */
-	FunctionCallInfo call;
-	int			filter_no;		/* number of the filter among its arguments */
-	ExprState  *filter;
-	ExprState  *element;
-	ExprContext *filter_context;	/* the filter's memory, until a rescan */
+	CuckooTest	test;
 	uint32		expected;		/* rows it is expected to be asked about */
-	bool		evaluated;		/* the filter is there, for this scan */
-	CuckooSite	site;			/* hasher is NULL before it is opened */
+
+	/* the filters: from an expression, or a column of the only one of custom_ps */
+	ExprState  *element;
+	ExprState  *expression;
+	int			column;
+	ExprContext *filter_context;	/* their memory, until a rescan */
+	bool		evaluated;		/* they are there, for this scan */
+	ScanFilter *filters;
+	int			filter_count;
+	int			filter_room;
+	bool		together;		/* they can be asked about batches */
+	const CuckooSite *first;	/* the first that has items, or NULL */
 
 	/* the table, and the row of it that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
@@ -134,294 +109,12 @@ typedef struct CuckooScanState
 	Buffer		buffer;
 	int			count;
 	int			next;
-	HeapTupleData tuples[BATCH_ROWS];
-	TupleTableSlot *slots[BATCH_ROWS];	/* NULL where not yet needed */
-	uint64		hashes[BATCH_ROWS];
-	bool		found[BATCH_ROWS];
+	int			room;			/* of these */
+	HeapTupleData *tuples;
+	TupleTableSlot **slots;		/* NULL where not yet needed */
+	uint64	   *hashes;
+	bool	   *found;
 } CuckooScanState;
-
-/* ---- planning ---- */
-
-/* Takes a condition apart; false if it is no test of a filter. */
-static bool
-take_apart(Test *test, Node *condition)
-{
-	List	   *args;
-	FmgrInfo	info;
-
-	test->negated = is_notclause(condition);
-	if (test->negated)
-		condition = (Node *) get_notclausearg((Expr *) condition);
-	test->call = condition;
-	if (IsA(condition, FuncExpr))
-	{
-		test->function = ((FuncExpr *) condition)->funcid;
-		test->collation = ((FuncExpr *) condition)->inputcollid;
-		args = ((FuncExpr *) condition)->args;
-	}
-	else if (IsA(condition, OpExpr))
-	{
-		test->function = ((OpExpr *) condition)->opfuncid;
-		test->collation = ((OpExpr *) condition)->inputcollid;
-		args = ((OpExpr *) condition)->args;
-	}
-	else
-		return false;
-
-	/* ours have a support function, few others do */
-	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
-		return false;
-	fmgr_info(test->function, &info);
-	if (info.fn_addr != cf_contains && info.fn_addr != cf_contained)
-		return false;
-	test->filter_no = info.fn_addr == cf_contains ? 0 : 1;
-	test->filter = list_nth(args, test->filter_no);
-	test->element = list_nth(args, 1 - test->filter_no);
-	return true;
-}
-
-/* Is it a test of one filter for all rows of a relation? */
-static bool
-is_scan_test(Node *condition, Index relid)
-{
-	Test		test;
-	ListCell   *cell;
-
-	if (!take_apart(&test, condition))
-		return false;
-	foreach(cell, pull_vars_of_level((Node *) test.filter, 0))
-	{
-		Var		   *var = lfirst(cell);
-
-		if (!IsA(var, Var) || (Index) var->varno == relid)
-			return false;
-	}
-	return true;
-}
-
-/* Is one of the conditions such a test? */
-static bool
-has_scan_test(List *conditions, Index relid)
-{
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-
-		if (!rinfo->pseudoconstant && is_scan_test((Node *) rinfo->clause, relid))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Can the conditions be checked for rows ahead?  Sub-plans would have to be
- * initialised more than once; what volatile functions do depends on the row
- * that the query is at.
- */
-static bool
-can_look_ahead(List *conditions)
-{
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		Node	   *condition = (Node *) lfirst_node(RestrictInfo, cell)->clause;
-
-		if (contain_subplans(condition) || contain_volatile_functions(condition))
-			return false;
-	}
-	return true;
-}
-
-/* Are a table's rows in shared buffers? */
-static bool
-is_in_buffers(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = table_slot_callbacks(rel) == &TTSOpsBufferHeapTuple;
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-					   List *tlist, List *clauses, List *custom_plans);
-static Node *create_scan_state(CustomScan *cscan);
-
-static const CustomPathMethods path_methods = {
-	.CustomName = "CuckooScan",
-	.PlanCustomPath = plan_scan
-};
-
-static const CustomScanMethods scan_methods = {
-	.CustomName = "CuckooScan",
-	.CreateCustomScanState = create_scan_state
-};
-
-/* The scan in place of a sequential one. */
-static CustomPath *
-scan_path(Path *seqscan)
-{
-	CustomPath *path = makeNode(CustomPath);
-
-	path->path = *seqscan;
-	path->path.total_cost -= SAVED_COST * cpu_operator_cost *
-		seqscan->parent->tuples / (seqscan->parallel_workers + 1);
-	path->path.type = T_CustomPath;
-	path->path.pathtype = T_CustomScan;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
-	path->methods = &path_methods;
-	return path;
-}
-
-/*
- * The sequential scan in a list of paths, NULL if there is none.  Where there is
- * none, the table is read in another way: it is sampled, partitioned, foreign,
- * or another extension's hook knows better.
- */
-static ListCell *
-find_seqscan(List *paths)
-{
-	ListCell   *cell;
-
-	foreach(cell, paths)
-	{
-		Path	   *path = lfirst(cell);
-
-		if (path->pathtype == T_SeqScan && path->param_info == NULL)
-			return cell;
-	}
-	return NULL;
-}
-
-/* Offers the scan where conditions on the relation alone have a test. */
-static void
-offer_scan(RelOptInfo *rel)
-{
-	ListCell   *cell = find_seqscan(rel->pathlist);
-	Path	   *path = &scan_path(lfirst(cell))->path;
-
-	/*
-	 * For a member of an inheritance tree the sequential scan must remain:
-	 * unlike ours it can be made a parameterized one, for an Append of such.
-	 */
-	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
-		rel->pathlist = list_insert_nth(rel->pathlist,
-										list_cell_number(rel->pathlist, cell),
-										path);
-	else
-		lfirst(cell) = path;
-
-	cell = find_seqscan(rel->partial_pathlist);
-	if (cell != NULL)
-		lfirst(cell) = scan_path(lfirst(cell));
-}
-
-/*
- * Offers it for each other relation, or set of them, that has a filter.
- *
- * Not where an outer join has a condition that is not on this relation: it stays
- * with the join, so that the scan would be run for rows that the condition, as
- * in "ON cf_contains(f, v) AND name = 'x'", keeps from the filter.
- */
-static void
-offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	foreach(cell, rel->joininfo)
-		if (!bms_is_member(rel->relid,
-						   lfirst_node(RestrictInfo, cell)->clause_relids))
-			return;
-	foreach(cell, rel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-		Path	   *seqscan;
-		CustomPath *path;
-
-		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!is_scan_test((Node *) rinfo->clause, rel->relid))
-			continue;
-		seqscan = create_seqscan_path(root, rel,
-									  bms_difference(rinfo->clause_relids,
-													 rel->relids), 0);
-		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
-			continue;
-		/* to a join the filter is another one for each row, to the scan it is not */
-		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) *
-			cpu_operator_cost * rel->tuples;
-		path = scan_path(seqscan);
-		add_path(rel, &path->path);
-	}
-}
-
-/* Called when the planner has found its own paths for a base relation. */
-static void
-add_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
-{
-	bool		for_rel;
-	bool		for_joins;
-
-	if (next_pathlist_hook)
-		next_pathlist_hook(root, rel, rti, rte);
-	if (!enable_scan || rel->tuples < MIN_ROWS ||
-		find_seqscan(rel->pathlist) == NULL)
-		return;
-	for_rel = has_scan_test(rel->baserestrictinfo, rel->relid);
-	for_joins = has_scan_test(rel->joininfo, rel->relid);
-	if ((for_rel || for_joins) && can_look_ahead(rel->baserestrictinfo) &&
-		is_in_buffers(rte->relid))
-	{
-		/* these first, as the other takes the sequential scan away */
-		if (for_joins)
-			offer_inner_scans(root, rel);
-		if (for_rel)
-			offer_scan(rel);
-	}
-}
-
-/*
- * How many rows each process is going to ask the filter about, given the
- * conditions before the test, if the scan is read to its end.
- */
-static int
-expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
-{
-	double		probes = rel->tuples / (path->parallel_workers + 1) *
-		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
-
-	return (int) Max(Min(probes, PG_INT32_MAX), 1);
-}
-
-/*
- * The conditions are in custom_exprs, in the planner's order.  As the plan's own
- * they would be compiled as a whole, which is not how they are evaluated.
- */
-static Plan *
-plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-		  List *tlist, List *clauses, List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *conditions = extract_actual_clauses(clauses, false);
-	int			test_no = 0;
-
-	while (test_no < list_length(conditions) &&
-		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
-		test_no++;
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = best_path->flags;
-	scan->custom_exprs = conditions;
-	scan->custom_private =
-		list_make2_int(test_no,
-					   expected_probes(root, rel, &best_path->path,
-									   list_truncate(list_copy(conditions),
-													 test_no)));
-	scan->methods = &scan_methods;
-	return (Plan *) scan;
-}
 
 /* ---- will the scan be read to its end? ---- */
 
@@ -563,24 +256,24 @@ create_scan_state(CustomScan *cscan)
 
 	NodeSetTag(s, T_CustomScanState);
 	s->css.methods = &exec_methods;
+	CUCKOO_CUSTOM_SCAN_SLOTS(&s->css, &TTSOpsBufferHeapTuple);
 	return (Node *) s;
 }
 
-/* The call of the test, as the executor would make it ready. */
-static FunctionCallInfo
-init_call(const Test *test)
+const CustomScanMethods cuckoo_scan_methods = {
+	.CustomName = "CuckooScan",
+	.CreateCustomScanState = create_scan_state
+};
+
+/* May the user call the function of the test?  ExecInitExpr() would ask. */
+static void
+check_execute(Oid function)
 {
-	FunctionCallInfo call = palloc0(SizeForFunctionCallInfo(2));
-	FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
-	AclResult	result = CUCKOO_ACL_EXECUTE(test->function);
+	AclResult	result = CUCKOO_ACL_EXECUTE(function);
 
 	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(test->function));
-	InvokeFunctionExecuteHook(test->function);
-	fmgr_info(test->function, function);
-	fmgr_info_set_expr(test->call, function);
-	InitFunctionCallInfoData(*call, function, 2, test->collation, NULL, NULL);
-	return call;
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
 }
 
 static void
@@ -590,29 +283,16 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *plan = (CustomScan *) ps->plan;
 	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
-	int			test_no = linitial_int(plan->custom_private);
-	List	   *before = NIL;
-	List	   *after = NIL;
-	Test		test = {0};
+	int			test_no = list_nth_int(plan->custom_private,
+									   CUCKOO_SCAN_TEST_NO);
+	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
+	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
 
-	/* the executor has made all ready for virtual rows, ours are in buffers */
-	CUCKOO_INIT_SCAN_SLOT(&node->ss, desc, &TTSOpsBufferHeapTuple);
-	ExecAssignScanProjectionInfo(&node->ss);
+	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
 	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
 
-	for (int i = 0; i < list_length(plan->custom_exprs); i++)
-	{
-		Node	   *condition = list_nth(plan->custom_exprs, i);
-
-		if (i < test_no)
-			before = lappend(before, condition);
-		else if (i > test_no)
-			after = lappend(after, condition);
-		else
-			take_apart(&test, condition);
-	}
 	/* a worker comes later than the plan, and the function may be another now */
-	if (test.filter == NULL)
+	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a function of the query was altered while it ran"),
@@ -620,15 +300,21 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 				 errhint("Run the query again.")));
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
-	s->negated = test.negated;
-	s->call = init_call(&test);
-	s->filter_no = test.filter_no;
-	/* evaluated once a scan, which compiling is not worth: it has no parent */
-	s->filter = ExecInitExprWithParams(test.filter, estate->es_param_list_info);
-	s->element = ExecInitExpr(test.element, ps);
+	s->element = ExecInitExpr(s->test.element, ps);
+	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	s->column = list_nth_int(plan->custom_private, CUCKOO_SCAN_COLUMN);
+	if (s->column > 0)
+		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans),
+												  estate, eflags));
+	else
+		/* evaluated once a scan, so it has no parent that would compile it */
+		s->expression = ExecInitExprWithParams(s->test.filter,
+											   estate->es_param_list_info);
 	s->filter_context = CreateExprContext(estate);
-	s->expected = lsecond_int(plan->custom_private);
+	check_execute(s->test.function);
 }
+
+/* ---- the table ---- */
 
 /* Reads the next row of the table in that direction, if there is one. */
 static bool
@@ -650,6 +336,216 @@ read_next(CuckooScanState *s)
 	return !s->ended;
 }
 
+static inline Buffer
+row_buffer(TupleTableSlot *row)
+{
+	return ((BufferHeapTupleTableSlot *) row)->buffer;
+}
+
+/* ---- the filters ---- */
+
+/* Adds a filter, of which the value is to live in filter_context. */
+static void
+add_filter(CuckooScanState *s, Datum value, bool isnull)
+{
+	MemoryContext caller =
+		MemoryContextSwitchTo(s->css.ss.ps.state->es_query_cxt);
+	ScanFilter *filter;
+
+	if (s->filter_count == s->filter_room)
+	{
+		int			room = Max(2 * s->filter_room, 1);
+
+		s->filters = s->filters == NULL ? palloc(room * sizeof(ScanFilter)) :
+			repalloc(s->filters, room * sizeof(ScanFilter));
+		memset(s->filters + s->filter_room, 0,
+			   (room - s->filter_room) * sizeof(ScanFilter));
+		s->filter_room = room;
+	}
+	filter = &s->filters[s->filter_count++];
+	if (filter->call == NULL)
+	{
+		FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
+
+		fmgr_info(s->test.function, function);
+		fmgr_info_set_expr(s->test.call, function);
+		filter->call = palloc0(SizeForFunctionCallInfo(2));
+		InitFunctionCallInfoData(*filter->call, function, 2,
+								 s->test.collation, NULL, NULL);
+	}
+	filter->call->args[s->test.filter_no].value = value;
+	filter->call->args[s->test.filter_no].isnull = isnull;
+	MemoryContextSwitchTo(caller);
+}
+
+/* Adds the filters of an array. */
+static void
+add_array(CuckooScanState *s, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
+					  &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		add_filter(s, values[i], nulls[i]);
+}
+
+/* Adds the filters that the sub-plan gives. */
+static void
+add_rows(CuckooScanState *s, PlanState *rows)
+{
+	for (;;)
+	{
+		TupleTableSlot *row = ExecProcNode(rows);
+		Datum		value;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(row))
+			break;
+		value = slot_getattr(row, s->column, &isnull);
+		if (!isnull)
+		{
+			MemoryContext caller =
+				MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+
+			/* what is TOASTed stays so */
+			value = datumCopy(value, false, -1);
+			MemoryContextSwitchTo(caller);
+		}
+		add_filter(s, value, isnull);
+	}
+}
+
+/* Adds the one of an expression, or those of its array. */
+static void
+add_values(CuckooScanState *s)
+{
+	MemoryContext caller =
+		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+	bool		isnull;
+	Datum		value = ExecEvalExpr(s->expression, s->filter_context, &isnull);
+
+	if (!s->test.any)
+		add_filter(s, value, isnull);
+	else if (!isnull)
+		add_array(s, value);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Finds out what the filters are. */
+static void
+eval_filters(CuckooScanState *s)
+{
+	s->evaluated = true;
+	if (s->column > 0)
+		add_rows(s, linitial(s->css.custom_ps));
+	else
+		add_values(s);
+}
+
+/*
+ * Opens the filters, as far as they are not, for so many probes.  They can be
+ * asked together if all are at hand, have one seed, and take the elements.  If
+ * one does not, it is asked row by row, for the error to come when it is asked.
+ */
+static void
+open_filters(CuckooScanState *s, uint32 probes)
+{
+	MemoryContext caller =
+		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+
+	s->together = true;
+	s->first = NULL;
+	for (int i = 0; i < s->filter_count; i++)
+	{
+		FunctionCallInfo call = s->filters[i].call;
+		CuckooSite *site = &s->filters[i].site;
+
+		if (call->args[s->test.filter_no].isnull)
+			continue;
+		if (site->image == NULL)
+			cuckoo_open_site(site, call, s->test.filter_no, probes);
+		if (site->image == NULL || !site->fits)
+			s->together = false;
+		else if (site->header->items == 0)
+			continue;
+		else if (s->first == NULL)
+			s->first = site;
+		else if (site->header->seed != s->first->header->seed)
+			s->together = false;
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+static void
+close_filters(CuckooScanState *s)
+{
+	for (int i = 0; i < s->filter_count; i++)
+		cuckoo_close_site(&s->filters[i].site);
+	s->filter_count = 0;
+	s->first = NULL;
+	s->evaluated = s->together = false;
+	ResetExprContext(s->filter_context);
+}
+
+/* Does one of the filters contain an element?  Asks them as calls would. */
+static bool
+ask_one_by_one(CuckooScanState *s, Datum element)
+{
+	for (int i = 0; i < s->filter_count; i++)
+	{
+		FunctionCallInfo call = s->filters[i].call;
+
+		call->args[1 - s->test.filter_no].value = element;
+		if (!call->args[s->test.filter_no].isnull &&
+			DatumGetBool(FunctionCallInvoke(call)))
+			return true;
+	}
+	return false;
+}
+
+/* The same for the rows of the batch, by their hashes. */
+static void
+ask_together(CuckooScanState *s)
+{
+	uint64		hashes[BATCH_ROWS];
+	int			rows[BATCH_ROWS];
+	bool		found[BATCH_ROWS];
+
+	if (s->first == NULL)
+	{
+		memset(s->found, 0, s->count * sizeof(bool));
+		return;
+	}
+	cuckoo_contains_batch(s->first->header, s->first->image, s->hashes,
+						  s->count, s->found);
+	for (int i = 0; i < s->filter_count; i++)
+	{
+		const CuckooSite *site = &s->filters[i].site;
+		int			n = 0;
+
+		if (site == s->first || site->image == NULL || site->header->items == 0)
+			continue;
+		for (int row = 0; row < s->count; row++)
+			if (!s->found[row])
+			{
+				hashes[n] = s->hashes[row];
+				rows[n++] = row;
+			}
+		if (n == 0)
+			break;
+		cuckoo_contains_batch(site->header, site->image, hashes, n, found);
+		for (int j = 0; j < n; j++)
+			s->found[rows[j]] = found[j];
+	}
+}
+
+/* ---- batches ---- */
+
 static void
 release_batch(CuckooScanState *s)
 {
@@ -661,43 +557,25 @@ release_batch(CuckooScanState *s)
 	s->buffer = InvalidBuffer;
 }
 
-static inline Buffer
-row_buffer(TupleTableSlot *row)
-{
-	return ((BufferHeapTupleTableSlot *) row)->buffer;
-}
-
-/* Evaluates the filter. */
+/* Makes room for so many rows, while there is none. */
 static void
-eval_filter(CuckooScanState *s)
-{
-	NullableDatum *filter = &s->call->args[s->filter_no];
-
-	filter->value = ExecEvalExprSwitchContext(s->filter, s->filter_context,
-											  &filter->isnull);
-	s->evaluated = true;
-}
-
-/* Opens it, for so many probes. */
-static void
-open_filter(CuckooScanState *s, uint32 probes)
+reserve_batch(CuckooScanState *s, int room)
 {
 	MemoryContext caller =
-		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+		MemoryContextSwitchTo(s->css.ss.ps.state->es_query_cxt);
+	TupleTableSlot **slots = palloc0(room * sizeof(TupleTableSlot *));
 
-	cuckoo_open_site(&s->site, s->call, s->filter_no, probes);
+	if (s->room > 0)
+		memcpy(slots, s->slots, s->room * sizeof(TupleTableSlot *));
+	s->slots = slots;
+	s->tuples = palloc(room * sizeof(HeapTupleData));
+	s->hashes = palloc(room * sizeof(uint64));
+	s->found = palloc(room * sizeof(bool));
+	s->room = room;
 	MemoryContextSwitchTo(caller);
 }
 
-static void
-close_filter(CuckooScanState *s)
-{
-	cuckoo_close_site(&s->site);
-	ResetExprContext(s->filter_context);
-	s->evaluated = false;
-}
-
-/* The slot for the row that is the next of the batch, if it passes. */
+/* The row that was read last in the slot for the next row of the batch. */
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
@@ -717,43 +595,42 @@ next_slot(CuckooScanState *s)
 
 /*
  * Adds the row to the batch, unless the conditions before the test are against
- * it, or one of the arguments is null.  What is found of a stored filter without
- * having fetched it is known at once.
+ * it, or the element or all filters are null.
  */
 static bool
 add_row(CuckooScanState *s)
 {
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
-	NullableDatum *element = &s->call->args[1 - s->filter_no];
 	MemoryContext caller;
-	bool		added;
+	Datum		element;
+	bool		isnull;
 
 	ResetExprContext(econtext);
 	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
-	/* an error of the expression comes even if no row has an element */
+	/* an error of the filter's expression comes even if all elements are null */
 	if (!s->evaluated)
-		eval_filter(s);
+		eval_filters(s);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	element->value = ExecEvalExpr(s->element, econtext, &element->isnull);
-	added = !element->isnull && !s->call->args[s->filter_no].isnull;
-	if (added)
+	element = ExecEvalExpr(s->element, econtext, &isnull);
+	isnull |= s->filter_count == 0 ||
+		(s->filter_count == 1 &&
+		 s->filters[0].call->args[s->test.filter_no].isnull);
+	if (!isnull)
 	{
 		int			i = s->count++;
 
-		if (s->site.hasher == NULL)
-			open_filter(s, 1);
-		if (s->site.image == NULL)
-			s->found[i] = DatumGetBool(FunctionCallInvoke(s->call));
-		else if (s->site.header->items == 0)
-			s->found[i] = false;
-		else
-			s->hashes[i] = cuckoo_hash(s->site.hasher, element->value,
-									   s->site.header->seed);
+		if (s->filters[0].site.hasher == NULL)
+			open_filters(s, 1);
+		if (!s->together)
+			s->found[i] = ask_one_by_one(s, element);
+		else if (s->first != NULL)
+			s->hashes[i] = cuckoo_hash(s->first->hasher, element,
+									   s->first->header->seed);
 	}
 	MemoryContextSwitchTo(caller);
-	return added;
+	return !isnull;
 }
 
 /* Makes the next batch; false at the end of the table. */
@@ -774,9 +651,11 @@ next_batch(CuckooScanState *s)
 		limit = BATCH_ROWS;
 	else
 		limit = Min(1 + s->read / AHEAD_SHARE, BATCH_ROWS);
-	/* it pays to fetch a stored filter now, or others have done so */
-	if (s->site.hasher != NULL && s->site.image == NULL)
-		open_filter(s, s->to_end ? s->expected : 1);
+	if (limit > s->room)
+		reserve_batch(s, limit == 1 ? 1 : BATCH_ROWS);
+	/* it pays to fetch stored filters now, or others have done so */
+	if (s->evaluated && !s->together)
+		open_filters(s, s->to_end ? s->expected : 1);
 	s->buffer = row_buffer(s->row);
 	IncrBufferRefCount(s->buffer);
 	do
@@ -788,11 +667,12 @@ next_batch(CuckooScanState *s)
 		n += s->count > 0;
 		s->ahead = n < limit && read_next(s);
 	} while (s->ahead && row_buffer(s->row) == s->buffer);
-	if (s->count > 0 && s->site.image != NULL && s->site.header->items > 0)
-		cuckoo_contains_batch(s->site.header, s->site.image, s->hashes,
-							  s->count, s->found);
+	if (s->count > 0 && s->together)
+		ask_together(s);
 	return true;
 }
+
+/* ---- rows ---- */
 
 /* Does a row pass all conditions?  For those that are not of a batch. */
 static bool
@@ -857,7 +737,7 @@ next_row(CuckooScanState *s)
 		{
 			int			i = s->next++;
 
-			if (s->found[i] != s->negated)
+			if (s->found[i] != s->test.negated)
 			{
 				econtext->ecxt_scantuple = s->slots[i];
 				if (ExecQual(s->after, econtext))
@@ -897,10 +777,12 @@ end_scan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	close_filter(s);
+	close_filters(s);
 	ExecClearTuple(s->row);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
+	if (s->column > 0)
+		ExecEndNode(linitial(node->custom_ps));
 }
 
 static void
@@ -909,11 +791,21 @@ rescan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	close_filter(s);
+	close_filters(s);
 	s->ahead = s->ended = false;
 	s->read = 0;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
+	if (s->column > 0)
+	{
+		PlanState  *filters = linitial(node->custom_ps);
+
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(filters, node->ss.ps.chgParam);
+		/* else ExecProcNode() does that */
+		if (filters->chgParam == NULL)
+			ExecReScan(filters);
+	}
 	ExecScanReScan(&node->ss);
 }
 
@@ -921,13 +813,15 @@ rescan(CustomScanState *node)
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
+	CuckooScanState *s = (CuckooScanState *) node;
 	PlanState  *ps = &node->ss.ps;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, ps->plan,
 												  ancestors);
 	Expr	   *conditions = make_ands_explicit(((CustomScan *) ps->plan)->custom_exprs);
 
 	ExplainPropertyText("Filter", deparse_expression((Node *) conditions,
-													 context, es->verbose,
+													 context,
+													 es->verbose || s->column > 0,
 													 false), es);
 	if (es->analyze && ps->instrument != NULL &&
 		(ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
@@ -967,16 +861,9 @@ init_worker(CustomScanState *node, shm_toc *toc, void *pscan)
 }
 
 void
-_PG_init(void)
+cuckoo_scan_init(void)
 {
-	DefineCustomBoolVariable("cuckoo.enable_scan",
-							 "Enables scans that ask a cuckoofilter about many rows at a time.",
-							 NULL, &enable_scan, true, PGC_USERSET,
-							 GUC_EXPLAIN, NULL, NULL, NULL);
-	MarkGUCPrefixReserved("cuckoo");
-	RegisterCustomScanMethods(&scan_methods);
-	next_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = add_paths;
+	RegisterCustomScanMethods(&cuckoo_scan_methods);
 	next_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = run_executor;
 }

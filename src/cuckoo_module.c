@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_module.c
+ *		What the server looks for in the library, and what it does when the
+ *		library is loaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_scan.h"
+
+PG_MODULE_MAGIC;
+
+void
+_PG_init(void)
+{
+	cuckoo_scan_init();
+	cuckoo_scan_plan_init();
+}

@@ -1,0 +1,522 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_scan_plan.c
+ *		Offers the planner the scan of cuckoo_scan.c where it serves.
+ *
+ * It serves in place of a sequential scan of a table that has a test of one
+ * filter for all rows among its conditions:
+ *
+ *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
+ *		SELECT ... FROM table WHERE expression <@ ANY (array of filters)
+ *
+ * Where the filter comes from another table, in a join, the scan is the inner
+ * side of a nested loop.  In a semi join, as the planner makes of
+ *
+ *		SELECT ... FROM table WHERE expression <@ ANY (SELECT filter FROM ...)
+ *
+ * the scan takes the place of the join: the filters are what the other side
+ * gives, and every row is read once.
+ *
+ * The scan takes less time than a sequential one whenever it asks about many
+ * rows, and as much where few are asked about (make bench has the table).  It is
+ * not offered where it could gain nothing: for tables of less than MIN_ROWS, and
+ * where a LIMIT ends the scan after less than that many rows, by the planner's
+ * estimate.  Nor where conditions cannot be evaluated ahead of the rows that are
+ * given out.
+ *
+ * The hooks are set when the library is loaded.  That is before a query with one
+ * of our functions gets its paths, as planning calls their support functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_scan.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* Rows for which the scan is worth its beginning. */
+#define MIN_ROWS		1000
+
+/* Filters, by estimate, up to which the scan takes the place of a semi join. */
+#define MAX_FILTERS		1000
+
+/*
+ * What the scan saves for each row and filter, in cpu_operator_cost: the call of
+ * the test through the function manager, about half of its time (the rest is the
+ * hash).  Waits for memory, which it saves besides, are in no cost.
+ */
+#define SAVED_COST		0.5
+
+static bool enable_scan = true;
+static set_rel_pathlist_hook_type next_rel_hook;
+static set_join_pathlist_hook_type next_join_hook;
+
+bool
+cuckoo_take_apart(CuckooTest *test, Node *condition)
+{
+	List	   *args;
+	FmgrInfo	info;
+
+	test->any = false;
+	test->negated = is_notclause(condition);
+	if (test->negated)
+		condition = (Node *) get_notclausearg((Expr *) condition);
+	test->call = condition;
+	if (IsA(condition, FuncExpr))
+	{
+		test->function = ((FuncExpr *) condition)->funcid;
+		test->collation = ((FuncExpr *) condition)->inputcollid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		test->function = ((OpExpr *) condition)->opfuncid;
+		test->collation = ((OpExpr *) condition)->inputcollid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
+			 ((ScalarArrayOpExpr *) condition)->useOr)
+	{
+		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
+		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
+		args = ((ScalarArrayOpExpr *) condition)->args;
+		test->any = true;
+	}
+	else
+		return false;
+
+	/* ours have a support function, few others do */
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
+		return false;
+	fmgr_info(test->function, &info);
+	if (info.fn_addr != cf_contained &&
+		(info.fn_addr != cf_contains || test->any))
+		return false;
+	test->filter_no = info.fn_addr == cf_contains ? 0 : 1;
+	test->filter = list_nth(args, test->filter_no);
+	test->element = list_nth(args, 1 - test->filter_no);
+	return true;
+}
+
+/*
+ * The relations that an expression has columns of; NULL, and false, if it has
+ * other things that depend on relations.
+ */
+static bool
+relations_of(Expr *expression, Relids *relids)
+{
+	ListCell   *cell;
+
+	*relids = NULL;
+	foreach(cell, pull_vars_of_level((Node *) expression, 0))
+	{
+		Var		   *var = lfirst(cell);
+
+		if (!IsA(var, Var))
+			return false;
+		*relids = bms_add_member(*relids, var->varno);
+	}
+	return true;
+}
+
+/* Is it a test of one filter, or some, for all rows of a relation? */
+static bool
+is_scan_test(Node *condition, Index relid)
+{
+	CuckooTest	test;
+	Relids		relids;
+
+	return cuckoo_take_apart(&test, condition) &&
+		relations_of(test.filter, &relids) && !bms_is_member(relid, relids);
+}
+
+/* Is one of the conditions such a test? */
+static bool
+has_scan_test(List *conditions, Index relid)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (!rinfo->pseudoconstant && is_scan_test((Node *) rinfo->clause, relid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Can the conditions be checked for rows ahead?  Sub-plans would have to be
+ * initialised more than once; what volatile functions do depends on the row
+ * that the query is at.
+ */
+static bool
+can_look_ahead(List *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		Node	   *condition = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+
+		if (contain_subplans(condition) || contain_volatile_functions(condition))
+			return false;
+	}
+	return true;
+}
+
+/* Are a table's rows in shared buffers? */
+static bool
+is_in_buffers(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = table_slot_callbacks(rel) == &TTSOpsBufferHeapTuple;
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * The sequential scan in a list of paths, NULL if there is none.  Where there is
+ * none, the table is read in another way: it is sampled, partitioned, foreign,
+ * or another extension's hook knows better.
+ */
+static ListCell *
+find_seqscan(List *paths)
+{
+	ListCell   *cell;
+
+	foreach(cell, paths)
+	{
+		Path	   *path = lfirst(cell);
+
+		if (path->pathtype == T_SeqScan && path->param_info == NULL)
+			return cell;
+	}
+	return NULL;
+}
+
+/* Could the scan serve for this relation, with a test that it has? */
+static bool
+is_for_scan(PlannerInfo *root, RelOptInfo *rel)
+{
+	return enable_scan && rel->tuples >= MIN_ROWS &&
+		find_seqscan(rel->pathlist) != NULL &&
+		(root->limit_tuples < 0 ||
+		 root->limit_tuples * rel->tuples >= MIN_ROWS * rel->rows) &&
+		can_look_ahead(rel->baserestrictinfo) &&
+		is_in_buffers(root->simple_rte_array[rel->relid]->relid);
+}
+
+/* ---- in place of a sequential scan ---- */
+
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+					   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods scan_path_methods = {
+	.CustomName = "CuckooScan",
+	.PlanCustomPath = plan_scan
+};
+
+/* The scan in place of a sequential one. */
+static CustomPath *
+scan_path(Path *seqscan)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path = *seqscan;
+	path->path.total_cost -= SAVED_COST * cpu_operator_cost *
+		seqscan->parent->tuples / (seqscan->parallel_workers + 1);
+	path->path.type = T_CustomPath;
+	path->path.pathtype = T_CustomScan;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->methods = &scan_path_methods;
+	return path;
+}
+
+/* Offers the scan where conditions on the relation alone have a test. */
+static void
+offer_scan(RelOptInfo *rel)
+{
+	ListCell   *cell = find_seqscan(rel->pathlist);
+	Path	   *path = &scan_path(lfirst(cell))->path;
+
+	/*
+	 * For a member of an inheritance tree the sequential scan must remain:
+	 * unlike ours it can be made a parameterized one, for an Append of such.
+	 */
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		rel->pathlist = list_insert_nth(rel->pathlist,
+										list_cell_number(rel->pathlist, cell),
+										path);
+	else
+		lfirst(cell) = path;
+
+	cell = find_seqscan(rel->partial_pathlist);
+	if (cell != NULL)
+		lfirst(cell) = scan_path(lfirst(cell));
+}
+
+/*
+ * Offers it for each other relation, or set of them, that has a filter.
+ *
+ * Not where an outer join has a condition that is not on this relation: it stays
+ * with the join, so that the scan would be run for rows that the condition, as
+ * in "ON cf_contains(f, v) AND name = 'x'", keeps from the filter.
+ */
+static void
+offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->joininfo)
+		if (!bms_is_member(rel->relid,
+						   lfirst_node(RestrictInfo, cell)->clause_relids))
+			return;
+	foreach(cell, rel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Path	   *seqscan;
+		CustomPath *path;
+
+		if (!join_clause_is_movable_to(rinfo, rel) ||
+			!is_scan_test((Node *) rinfo->clause, rel->relid))
+			continue;
+		seqscan = create_seqscan_path(root, rel,
+									  bms_difference(rinfo->clause_relids,
+													 rel->relids), 0);
+		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
+			continue;
+		/* to a join the filter is another one for each row, to the scan it is not */
+		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) *
+			cpu_operator_cost * rel->tuples;
+		path = scan_path(seqscan);
+		add_path(rel, &path->path);
+	}
+}
+
+/* Called when the planner has found its own paths for a base relation. */
+static void
+add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	bool		for_rel;
+	bool		for_joins;
+
+	if (next_rel_hook)
+		next_rel_hook(root, rel, rti, rte);
+	for_rel = has_scan_test(rel->baserestrictinfo, rel->relid);
+	for_joins = has_scan_test(rel->joininfo, rel->relid);
+	if ((for_rel || for_joins) && is_for_scan(root, rel))
+	{
+		/* these first, as the other takes the sequential scan away */
+		if (for_joins)
+			offer_inner_scans(root, rel);
+		if (for_rel)
+			offer_scan(rel);
+	}
+}
+
+/*
+ * How many rows each process is going to ask the filter about, given the
+ * conditions before the test, if the scan is read to its end.
+ */
+static int
+expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
+{
+	double		probes = rel->tuples / (path->parallel_workers + 1) *
+		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
+
+	return (int) Max(Min(probes, PG_INT32_MAX), 1);
+}
+
+/* A plan of the scan of a relation, the test of which is at `test_no`. */
+static CustomScan *
+make_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+		  List *conditions, int test_no, int column)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *before = list_truncate(list_copy(conditions), test_no);
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = path->flags;
+	scan->custom_exprs = conditions;
+	scan->custom_private =
+		list_make3_int(test_no, expected_probes(root, rel, &path->path, before),
+					   column);
+	scan->methods = &cuckoo_scan_methods;
+	return scan;
+}
+
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+		  List *tlist, List *clauses, List *custom_plans)
+{
+	List	   *conditions = extract_actual_clauses(clauses, false);
+	int			test_no = 0;
+
+	while (test_no < list_length(conditions) &&
+		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
+		test_no++;
+	return (Plan *) make_scan(root, rel, best_path, tlist, conditions, test_no,
+							  0);
+}
+
+/* ---- in place of a semi join ---- */
+
+static Plan *plan_semi_join(PlannerInfo *root, RelOptInfo *rel,
+							CustomPath *best_path, List *tlist, List *clauses,
+							List *custom_plans);
+
+static const CustomPathMethods semi_join_path_methods = {
+	.CustomName = "CuckooScan",
+	.PlanCustomPath = plan_semi_join
+};
+
+/* Does a join give out columns of this relation only? */
+static bool
+gives_only(RelOptInfo *joinrel, RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, joinrel->reltarget->exprs)
+	{
+		Var		   *var = lfirst(cell);
+
+		if (!IsA(var, Var) || var->varno != (int) rel->relid)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The test that is the one condition of a semi join: of an element of the outer
+ * relation and a column of the inner one.
+ */
+static RestrictInfo *
+semi_join_test(RelOptInfo *outer, RelOptInfo *inner, List *conditions)
+{
+	RestrictInfo *rinfo;
+	CuckooTest	test;
+	Relids		element;
+
+	if (list_length(conditions) != 1)
+		return NULL;
+	rinfo = linitial_node(RestrictInfo, conditions);
+	if (!cuckoo_take_apart(&test, (Node *) rinfo->clause) ||
+		test.negated || test.any || !IsA(test.filter, Var) ||
+		!bms_is_member(((Var *) test.filter)->varno, inner->relids) ||
+		!can_look_ahead(conditions))
+		return NULL;
+	return relations_of(test.element, &element) &&
+		bms_is_subset(element, outer->relids) ? rinfo : NULL;
+}
+
+/* Called when the planner has found its own paths for a join. */
+static void
+add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
+			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	Path	   *filters = inner->cheapest_total_path;
+	RestrictInfo *test;
+	Path	   *seqscan;
+	CustomPath *path;
+	ListCell   *cell;
+
+	if (next_join_hook)
+		next_join_hook(root, joinrel, outer, inner, jointype, extra);
+
+	/* where rows are locked or changed, the join has to be checked anew */
+	if (jointype != JOIN_SEMI || outer->reloptkind != RELOPT_BASEREL ||
+		outer->rtekind != RTE_RELATION || root->rowMarks != NIL ||
+		root->parse->commandType != CMD_SELECT ||
+		filters == NULL || filters->param_info != NULL ||
+		filters->rows > MAX_FILTERS || !bms_is_empty(joinrel->lateral_relids) ||
+		(test = semi_join_test(outer, inner, extra->restrictlist)) == NULL ||
+		!gives_only(joinrel, outer) || !is_for_scan(root, outer))
+		return;
+
+	/* they come before the test, as they are */
+	foreach(cell, outer->baserestrictinfo)
+		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
+			return;
+
+	seqscan = lfirst(find_seqscan(outer->pathlist));
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.rows = joinrel->rows;
+	path->path.startup_cost = seqscan->startup_cost + filters->total_cost;
+	path->path.total_cost = seqscan->total_cost + filters->total_cost +
+		SAVED_COST * cpu_operator_cost * seqscan->rows * filters->rows;
+	path->custom_paths = list_make1(filters);
+	path->custom_private = list_make2(outer, test);
+	path->methods = &semi_join_path_methods;
+	add_path(joinrel, &path->path);
+}
+
+/* Conditions of lower security first, then what costs less. */
+static int
+compare_conditions(const ListCell *a, const ListCell *b)
+{
+	RestrictInfo *x = lfirst_node(RestrictInfo, a);
+	RestrictInfo *y = lfirst_node(RestrictInfo, b);
+	QualCost	cost_x;
+	QualCost	cost_y;
+
+	if (x->security_level != y->security_level)
+		return x->security_level < y->security_level ? -1 : 1;
+	cost_qual_eval_node(&cost_x, (Node *) x, NULL);
+	cost_qual_eval_node(&cost_y, (Node *) y, NULL);
+	return (cost_x.per_tuple > cost_y.per_tuple) -
+		(cost_x.per_tuple < cost_y.per_tuple);
+}
+
+static Plan *
+plan_semi_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+			   List *tlist, List *clauses, List *custom_plans)
+{
+	RelOptInfo *outer = linitial(best_path->custom_private);
+	RestrictInfo *rinfo = lsecond(best_path->custom_private);
+	Plan	   *filters = linitial(custom_plans);
+	List	   *conditions = list_copy(outer->baserestrictinfo);
+	CuckooTest	test;
+	TargetEntry *column;
+	CustomScan *scan;
+
+	cuckoo_take_apart(&test, (Node *) rinfo->clause);
+	column = tlist_member(test.filter, filters->targetlist);
+	Assert(column != NULL);
+	list_sort(conditions, compare_conditions);
+	conditions = extract_actual_clauses(lappend(conditions, rinfo), false);
+	scan = make_scan(root, outer, best_path, tlist, conditions,
+					 list_length(conditions) - 1, column->resno);
+	scan->custom_plans = custom_plans;
+	return (Plan *) scan;
+}
+
+void
+cuckoo_scan_plan_init(void)
+{
+	DefineCustomBoolVariable("cuckoo.enable_scan",
+							 "Enables scans that ask a cuckoofilter about many rows at a time.",
+							 NULL, &enable_scan, true, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("cuckoo");
+	next_rel_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = add_scans;
+	next_join_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = add_semi_joins;
+}
