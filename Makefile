@@ -10,6 +10,8 @@
 #	make demo               a short tour with real data
 #	make bench              benchmarks, and their plots (bench/plots)
 #	make psql               psql on an empty database with the extension
+#	make fuzz-scan          random queries by the scan and without it, for
+#							SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #
@@ -39,7 +41,7 @@ endif
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql
+tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out unit $(tasks),$(goals)),)
@@ -64,6 +66,10 @@ bench:
 	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
 	@test/throwaway.sh
+# SECONDS is bash's own clock
+unexport SECONDS
+fuzz-scan:
+	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c

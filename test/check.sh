@@ -72,6 +72,10 @@ else
 	echo "==== no isolation tests: this PostgreSQL comes without the tester"
 fi
 
+echo "==== random queries by the scan and without"
+test/fuzz/scan.pl 10 2>&1 | tee suite.log
+count_lines fuzz $? suite.log
+
 if [ -d test/module ]; then
 	make -s -C test/module install
 	count test/module $? 0 0
