@@ -127,7 +127,59 @@ FROM generate_series(299901, 300100) i, shelf WHERE id >= 300000 GROUP BY id ORD
 SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found
 FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2) s;
 
--- a family mismatch and a corrupt version are noticed in slices, too
+-- the same with other parameters, so that buckets are elsewhere: by a few slices of each, which do not add up to fetching it
+INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
+SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,
+	count(*) FILTER (WHERE cf_contains(f, -i)) AS absent
+FROM generate_series(1, 24) i, LATERAL (SELECT id, f FROM shelf WHERE id = 300000 + i % 2 * 2) s GROUP BY id ORDER BY id;
+SELECT count(*) FILTER (WHERE cf_contains_all(f, ARRAY[i, i + 1])) AS found
+FROM generate_series(1, 24) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2 * 2) s;
+-- and in memory: of one size and number of items, but with several seeds
+SELECT count(DISTINCT (items, bytes)) AS sizes, count(DISTINCT seed) AS seeds, count(*) FILTER (WHERE cf_contains(f, i)) AS found,
+	count(*) FILTER (WHERE cf_count(f, i) > 0) AS counted, count(*) FILTER (WHERE cf_contains_any(f, ARRAY[i, NULL])) AS "any"
+FROM generate_series(1, 40) i, (SELECT f, (cf_info(f)).* FROM generate_series(1, 5) n, LATERAL (SELECT cf_agg(i, 100, 0.001, n) AS f FROM generate_series(1, 40) i) a) s;
+
+-- null elements of an array: by slices, as a whole, in memory
+INSERT INTO shelf SELECT 300003, cf_agg('k' || i) FROM generate_series(1, 60000) i;
+SELECT cf_contains_each(f, ARRAY['k1', NULL, 'zz']) AS each, cf_contains_any(f, ARRAY[NULL, 'zz']) AS "any", cf_contains_all(f, ARRAY['k1', NULL]) AS "all"
+FROM shelf WHERE id = 300003;
+SELECT (cf_contains_each(f, a))[:3] AS whole
+FROM shelf, (SELECT ARRAY['k1', NULL, 'zz'] || array_fill(NULL::text, ARRAY[1000]) AS a) s WHERE id = 300003;
+SELECT cf_contains_each(cf_add(cf_new(), 'k1'), ARRAY['k1', NULL, 'zz']) AS memory;
+
+-- a family mismatch and a corrupt header are noticed in every form, not the first time only
 SELECT cf_contains(f, 'text') FROM shelf WHERE id = 300000;
-DROP FUNCTION probe, probe_as, pages_read, seen;
+CREATE FUNCTION corrupt(bytea, bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION refused(n int, i int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	f cuckoofilter;
+BEGIN
+	BEGIN
+		CASE n
+			WHEN 1 THEN PERFORM cf_contains(s.f, 1) FROM shelf s WHERE id = i;
+			WHEN 2 THEN PERFORM cf_count(s.f, 1) FROM shelf s WHERE id = i;
+			WHEN 3 THEN PERFORM count(*) FILTER (WHERE cf_contains(s.f, k)) FROM shelf s, generate_series(1, 200) k WHERE id = i;
+			WHEN 4 THEN PERFORM cf_contains_any(s.f, ARRAY[1, 2]) FROM shelf s WHERE id = i;
+			WHEN 5 THEN PERFORM cf_contains_each(s.f, array_fill(1, ARRAY[1000])) FROM shelf s WHERE id = i;
+			WHEN 6 THEN PERFORM count(*) FROM generate_series(1, 300) k WHERE cf_contains((SELECT s.f FROM shelf s WHERE id = i), k);
+			WHEN 7 THEN PERFORM cf_contains(s.f, 1) FROM (SELECT corrupt(s.f::bytea, '') AS f FROM shelf s WHERE id = i OFFSET 0) s;
+			ELSE
+				SELECT s.f INTO f FROM shelf s WHERE id = i;
+				RETURN cf_contains(f, 1);
+		END CASE;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+		RETURN SQLSTATE || ' ' || detail;
+	END;
+	RETURN 'none';
+END $$;
+-- stored in few and in many chunks, and compressed
+INSERT INTO shelf SELECT id + 10, corrupt(set_byte(f::bytea, 2, 9), '') FROM shelf WHERE id = 300000;
+INSERT INTO shelf SELECT 300011, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;
+ALTER TABLE shelf ALTER f SET STORAGE extended;
+INSERT INTO shelf VALUES (300012, corrupt(set_byte(cf_new(300000000)::bytea, 2, 9), ''));
+INSERT INTO shelf VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrupt(cf_new()::bytea, '\x00'));
+SELECT refused, count(*) FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id) GROUP BY refused ORDER BY refused;
+DROP FUNCTION probe, probe_as, pages_read, seen, corrupt, refused;
 DROP TABLE shelf;

@@ -669,6 +669,34 @@ test_crafted(void)
 		   (int) (sizeof(bases) / sizeof(bases[0])) * 4);
 }
 
+/* From 65 buckets on, and below half an item a bucket. */
+static void
+test_crafted_limit(void)
+{
+	static const struct
+	{
+		uint32_t	base;
+		int			level;
+		uint64_t	items;
+		bool		crafted;
+	}			limits[] =
+	{
+		{2, 0, 0, false}, {62, 0, 9, false}, {64, 0, 0, false}, {64, 0, 31, false},
+		{32, 1, 9, false}, {2, 5, 9, false}, {66, 0, 9, true}, {66, 0, 32, true},
+		{66, 0, 33, false}, {66, 0, 34, false}, {34, 1, 33, true}, {34, 1, 34, false},
+		{2, 6, 63, true}, {2, 6, 64, false}, {4096, 3, 16383, true}, {4096, 3, 16384, false}
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+	{
+		CuckooHeader h = unit_header(limits[i].base, 20, 13);
+
+		CHECK(cuckoo_header_set_level(&h, limits[i].level) == CUCKOO_OK, "%d", (int) i);
+		CHECK(cuckoo_is_crafted(&h, limits[i].items) == limits[i].crafted,
+			  "%" PRIu32 " buckets, %" PRIu64 " items", h.buckets, limits[i].items);
+	}
+}
+
 /*
  * No honest element may be refused as crafted, although with every element
  * added twice five that share a pair of buckets block each other, which once
@@ -904,6 +932,7 @@ main(int argc, char **argv)
 	TEST(test_large());
 	TEST(test_repeats());
 	TEST(test_crafted());
+	TEST(test_crafted_limit());
 	TEST(test_not_crafted());
 	TEST(test_levels());
 	TEST(test_first_failure());

@@ -548,13 +548,19 @@ check_exact(uint64_t n, int bits)
 	{
 		uint32_t	percent = 1 + (uint32_t) unit_below(100);
 
+		g.family = CUCKOO_FAMILY_OTHER;
+		g.tag = (uint16_t) (1 + unit_below(65535));
+		h.tag = g.tag;
 		CHECK(cuckoo_header_enlarge(&g, (int) percent) == CUCKOO_OK &&
+			  g.family == CUCKOO_FAMILY_OTHER && g.tag == h.tag &&
 			  g.base > h.base && g.base >= h.base + h.base * percent / 100 &&
 			  g.base <= h.base + h.base * percent / 100 + 4 + 128 &&
 			  g.base_bits == h.base_bits && g.asked_bits == bits &&
 			  g.seed == h.seed, "exact %" PRIu64 ": enlarged by %" PRIu32
 			  " to %" PRIu32, n, percent, g.base);
 		g.items = 0;
+		g.family = CUCKOO_FAMILY_NONE;
+		g.tag = 0;
 		check_header(&g, n, bits, n * 3, "enlarged");
 	}
 }
