@@ -2,7 +2,8 @@
  *
  * cuckoo_test.c
  *		What other extensions do with ours: run an aggregate the way a distributed
- *		engine does, and keep rows in another place than their table.
+ *		engine does, keep a call site beyond an error, and keep rows in another
+ *		place than their table.
  *
  * There are the support functions of two aggregates, modelled on what Citus
  * installs on its nodes:
@@ -18,6 +19,10 @@
  * for every row: without a call expression, and without the memory in fn_extra.
  * States are copied and freed by the rules of nodeAgg.c.
  *
+ *	test_errors(filter, element, function oid)
+ *		How many of three calls function(filter, element) through one FmgrInfo
+ *		are errors.
+ *
  * The planner, where this module was loaded before ours, has no scan of a table
  * named "elsewhere" but one of the module's own, like that of a compressed chunk
  * in TimescaleDB.
@@ -27,6 +32,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -37,6 +43,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
@@ -46,6 +53,7 @@ PG_FUNCTION_INFO_V1(test_partial_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_partial_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
+PG_FUNCTION_INFO_V1(test_errors);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -227,6 +235,45 @@ test_combine_agg_ffunc(PG_FUNCTION_ARGS)
 	result = call(fcinfo, box->finalfn, 1, &box->value);
 	fcinfo->isnull = result.isnull;
 	return result.value;
+}
+
+/* test_errors(cuckoofilter, anyelement, oid) */
+Datum
+test_errors(PG_FUNCTION_ARGS)
+{
+	LOCAL_FCINFO(inner, 2);
+	FmgrInfo	info;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile int errors = 0;
+
+	fmgr_info(PG_GETARG_OID(2), &info);
+	/* where the type of the element is to be found */
+	info.fn_expr = fcinfo->flinfo->fn_expr;
+	InitFunctionCallInfoData(*inner, &info, 2, PG_GET_COLLATION(), NULL, NULL);
+	inner->args[0] = fcinfo->args[0];
+	inner->args[1] = fcinfo->args[1];
+	for (int i = 0; i < 3; i++)
+	{
+		BeginInternalSubTransaction(NULL);
+		MemoryContextSwitchTo(context);
+		PG_TRY();
+		{
+			(void) FunctionCallInvoke(inner);
+			ReleaseCurrentSubTransaction();
+		}
+		PG_CATCH();
+		{
+			MemoryContextSwitchTo(context);
+			FlushErrorState();
+			RollbackAndReleaseCurrentSubTransaction();
+			errors++;
+		}
+		PG_END_TRY();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_RETURN_INT32(errors);
 }
 
 static void

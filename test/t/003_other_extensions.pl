@@ -22,7 +22,7 @@ if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
 {
 	plan skip_all => 'needs make -C test/module install';
 }
-plan tests => 107;
+plan tests => 112;
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
@@ -263,6 +263,24 @@ SELECT 'crafted hashes are an error or come to a filter', string_agg(left(error_
 FROM (SELECT capacity, overlay(overlay(substring(:'state'::bytea FOR 32) PLACING capacity FROM 17) PLACING '\x8813000000000000' FROM 25)
 		|| (SELECT string_agg(set_byte(set_byte('\x0000000000000000', 0, i % 256), 1, i / 256), '' ORDER BY i) FROM generate_series(0, 4999) i) AS state
 	FROM unnest(ARRAY['\x0000000000000000', '\x8813000000000000']::bytea[]) capacity) s;
+SQL
+
+# 5 tests: a filter is opened anew after an error, so a corrupt one is refused
+# as often as it comes: in memory, probed by slices, fetched
+checks($node, 'postgres', <<'SQL');
+CREATE FUNCTION test_errors(cuckoofilter, anyelement, oid) RETURNS int AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION corrupt(bytea, bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE TABLE filters (id int, f cuckoofilter);
+INSERT INTO filters SELECT 1, cf_agg(i) FROM generate_series(1, 100000) i;
+INSERT INTO filters SELECT 2, corrupt(set_byte(f::bytea, 2, 9), '') FROM filters WHERE id = 1;
+INSERT INTO filters SELECT 3, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;
+ALTER TABLE filters ALTER f SET STORAGE extended;
+INSERT INTO filters VALUES (4, corrupt(set_byte(cf_new(300000000)::bytea, 2, 9), ''));
+SELECT 'a sound filter, and an element of another family', test_errors(f, 1, c.oid) = 0 AND test_errors(f, 'x'::text, c.oid) = 3
+FROM filters, (SELECT 'cf_contains'::regproc::oid) c(oid) WHERE id = 1;
+SELECT 'corrupt filter in ' || form, test_errors(f, 1, 'cf_contains'::regproc) = 3
+FROM filters JOIN (VALUES (2, 'many chunks'), (3, 'few chunks'), (4, 'compressed form')) v(id, form) USING (id);
+SELECT 'corrupt filter in memory', test_errors(corrupt(set_byte(cf_new()::bytea, 2, 9), ''), 1, 'cf_contains'::regproc) = 3;
 SQL
 
 checks($node, 'postgres', <<'SQL');
