@@ -76,7 +76,7 @@ SELECT condition, c.* FROM unnest(ARRAY[
 SELECT c.* FROM unnest(ARRAY['count(*)', 'v', 's', 'tableoid::regclass, xmin, ctid', 'length(doc), missing, t', 'v + 1 AS w, random() < 2', 'NULL', 'DISTINCT v % 10']) columns,
 	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)', columns)) c;
 SELECT c.* FROM compare('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') c;
-SELECT c.* FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 7') c;
+SELECT c.* FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 700') c;
 SELECT c.* FROM compare('SELECT v, count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
 
 EXPLAIN (COSTS OFF) SELECT v FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
@@ -93,10 +93,36 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later',
 	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v)) FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
 	-- begun anew in the middle of the table, of a page
-	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 5) s WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
+	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
 	'SELECT name, n FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s WHERE name IN (''fives'', ''large'') ORDER BY name',
 	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1 WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
 ]) query, compare(query) c;
+
+-- several filters, of which one is to contain the element
+SELECT c.* FROM unnest(ARRAY[
+	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
+	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))',
+	'SELECT later FROM seen WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND later % 7 < 5 AND length(t) > 9',
+	'SELECT later FROM seen WHERE v <@ ANY (SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)',
+	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
+	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
+	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''no such'')',
+	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name = ''null''))',
+	'SELECT later FROM seen WHERE v <@ ANY (NULL::cuckoofilter[])',
+	'SELECT name, (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives''))) FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name',
+	'SELECT * FROM generate_series(1, 3) n, LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s',
+	-- asked for what no filter before contains, so that of users is not asked
+	'SELECT later FROM seen WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))',
+	-- not by the scan: not ANY; rows that have to be checked anew
+	'SELECT later FROM seen WHERE NOT v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))',
+	'SELECT later FROM seen WHERE v <@ ALL (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))',
+	'SELECT later FROM seen WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''large''))'
+]) query, compare(query) c;
+SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists);
+SELECT count(*) FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists));
+SELECT scans('SELECT FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'') FOR UPDATE'),
+	scans('DELETE FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')') AS "delete";
+EXPLAIN (COSTS OFF) SELECT later FROM seen WHERE t > 'b' AND v <@ ANY (SELECT f FROM lists WHERE length(name) > 4) AND later > 5;
 
 -- other kinds of tables: of few rows, temporary, partitioned, sampled, materialized views; rows of no columns, of which 291 fill a page
 CREATE TABLE few AS SELECT v FROM seen LIMIT 900;
@@ -166,7 +192,6 @@ SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SEL
 SELECT c.* FROM unnest(ARRAY['(SELECT f FROM compressed), r', '(SELECT g FROM compressed), i + -17000']) args,
 	compare(format('SELECT r FROM ranges WHERE NOT cf_contains(%s)', args)) c;
 DROP TABLE ranges, compressed;
-DROP FUNCTION held;
 
 -- no row is looked at much before its time, nor the filter where no row needs it (but by the planner, once)
 CREATE SEQUENCE ticks;
@@ -180,13 +205,16 @@ BEGIN
 END $$;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT EXISTS (SELECT FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
-	'SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) LIMIT 3',
-	'SELECT (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) LIMIT 1) FROM generate_series(1, 100) n',
+	'SELECT * FROM (SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) OFFSET 0) s LIMIT 3',
+	'SELECT * FROM (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) OFFSET 0) s LIMIT 400',
+	'SELECT (SELECT * FROM (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) OFFSET 0) s LIMIT 1) FROM generate_series(1, 100) n',
 	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
 	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
 ]) query, ticks(query) c;
 SELECT count(*) FROM seen WHERE v < 0 AND cf_contains((SELECT f FROM lists), v);
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), nullif(t, t));
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists), nullif(v, v));
+SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists), nullif(t, t));
 DROP FUNCTION ticks, tick;
 DROP SEQUENCE ticks;
 
@@ -214,14 +242,92 @@ SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + :
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter / 2 AS slices FROM unnest(ARRAY[
-	'SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) LIMIT 3',
+	'SELECT * FROM (SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) OFFSET 0) s LIMIT 3',
 	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM (TABLE numbers UNION ALL TABLE numbers) n WHERE cf_contains(f, v::bigint))'
 ]) query;
-DROP FUNCTION pages_read;
-DROP TABLE numbers;
+-- nobody knows how many of these rows are wanted: here the first
+CREATE FUNCTION first_row() RETURNS int LANGUAGE sql AS
+	'SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)';
+CREATE FUNCTION first_into() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	result int;
+BEGIN
+	SELECT v INTO result FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'large'), v::bigint);
+	RETURN result;
+END $$;
+CREATE FUNCTION first_of_loop() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	result int;
+BEGIN
+	FOR result IN SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'large'), v::bigint) LOOP
+		RETURN result;
+	END LOOP;
+END $$;
+CREATE FUNCTION pages_read_without(query text) RETURNS int LANGUAGE plpgsql SET cuckoo.enable_scan = off AS
+	'BEGIN RETURN pages_read(query); END';
+SELECT query, pages_read(query) <= pages_read_without(query) * 1.05 AS as_without FROM unnest(ARRAY[
+	'WITH n AS MATERIALIZED (SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM n LIMIT 1',
+	'SELECT first_row()', 'SELECT first_into()', 'SELECT first_of_loop()',
+	'SELECT FROM (SELECT v FROM numbers WHERE v < 0 OFFSET 0) n JOIN numbers m USING (v) WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), m.v::bigint)'
+]) query;
+-- one copy a query: for all partitions, calls, and filters in turn
+CREATE TABLE parts (v int) PARTITION BY HASH (v);
+SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES WITH (MODULUS 10, REMAINDER %1$s)', i) FROM generate_series(0, 9) i \gexec
+INSERT INTO parts SELECT v FROM numbers;
+ANALYZE parts;
+SELECT pages_read('SELECT count(*) FROM parts') AS parts \gset
+-- at most as much again, in pages, to find out by slices
+SELECT query, scan, pages_read(query) < :parts + :rows + 5 * :filter AS once
+FROM unnest(ARRAY['on', 'off']) scan, set_config('cuckoo.enable_scan', scan, false), unnest(ARRAY[
+	'SELECT count(*) FROM parts WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT count(*) FROM parts, (SELECT f, f AS g FROM lists WHERE name = ''large'' OFFSET 0) l WHERE cf_contains(f, v::bigint) OR cf_contains(g, v + 1::bigint) OR cf_count(f, v) > 1',
+	'SELECT count(*) FROM numbers WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''large'', ''fives''))',
+	'SELECT count(*) FROM numbers WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''large'', ''fives''))'
+]) query;
+RESET cuckoo.enable_scan;
+-- an empty filter asks for no element
+CREATE TABLE documents AS SELECT i, '' AS doc FROM generate_series(1, 2000) i;
+ALTER TABLE documents ALTER doc SET STORAGE external;
+UPDATE documents SET doc = repeat('long ', 1000);
+VACUUM ANALYZE documents;
+SELECT pages_read('SELECT count(i) FROM documents') AS documents \gset
+SELECT query, scans(query), pages_read(query) < :documents + 50 AS none FROM unnest(ARRAY[
+	'SELECT count(*) FROM documents WHERE cf_contains((SELECT f FROM lists WHERE name = ''none''), doc)',
+	'SELECT count(*) FROM documents WHERE doc <@ ANY (SELECT f FROM lists WHERE name IN (''none'', ''null''))'
+]) query;
+DROP TABLE parts, documents;
+
+-- filters that do not fit work_mem together are dropped and fetched again, the one at hand is kept
+CREATE TABLE shelf AS SELECT s, cf_agg(i * 10 + s) AS f FROM generate_series(1, 20) s, generate_series(1, 20000) i GROUP BY s;
+ANALYZE shelf;
+CREATE FUNCTION held_after(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	row record;
+	bytes bigint;
+BEGIN
+	FOR row IN EXECUTE query LOOP
+		bytes := held();
+	END LOOP;
+	RETURN bytes;
+END $$;
+SELECT sum((cf_info(f)).bytes) > 500000 AS together FROM shelf;
+SELECT held() AS before \gset
+SELECT held() AS before \gset
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s') - :before < 400000 AS little;
+SELECT c.* FROM unnest(ARRAY[
+	'SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s ORDER BY s',
+	'SELECT count(*), sum(v) FROM numbers WHERE v <@ ANY (SELECT f FROM shelf)',
+	'SELECT count(*), sum(v) FROM numbers WHERE NOT v <@ ANY (SELECT f FROM shelf)'
+]) query, compare(query) c;
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read, pages_read_without;
+DROP TABLE numbers, shelf;
 
 -- parallel, also where the scan is begun anew
 SET max_parallel_workers_per_gather = 2;

@@ -238,6 +238,7 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 	const struct varatt_external *pointer = &stored->pointer;
 	struct varlena *filter;
 	MemoryContext caller;
+	CuckooStatus status;
 	uint32		size;
 	bool		compressed;
 
@@ -257,8 +258,13 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 	filter = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
 		: fetch_whole(pointer);
 	MemoryContextSwitchTo(caller);
-	cuckoo_open(&stored->header, filter);
-	/* last, so that a corrupt one is not taken for opened next time */
+	status = cuckoo_header_read(&stored->header, cuckoo_image(filter),
+								VARSIZE_ANY_EXHDR(filter));
+	if (status != CUCKOO_OK)
+	{
+		pfree(filter);
+		cuckoo_error(status);
+	}
 	stored->filter = filter;
 	cache->bytes += VARSIZE(filter);
 	return filter;
