@@ -8,7 +8,8 @@
 #
 #	make check              all tests
 #	make demo               a short tour with real data
-#	make bench              benchmarks, and their plots (bench/plots)
+#	make bench              benchmarks, and their plots (bench/plots); with
+#	                        SHAPES_ONLY=1 only the scan against a sequential one
 #	make psql               psql on an empty database with the extension
 #	make fuzz-scan          random queries by the scan and without it, for
 #							SECONDS=60; SEED=n [QUERY=n] replays

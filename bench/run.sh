@@ -1,9 +1,27 @@
 #!/bin/bash
 # Benchmarks: make bench. Prints the core's figures, then SQL's, as tables of
 # ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
-# LARGE=20000000 and BEYOND=10000000 make it shorter.
+# LARGE=20000000 and BEYOND=10000000 make it shorter. SHAPES_ONLY=1 leaves all out
+# but the scan against a sequential one, a matter of three minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+echo "machine:    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors, $(uname -sm)"
+echo "compiler:   $(${CC:-cc} --version | head -n 1)"
+echo "PostgreSQL: $(psql -XAtc 'SHOW server_version')"
+
+shapes()
+{
+	echo
+	echo "The scan against a sequential one, processor time, medians of seven (bench/scan_shapes.sql):"
+	psql -Xqc 'CREATE DATABASE shapes'
+	psql -Xqv ON_ERROR_STOP=1 -d shapes -f bench/scan_shapes.sql
+}
+
+if [ -n "${SHAPES_ONLY:-}" ]; then
+	shapes
+	exit
+fi
 
 # items, at 1.58 bytes each, of a filter beyond the L3 cache, as far as the 512 MB
 # of the largest filter go
@@ -13,9 +31,6 @@ beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
 ((beyond >= 40000000)) || beyond=40000000
 ((beyond <= 330000000)) || beyond=330000000
 
-echo "machine:    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors, $(uname -sm)"
-echo "compiler:   $(${CC:-cc} --version | head -n 1)"
-echo "PostgreSQL: $(psql -XAtc 'SHOW server_version')"
 echo
 echo "The core, nanoseconds an item, fpp 0.001 (bench/bench_core.c):"
 mkdir -p build
@@ -27,4 +42,5 @@ echo
 echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (bench/bench.sql):"
 psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
 	-v beyond="${BEYOND:-$beyond}" -v figures=build/figures -f bench/bench.sql
+shapes
 bench/plot.sh build/core build/figures bench/plots
