@@ -133,6 +133,63 @@ SELECT factor('SELECT 1 FROM tree WHERE cf_contains((SELECT cf_agg(i) FROM gener
 	estimate('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(1) FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b, generate_series(1, 10000000) c) @> v') > 0 AS huge;
 RESET enable_partitionwise_aggregate;
 DROP TABLE tree;
+-- A filter on a join key that repeats the join is not counted twice. A thousand keys, of which dim's category 7 has a fiftieth.
+CREATE TABLE fact AS SELECT i % 1000 AS k, (i % 1000)::text AS t, (i % 1000)::varchar AS c, i AS v FROM generate_series(0, 49999) i;
+CREATE TABLE dim AS SELECT k, k::text AS t, k::varchar AS c, k % 50 AS category, k % 3 AS third FROM generate_series(0, 999) k;
+ANALYZE fact, dim;
+INSERT INTO lists SELECT 'keys', cf_agg(k) FROM dim WHERE category = 7;
+-- in a query, [x] is a filter of category 7, built in it, and [stored] one from a table
+CREATE FUNCTION joined(conditions text, tables text DEFAULT 'fact JOIN dim USING (k)') RETURNS text LANGUAGE sql AS
+	$$SELECT regexp_replace(replace(format('SELECT 1 FROM %s WHERE %s', tables, conditions), '[stored]', '(SELECT f FROM lists WHERE name = ''keys'')'),
+		'\[(.)\]', '(SELECT cf_agg(\1) FROM dim WHERE category = 7)', 'g')$$;
+SELECT conditions, factor(joined(conditions)) BETWEEN 0.5 AND 2 AS right_
+FROM unnest(ARRAY['category = 7', 'category = 7 AND cf_contains([k], fact.k)', 'category = 7 AND [k] @> fact.k', 'fact.k <@ [k] AND category = 7',
+	'category = 7 AND cf_contains([stored], fact.k)', 'category = 7 AND cf_contains([k], fact.k) AND fact.k <@ [stored]', 'cf_contains([k], dim.k)',
+	'cf_contains([k], fact.k) AND cf_contains([k], dim.k)', 'category = 7 AND cf_contains([k], fact.k) AND v < 25000']) conditions;
+-- of text, by a foreign key, from partitions; the scan's own estimate is as it was
+SELECT factor(joined('category = 7 AND cf_contains([t], fact.t)', 'fact JOIN dim USING (t)')) BETWEEN 0.5 AND 2 AS text,
+	factor(joined('category = 7 AND cf_contains([c], fact.c)', 'fact JOIN dim USING (c)')) BETWEEN 0.5 AND 2 AS varchar,
+	factor(joined('cf_contains([k], k)', 'fact')) BETWEEN 0.5 AND 2 AS scan;
+ALTER TABLE dim ADD PRIMARY KEY (k);
+ALTER TABLE fact ADD FOREIGN KEY (k) REFERENCES dim;
+SELECT factor(joined('category = 7 AND cf_contains([k], fact.k)')) BETWEEN 0.5 AND 2 AS foreign_key,
+	factor(joined('category = 7')) BETWEEN 0.5 AND 2 AS without;
+CREATE TABLE parts (LIKE fact) PARTITION BY RANGE (v);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (25000);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (25000) TO (50000);
+INSERT INTO parts SELECT * FROM fact;
+ANALYZE parts;
+SELECT factor(joined('category = 7 AND cf_contains([k], fact.k)', 'parts fact JOIN dim USING (k)')) BETWEEN 0.5 AND 2 AS partitions;
+DROP TABLE parts;
+-- a filter of other keys: at most as many as without; NOT is left alone, and so are outer joins
+SELECT estimate(joined('third = 1 AND cf_contains([k], fact.k)')) / estimate(joined('third = 1')) BETWEEN 0.02 AND 0.1 AS independent,
+	estimate(joined('category = 8 AND cf_contains([k], fact.k)')) / estimate(joined('category = 8')) BETWEEN 0.5 AND 1.01 AS unrelated,
+	estimate(joined('category = 8 AND NOT cf_contains([k], fact.k)')) / estimate(joined('category = 8')) BETWEEN 0.95 AND 1 AS "not",
+	factor(joined('cf_contains([k], fact.k)', 'fact LEFT JOIN dim ON dim.k = fact.k AND category = 7')) BETWEEN 0.5 AND 2 AS left_join;
+-- more than two tables with one key
+SELECT factor(joined('d.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) BETWEEN 0.5 AND 2 AS "of one",
+	factor(joined('d.category = 7 AND e.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) <= 2 AS "of two";
+DROP TABLE fact, dim;
+-- a star: each filter leaves a fifth of the rows, and each table of keys is joined to what is left by all of them
+CREATE TABLE star AS SELECT i % 5 + 5 * (i * 3 / 7 % 200) AS k1, i / 5 % 5 + 5 * (i * 5 / 7 % 200) AS k2,
+	i / 25 % 5 + 5 * (i * 11 / 7 % 200) AS k3, i / 125 % 5 + 5 * (i * 13 / 7 % 200) AS k4 FROM generate_series(0, 49999) i;
+CREATE TABLE point AS SELECT k, k % 5 AS fifth FROM generate_series(0, 999) k;
+ANALYZE star, point;
+CREATE FUNCTION joins(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN (SELECT string_agg(m[1], ', ') FROM regexp_matches(plan::text, 'Nested Loop|Hash Join|Merge Join', 'g') m);
+END $$;
+SELECT 'SELECT 1 FROM star' || string_agg(format(' JOIN point p%1$s ON p%1$s.k = k%1$s', i), '') || ' WHERE '
+		|| string_agg(format('p%s.fifth = 1', i), ' AND ') AS star,
+	string_agg(format(' AND cf_contains((SELECT cf_agg(k) FROM point WHERE fifth = 1), k%s)', i), '') AS filters
+FROM generate_series(1, 4) i \gset
+SELECT joins(:'star' || :'filters'), factor(:'star' || :'filters') BETWEEN 0.3 AND 3 AS right_, factor(:'star') BETWEEN 0.3 AND 3 AS without;
+DROP FUNCTION joined, joins;
+DROP TABLE star, point;
+
 -- what fails when it runs, or would, is no error before
 SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ''x''') || ' @> v') > 0 AS other_family;
 -- of other types only the number of items is known: statistics are not asked for what cannot be compared
@@ -171,11 +228,15 @@ DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (FORMAT json) SELECT 1 FROM (SELECT 1 AS v, f FROM lists OFFSET 0) s WHERE ' || condition INTO plan;
-	RETURN substring(plan -> 0 -> 'Plan' ->> 'Filter' FROM 'cf_contains|dear|<@|@>|%');
+	RETURN substring(plan -> 0 -> 'Plan' ->> 'Filter' FROM 'cf_contains|dear|<@|@>|%|=');
 END $$;
 SELECT first_of('dear(v) AND cf_contains((SELECT f FROM lists LIMIT 1), v)'), first_of('dear(v) AND v <@ (SELECT f FROM lists LIMIT 1)'),
 	first_of('dear(v) AND f @> v'), first_of('f @> v AND v % 2 = 1'), first_of('cf_contains(f, v) AND v % 2 = 1'),
 	first_of('(SELECT f FROM lists LIMIT 1) @> v AND v % 2 = 1');
+-- a comparison before a test, however they are written
+SELECT condition, first_of(regexp_replace(condition, '\mf\M', '(SELECT f FROM lists LIMIT 1)')) FROM unnest(ARRAY[
+	'v = 5 AND cf_contains(f, v)', 'cf_contains(f, v) AND v = 5', 'v = 5 AND NOT cf_contains(f, v)', 'NOT cf_contains(f, v) AND v = 5',
+	'v = 5 AND f @> v', 'f @> v AND v = 5', 'NOT f @> v AND v = 5', 'v = 5 AND v <@ f', 'v <@ f AND v = 5', 'NOT v <@ f AND v = 5']) condition;
 DROP FUNCTION dear, first_of, factor, filter_of, estimate;
 DROP TABLE lists, skewed, distinct_;
 RESET default_statistics_target;

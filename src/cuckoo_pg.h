@@ -75,6 +75,14 @@
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
 #endif
 
+/* Join clauses of equal expressions are asked for with the outer join from 16 on. */
+#if PG_VERSION_NUM >= 160000
+#define cuckoo_join_equalities(...) \
+	generate_join_implied_equalities(__VA_ARGS__, NULL)
+#else
+#define cuckoo_join_equalities(...) generate_join_implied_equalities(__VA_ARGS__)
+#endif
+
 /* _PG_init() has been declared from 16 on. */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);
@@ -315,7 +323,17 @@ extern void cuckoo_close_site(CuckooSite *site);
 
 /* ---- cuckoo_plan.c ---- */
 
-/* Operators that cost as much as a test with another filter each time. */
+/*
+ * Operators that cost as much as a test with the same filter each time, and with
+ * another one.
+ */
+#define CUCKOO_COST_OF_A_TEST			1.1
 #define CUCKOO_COST_OF_ANOTHER_FILTER	10
+
+/* Adjusts the estimates of joins by keys of a base relation that filters test. */
+struct PlannerInfo;
+struct RelOptInfo;
+extern void cuckoo_adjust_joins(struct PlannerInfo *root,
+								struct RelOptInfo *rel);
 
 #endif							/* CUCKOO_PG_H */

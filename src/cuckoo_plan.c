@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_plan.c
- *		What the planner is told: how many rows pass a membership test, what it
- *		costs, and which calls may change a PL/pgSQL variable in place.
+ *		What the planner is told: how many rows pass a membership test, also in
+ *		joins on the tested column, what it costs, and which calls may change a
+ *		PL/pgSQL variable in place.
  *
  * Selectivity, of cf_contains() and of the operators alike.  A filter that is
  * known while planning (a constant, a parameter of a custom plan) is asked
@@ -23,9 +24,29 @@
  *
  * NOT, IS NOT TRUE and the like are worked out from these by the planner.
  *
- * The cost of a test, in cpu_operator_cost: with a filter that stays the same, 1,
- * as seen (the hash of the element takes about as long as comparing it); with
- * one that comes from a row, 10: it has to be got into the cache, or by slices.
+ * A filter on a join key mostly repeats what the join does: in
+ *
+ *		fact JOIN dim USING (k) WHERE dim.category = 0 AND
+ *		cf_contains((SELECT cf_agg(k) FROM dim WHERE category = 0), fact.k)
+ *
+ * the rows of the join are those without the filter.  The planner takes the two
+ * for independent: where the filter leaves a share s of the keys and the other
+ * conditions on dim a share d, it expects s * d of the rows.  That is too few, and
+ * with a few such tables so few that it joins them in nested loops.
+ * cuckoo_adjust_joins() makes it min(s, d), which is right for a filter that
+ * repeats the join, and for any other the most that can be if no key is more
+ * frequent than others.  So a filter of unrelated keys, as a block list, makes
+ * the estimate too high, at most as high as without it.  That is the safe side:
+ * it costs a larger hash table, where a low estimate costs a pass over a table for
+ * each row.  This is for inner joins by columns that are equal; other joins are
+ * estimated as before.
+ *
+ * The cost of a test, in cpu_operator_cost: with a filter that stays the same,
+ * 1.1.  As seen, the hash and the probe take about as long as a comparison.  But
+ * conditions of the same cost are evaluated in the order of writing, with "column
+ * = constant" last, and the comparison is better first: it is exact, and its time
+ * does not depend on the filter's size.  With a filter that comes from a row it is
+ * 10: the filter has to be got into the cache, or by slices.
  *
  * These functions are called with whatever operator names them, so nothing is
  * taken for a filter on the word of an argument's type alone.
@@ -43,6 +64,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -330,6 +352,24 @@ call_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
 	return true;
 }
 
+/* The function and the arguments of a call, also by an operator. */
+static List *
+function_and_arguments(Node *node, Oid *function)
+{
+	if (node != NULL && IsA(node, FuncExpr))
+	{
+		*function = ((FuncExpr *) node)->funcid;
+		return ((FuncExpr *) node)->args;
+	}
+	if (node != NULL && IsA(node, OpExpr))
+	{
+		*function = get_opcode(((OpExpr *) node)->opno);
+		return ((OpExpr *) node)->args;
+	}
+	*function = InvalidOid;
+	return NIL;
+}
+
 /* Share of all rows for which a filter contains the element of a call. */
 static Selectivity
 contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
@@ -411,22 +451,19 @@ cf_contains_support(PG_FUNCTION_ARGS)
 	if (IsA(node, SupportRequestCost))
 	{
 		SupportRequestCost *request = (SupportRequestCost *) node;
-		List	   *args = NIL;
+		Oid			function;
+		List	   *args = function_and_arguments(request->node, &function);
 		Node	   *filter;
 		Oid			filter_type;
 		Node	   *element;
 
-		if (request->node != NULL && IsA(request->node, FuncExpr))
-			args = ((FuncExpr *) request->node)->args;
-		else if (request->node != NULL && IsA(request->node, OpExpr))
-			args = ((OpExpr *) request->node)->args;
 		if (call_arguments(request->funcid, args, &filter, &filter_type,
-						   &element) &&
-			contain_var_clause(filter))
+						   &element))
 		{
 			request->startup = 0;
-			request->per_tuple = CUCKOO_COST_OF_ANOTHER_FILTER *
-				cpu_operator_cost;
+			request->per_tuple = cpu_operator_cost *
+				(contain_var_clause(filter) ? CUCKOO_COST_OF_ANOTHER_FILTER
+				 : CUCKOO_COST_OF_A_TEST);
 			PG_RETURN_POINTER(request);
 		}
 	}
@@ -453,6 +490,177 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
 										  PG_GET_COLLATION(),
 										  (List *) PG_GETARG_POINTER(2),
 										  0));
+}
+
+/* The same but for relabelings, of which classes of equal expressions have more. */
+static bool
+same_expression(Node *a, Node *b)
+{
+	while (a != NULL && IsA(a, RelabelType))
+		a = (Node *) ((RelabelType *) a)->arg;
+	while (b != NULL && IsA(b, RelabelType))
+		b = (Node *) ((RelabelType *) b)->arg;
+	return equal(a, b);
+}
+
+/* What a condition looks for in a filter, NULL if it is another condition. */
+static Node *
+tested_element(RestrictInfo *rinfo)
+{
+	Oid			function;
+	List	   *args = function_and_arguments((Node *) rinfo->clause, &function);
+	FmgrInfo	info;
+
+	/* ours have a support function, few others do */
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(function)))
+		return NULL;
+	fmgr_info(function, &info);
+	if (info.fn_addr == cf_contains)
+		return lsecond(args);
+	return info.fn_addr == cf_contained ? linitial(args) : NULL;
+}
+
+/* Share of the rows of a relation that pass all its tests of this element. */
+static Selectivity
+tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
+{
+	List	   *tests = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		Node	   *other = tested_element(lfirst(cell));
+
+		if (other != NULL && same_expression(other, element))
+			tests = lappend(tests, lfirst(cell));
+	}
+	return clauselist_selectivity(root, tests, 0, JOIN_INNER, NULL);
+}
+
+/* Is an expression of this relation in the class? */
+static bool
+is_member(EquivalenceClass *class, RelOptInfo *rel, Node *expression)
+{
+	ListCell   *cell;
+
+	foreach(cell, class->ec_members)
+	{
+		EquivalenceMember *member = lfirst(cell);
+
+		if (!member->em_is_child && bms_equal(member->em_relids, rel->relids) &&
+			same_expression((Node *) member->em_expr, expression))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Makes the join clauses of the class from one relation to another less
+ * selective, by this share: as orclauses.c does, in the cached selectivity.  A
+ * clause that has one was adjusted before, from the other side or for another
+ * test of the element.
+ */
+static void
+adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
+			   RelOptInfo *inner, Selectivity share)
+{
+	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
+	ListCell   *cell;
+
+	join->jointype = JOIN_INNER;
+	join->min_lefthand = join->syn_lefthand = outer->relids;
+	join->min_righthand = join->syn_righthand = inner->relids;
+	foreach(cell, cuckoo_join_equalities(root, bms_union(outer->relids,
+														 inner->relids),
+										 outer->relids, inner))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (rinfo->parent_ec == class && rinfo->norm_selec < 0)
+			rinfo->norm_selec = Min(clause_selectivity(root, (Node *) rinfo, 0,
+													   JOIN_INNER, join) / share,
+									1);
+	}
+}
+
+/*
+ * Lets the planner estimate joins of two relations from the clauses of the class
+ * alone, not from a foreign key of one column: that says the same of them, but
+ * is not cached.
+ */
+static void
+forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
+				   RelOptInfo *b)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->fkey_list)
+	{
+		ForeignKeyOptInfo *key = lfirst(cell);
+
+		if (key->nkeys == 1 && key->eclass[0] == class &&
+			((key->con_relid == a->relid && key->ref_relid == b->relid) ||
+			 (key->con_relid == b->relid && key->ref_relid == a->relid)))
+			root->fkey_list = foreach_delete_current(root->fkey_list, cell);
+	}
+}
+
+/* Adjusts joins of a relation by an expression of it that a filter tests. */
+static void
+adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
+{
+	Selectivity tested = tested_share(root, rel, element);
+	ListCell   *cell;
+
+	foreach(cell, root->eq_classes)
+	{
+		EquivalenceClass *class = lfirst(cell);
+		int			relid = -1;
+
+		if (!is_member(class, rel, element))
+			continue;
+		while ((relid = bms_next_member(class->ec_relids, relid)) >= 0)
+		{
+			RelOptInfo *other = root->simple_rel_array[relid];
+			Selectivity share;
+
+			/* not outer joins, which have numbers, too */
+			if (other == NULL || other == rel ||
+				other->reloptkind != RELOPT_BASEREL)
+				continue;
+			/* s * d / max(s, d) = min(s, d) */
+			share = Max(tested,
+						clauselist_selectivity(root, other->baserestrictinfo,
+											   0, JOIN_INNER, NULL));
+			if (share <= 0)
+				continue;
+			adjust_clauses(root, class, rel, other, share);
+			adjust_clauses(root, class, other, rel, share);
+			forget_foreign_key(root, class, rel, other);
+		}
+	}
+}
+
+/*
+ * Keeps the planner from counting filters on join keys twice, see above.  Called
+ * once for each base relation, between the estimates of all of these and those
+ * of joins.
+ */
+void
+cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	/* members of inheritance trees are joined by clauses of their own */
+	if (rel->reloptkind != RELOPT_BASEREL)
+		return;
+	foreach(cell, rel->baserestrictinfo)
+	{
+		Node	   *element = tested_element(lfirst_node(RestrictInfo, cell));
+
+		if (element != NULL)
+			adjust_joins_by(root, rel, element);
+	}
 }
 
 /*

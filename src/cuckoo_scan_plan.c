@@ -299,7 +299,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
 		/* to a join the filter is another one for each row, to the scan it is not */
-		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - 1) *
+		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
 		path = scan_path(seqscan);
 		add_path(rel, &path->path);
@@ -315,6 +315,7 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 
 	if (next_rel_hook)
 		next_rel_hook(root, rel, rti, rte);
+	cuckoo_adjust_joins(root, rel);
 	for_rel = has_scan_test(rel->baserestrictinfo, rel->relid);
 	for_joins = has_scan_test(rel->joininfo, rel->relid);
 	if ((for_rel || for_joins) && is_for_scan(root, rel))
