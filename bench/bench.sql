@@ -104,6 +104,30 @@ CALL compare('scan', 'hash join, filter built in the query : without',
 	:'join' || ' AND cf_contains((SELECT cf_agg(url) FROM articles WHERE category = 0), v.url)', :'join');
 DROP TABLE tenth, articles;
 
+-- ---- a star: four tables, of which conditions leave a tenth, and filters that repeat them ----
+
+CREATE TABLE star AS
+	SELECT i % 10 + 10 * (i * 3 / 7 % 5000) AS k1, i / 10 % 10 + 10 * (i * 5 / 7 % 5000) AS k2,
+		i / 100 % 10 + 10 * (i * 11 / 7 % 5000) AS k3, i / 1000 % 10 + 10 * (i * 13 / 7 % 5000) AS k4, i AS v
+	FROM generate_series(0, 2999999) i;
+CREATE TABLE point AS SELECT k, k % 10 AS tenth, hashint4(k) % 2 = 0 AS half FROM generate_series(0, 49999) k;
+INSERT INTO filters SELECT 'points', cf_agg(k) FROM point WHERE tenth = 1;
+INSERT INTO filters SELECT 'half of the points', cf_agg(k) FROM point WHERE half;
+VACUUM (ANALYZE, FREEZE) star, point;
+SELECT 'SELECT count(*), sum(v) FROM star' || string_agg(format(' JOIN point p%1$s ON p%1$s.k = k%1$s', i), '') || ' WHERE '
+		|| string_agg(format('p%s.tenth = 1', i), ' AND ') AS star,
+	string_agg(format(' AND cf_contains((SELECT f FROM filters WHERE name = ''points''), k%s)', i), '') AS stored,
+	string_agg(format(' AND cf_contains((SELECT cf_agg(k) FROM point WHERE tenth = 1), k%s)', i), '') AS built,
+	string_agg(format(' AND cf_contains((SELECT f FROM filters WHERE name = ''half of the points''), k%s)', i), '') AS unrelated
+FROM generate_series(1, 4) i \gset
+EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :built;
+CALL compare('scan', 'star of four tables, filters built in the query : without', :'star' || :'built', :'star', 0.95);
+CALL compare('scan', 'star of four tables, stored filters : without', :'star' || :'stored', :'star', 0.95);
+-- the estimate is too high then, by no more than without the filters
+EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :unrelated;
+CALL compare('scan', 'star of four tables, filters of other keys, half of the rows each : without', :'star' || :'unrelated', :'star');
+DROP TABLE star, point;
+
 -- ---- estimates ----
 
 CREATE TABLE skewed AS
