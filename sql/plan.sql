@@ -134,7 +134,7 @@ SELECT factor('SELECT 1 FROM tree WHERE cf_contains((SELECT cf_agg(i) FROM gener
 RESET enable_partitionwise_aggregate;
 DROP TABLE tree;
 -- A filter on a join key that repeats the join is not counted twice. A thousand keys, of which dim's category 7 has a fiftieth.
-CREATE TABLE fact AS SELECT i % 1000 AS k, (i % 1000)::text AS t, (i % 1000)::varchar AS c, i AS v FROM generate_series(0, 49999) i;
+CREATE TABLE fact AS SELECT i % 1000 AS k, i % 1000 AS copy, (i % 1000)::text AS t, (i % 1000)::varchar AS c, i AS v FROM generate_series(0, 49999) i;
 CREATE TABLE dim AS SELECT k, k::text AS t, k::varchar AS c, k % 50 AS category, k % 3 AS third FROM generate_series(0, 999) k;
 ANALYZE fact, dim;
 INSERT INTO lists SELECT 'keys', cf_agg(k) FROM dim WHERE category = 7;
@@ -150,6 +150,21 @@ FROM unnest(ARRAY['category = 7', 'category = 7 AND cf_contains([k], fact.k)', '
 SELECT factor(joined('category = 7 AND cf_contains([t], fact.t)', 'fact JOIN dim USING (t)')) BETWEEN 0.5 AND 2 AS text,
 	factor(joined('category = 7 AND cf_contains([c], fact.c)', 'fact JOIN dim USING (c)')) BETWEEN 0.5 AND 2 AS varchar,
 	factor(joined('cf_contains([k], k)', 'fact')) BETWEEN 0.5 AND 2 AS scan;
+-- a semi-join costs what it does beside a filter on another column of the same values
+CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT cost(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND category = 7) AND cf_contains([stored], fact.k)', 'fact'))
+	= cost(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND category = 7) AND cf_contains([stored], fact.copy)', 'fact')) AS semi_join;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+DROP FUNCTION cost;
 ALTER TABLE dim ADD PRIMARY KEY (k);
 ALTER TABLE fact ADD FOREIGN KEY (k) REFERENCES dim;
 SELECT factor(joined('category = 7 AND cf_contains([k], fact.k)')) BETWEEN 0.5 AND 2 AS foreign_key,

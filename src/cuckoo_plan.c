@@ -31,22 +31,22 @@
  *
  * the rows of the join are those without the filter.  The planner takes the two
  * for independent: where the filter leaves a share s of the keys and the other
- * conditions on dim a share d, it expects s * d of the rows.  That is too few, and
- * with a few such tables so few that it joins them in nested loops.
+ * conditions on dim a share d, it expects s * d of the rows.  That is too few,
+ * and with a few such tables so few that it joins them in nested loops.
  * cuckoo_adjust_joins() makes it min(s, d), which is right for a filter that
  * repeats the join, and for any other the most that can be if no key is more
  * frequent than others.  So a filter of unrelated keys, as a block list, makes
  * the estimate too high, at most as high as without it.  That is the safe side:
- * it costs a larger hash table, where a low estimate costs a pass over a table for
- * each row.  This is for inner joins by columns that are equal; other joins are
- * estimated as before.
+ * it costs a larger hash table, where a low estimate costs a pass over a table
+ * for each row.  This is for inner joins by columns that are equal; other joins
+ * are estimated as before.
  *
  * The cost of a test, in cpu_operator_cost: with a filter that stays the same,
  * 1.1.  As seen, the hash and the probe take about as long as a comparison.  But
- * conditions of the same cost are evaluated in the order of writing, with "column
- * = constant" last, and the comparison is better first: it is exact, and its time
- * does not depend on the filter's size.  With a filter that comes from a row it is
- * 10: the filter has to be got into the cache, or by slices.
+ * conditions of the same cost are evaluated in the order of writing, with
+ * "column = constant" last, and the comparison is better first: it is exact, and
+ * its time does not depend on the filter's size.  With a filter that comes from
+ * a row it is 10: the filter has to be got into the cache, or by slices.
  *
  * These functions are called with whatever operator names them, so nothing is
  * taken for a filter on the word of an argument's type alone.
@@ -492,7 +492,7 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
 										  0));
 }
 
-/* The same but for relabelings, of which classes of equal expressions have more. */
+/* The same but for relabelings, of which equivalence classes have more. */
 static bool
 same_expression(Node *a, Node *b)
 {
@@ -508,7 +508,8 @@ static Node *
 tested_element(RestrictInfo *rinfo)
 {
 	Oid			function;
-	List	   *args = function_and_arguments((Node *) rinfo->clause, &function);
+	List	   *args = function_and_arguments((Node *) rinfo->clause,
+											  &function);
 	FmgrInfo	info;
 
 	/* ours have a support function, few others do */
@@ -575,18 +576,20 @@ adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
 										 outer->relids, inner))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		Selectivity selectivity;
 
-		if (rinfo->parent_ec == class && rinfo->norm_selec < 0)
-			rinfo->norm_selec = Min(clause_selectivity(root, (Node *) rinfo, 0,
-													   JOIN_INNER, join) / share,
-									1);
+		if (rinfo->parent_ec != class || rinfo->norm_selec >= 0)
+			continue;
+		selectivity = clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER,
+										 join);
+		rinfo->norm_selec = Min(selectivity / share, 1);
 	}
 }
 
 /*
- * Lets the planner estimate joins of two relations from the clauses of the class
- * alone, not from a foreign key of one column: that says the same of them, but
- * is not cached.
+ * Lets the planner estimate joins of two relations from the clauses of the
+ * class, not from a foreign key of one column: that says the same of them, but
+ * its selectivity is not cached.
  */
 static void
 forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
@@ -603,6 +606,28 @@ forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
 			 (key->con_relid == b->relid && key->ref_relid == a->relid)))
 			root->fkey_list = foreach_delete_current(root->fkey_list, cell);
 	}
+}
+
+/*
+ * Can two relations only be joined by an inner join?  Estimates of other joins
+ * are not proportional to the selectivity that is adjusted.
+ */
+static bool
+is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
+{
+	ListCell   *cell;
+
+	foreach(cell, root->join_info_list)
+	{
+		SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
+
+		if ((bms_is_member(a->relid, join->syn_lefthand) &&
+			 bms_is_member(b->relid, join->syn_righthand)) ||
+			(bms_is_member(b->relid, join->syn_lefthand) &&
+			 bms_is_member(a->relid, join->syn_righthand)))
+			return false;
+	}
+	return true;
 }
 
 /* Adjusts joins of a relation by an expression of it that a filter tests. */
@@ -624,9 +649,10 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 			RelOptInfo *other = root->simple_rel_array[relid];
 			Selectivity share;
 
-			/* not outer joins, which have numbers, too */
+			/* numbers are of outer joins, too */
 			if (other == NULL || other == rel ||
-				other->reloptkind != RELOPT_BASEREL)
+				other->reloptkind != RELOPT_BASEREL ||
+				!is_inner_join(root, rel, other))
 				continue;
 			/* s * d / max(s, d) = min(s, d) */
 			share = Max(tested,
@@ -642,9 +668,8 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 }
 
 /*
- * Keeps the planner from counting filters on join keys twice, see above.  Called
- * once for each base relation, between the estimates of all of these and those
- * of joins.
+ * Keeps the planner from counting filters on join keys twice, see above.  It is
+ * called once for each base relation, before joins are estimated.
  */
 void
 cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
