@@ -36,7 +36,8 @@
  */
 typedef struct CuckooTables
 {
-	uint16_t	nibbles[CUCKOO_CODES];	/* of a code, slot 0 in the low bits */
+	/* of a code, slot 0 in the low bits; of what is no code, all zero */
+	uint16_t	nibbles[CUCKOO_CODE_MASK + 1];
 	uint16_t	core_nibbles[256];	/* low nibble of a core (0 is 1), four times */
 	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, for slot i */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
@@ -332,7 +333,10 @@ cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
 		<< CUCKOO_CODE_BITS;
 }
 
-/* Takes a bucket apart; the code must be in range. */
+/*
+ * Takes a bucket apart.  A code out of range, which only a corrupt image has,
+ * is read as that of four zero nibbles.
+ */
 static inline void
 cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 {

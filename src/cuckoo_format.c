@@ -96,6 +96,16 @@ cuckoo_capacity(const CuckooHeader *h)
 							   (h->base_bits - h->asked_bits));
 }
 
+uint64_t
+cuckoo_max_items(const CuckooHeader *h)
+{
+	CuckooHeader last = *h;
+
+	while (cuckoo_header_set_level(&last, last.level + 1) == CUCKOO_OK)
+		;
+	return CUCKOO_TARGET_ITEMS(last.buckets);
+}
+
 void
 cuckoo_header_derive(CuckooHeader *h)
 {
@@ -220,6 +230,25 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	if (image_size(base << doublings, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
 	return header_init(h, base, bits + doublings, asked_bits, seed);
+}
+
+uint64_t
+cuckoo_max_capacity(int asked_bits)
+{
+	CuckooHeader h;
+	uint64_t	fits = 1;
+	uint64_t	too_large = ITEMS_MAX + 1;
+
+	while (too_large - fits > 1)
+	{
+		uint64_t	middle = (fits + too_large) / 2;
+
+		if (cuckoo_header_sized(&h, middle, asked_bits, 0) == CUCKOO_OK)
+			fits = middle;
+		else
+			too_large = middle;
+	}
+	return fits;
 }
 
 CuckooStatus

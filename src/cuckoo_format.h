@@ -10,7 +10,8 @@
  *	bytes	field
  *	0-1		magic "CF"
  *	2		format version, 1
- *	3		element family (CuckooFamily); 0 while nothing was added
+ *	3		element family (CuckooFamily); 0 while it is not known: in a
+ *			filter that was never added to, and not declared for a type
  *	4		f0: fingerprint bits at growth level 0
  *	5		ft: fingerprint bits that give the fpp asked for
  *	6		g: growth level
@@ -164,6 +165,9 @@ extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
 extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
 										int asked_bits, uint64_t seed);
 
+/* The largest capacity that cuckoo_header_sized() has a geometry for. */
+extern uint64_t cuckoo_max_capacity(int asked_bits);
+
 /*
  * Makes a level-0 geometry of cuckoo_header_exact() larger by some percent,
  * for the rare set of elements that does not fit.
@@ -194,6 +198,14 @@ extern double cuckoo_fpp_now(const CuckooHeader *h);
 
 /* Elements that the filter holds at the rate asked for. */
 extern uint64_t cuckoo_capacity(const CuckooHeader *h);
+
+/*
+ * Elements at load 0.95 of the last growth level, at which the fingerprints or
+ * CUCKOO_MAX_SIZE end growth: those that the filter is sure to take by growing,
+ * if the last level has 500 buckets or more; of smaller filters some are full
+ * earlier.
+ */
+extern uint64_t cuckoo_max_items(const CuckooHeader *h);
 
 /* Length of the image in bytes. */
 extern uint64_t cuckoo_image_size(const CuckooHeader *h);

@@ -6,7 +6,8 @@
  * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
  * in the low bits; quadruples are numbered in lexicographic order (0000 is 0,
  * 0001 is 1, ... ffff is 3875), so writing them down in that order is the
- * table.
+ * table.  It has an entry for each of the 4096 values that 12 bits can have, as
+ * lookups in a corrupt image do not check the code: the last 220 are zero.
  *
  * code_terms goes the other way, see below, and zero_codes too: by the other
  * three nibbles, in ascending order, it has the number of the quadruple that

@@ -20,9 +20,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-__extension__ typedef unsigned __int128 naive_uint128;
-
 #define NAIVE_CODES 3876
+
+/* floor(hash * m / 2^64) for m < 2^32 */
+static inline uint64_t
+naive_scale(uint64_t hash, uint64_t m)
+{
+	uint64_t	half = UINT64_C(1) << 32;
+
+	return (hash / half * m + hash % half * m / half) / half;
+}
+
+/* floor(j * 2^64 / m) for j < m < 2^32; the next hash is scaled to j */
+static inline uint64_t
+naive_unscale(uint64_t j, uint64_t m)
+{
+	uint64_t	half = UINT64_C(1) << 32;
+
+	return j * half / m * half + j * half % m * half / m;
+}
 
 static uint8_t naive_quads[NAIVE_CODES][4];
 static uint16_t naive_code_of[16][16][16][16];
@@ -139,8 +155,7 @@ naive_other(uint64_t m0, uint64_t core, uint64_t j)
 
 	if (naive_near(m0, core))
 		return j ^ (1 + hash % 127);
-	s = 2 * (uint64_t) ((naive_uint128) (hash % (UINT64_C(1) << 32)) * (m0 / 2) /
-						((naive_uint128) 1 << 32)) + 1;
+	s = hash % (UINT64_C(1) << 32) * (m0 / 2) / (UINT64_C(1) << 32) * 2 + 1;
 	return (s + m0 - j) % m0;
 }
 
@@ -171,7 +186,7 @@ naive_pair(uint64_t m0, int f0, int g, uint64_t hash)
 	if (core == 0)
 		core = 1;
 	p.fp = (uint32_t) (core + ext / (UINT64_C(1) << g) * 256);
-	p.j[0] = (uint64_t) ((naive_uint128) hash * m0 >> 64);
+	p.j[0] = naive_scale(hash, m0);
 	p.j[1] = naive_other(m0, core, p.j[0]);
 	step = naive_segment_step(m0, core, g);
 	for (int i = 0; i < 2; i++)

@@ -41,6 +41,8 @@ test_codes(void)
 		CHECK(out[0] == q[0] && out[1] == q[1] && out[2] == q[2] &&
 			  out[3] == q[3], "code %d", code);
 	}
+	for (int code = n; code <= CUCKOO_CODE_MASK; code++)
+		CHECK(cuckoo_tables.nibbles[code] == 0, "code %d", code);
 	printf("codes: all %d\n", n);
 }
 

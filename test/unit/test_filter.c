@@ -84,7 +84,7 @@ relative(const Sequence *s, uint64_t hash)
 				NaivePair	p = naive_pair(base, f0, 0, hash);
 				uint64_t	top;
 
-				top = (uint64_t) (((naive_uint128) p.j[1] << 64) / base);
+				top = naive_unscale(p.j[1], base);
 				top += UINT64_C(1) << 33;
 				return (top & ~UINT64_C(0xffffffff)) | (hash & 0xffffffff);
 			}
@@ -866,6 +866,139 @@ test_first_failure(void)
 }
 
 /*
+ * A filter takes as many elements as cuckoo_max_items() says, here with few of
+ * them left to chance: 500 buckets or more at the last level.
+ */
+static void
+check_max_items(CuckooHeader *h, const char *what, uint64_t n, double fpp)
+{
+	uint64_t	most = cuckoo_max_items(h);
+	CuckooHeader last = *h;
+	CuckooStatus status = CUCKOO_OK;
+	UnitFilter	f;
+
+	CHECK(cuckoo_header_set_level(&last, h->base_bits - 8) == CUCKOO_OK &&
+		  most == (uint64_t) last.buckets * 19 / 5 && most >= cuckoo_capacity(h) &&
+		  last.buckets >= 500,
+		  "%s %" PRIu64 ", %g: %" PRIu64, what, n, fpp, most);
+	h->seed = unit_random();
+	unit_filter_init(&f, h);
+	for (uint64_t i = 0; i < most && status <= CUCKOO_UNCHANGED; i++)
+		status = unit_filter_add(&f, unit_random(), 1);
+	CHECK(status <= CUCKOO_UNCHANGED, "%s %" PRIu64 ", %g: %s after %" PRIu64
+		  " of %" PRIu64, what, n, fpp, cuckoo_status_text(status), f.h.items, most);
+	CHECK(cuckoo_max_items(&f.h) == most, "%s %" PRIu64 ", %g", what, n, fpp);
+	while (status <= CUCKOO_UNCHANGED)
+		status = unit_filter_add(&f, unit_random(), 2);
+	CHECK(status == CUCKOO_LAST_LEVEL && f.h.items < most * 21 / 20,
+		  "%s %" PRIu64 ", %g: %s", what, n, fpp, cuckoo_status_text(status));
+	unit_filter_free(&f);
+}
+
+static void
+test_max_items(void)
+{
+	static const double fpps[] = {0.5, 0.03, 0.01, 0.001, 1e-5};
+	static const uint64_t sizes[] = {1, 10, 1000, 2001, 20000};
+	CuckooHeader h;
+	int			filled = 0;
+
+	for (size_t i = 0; i < sizeof(fpps) / sizeof(fpps[0]); i++)
+		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+		{
+			int			bits = cuckoo_fpp_bits(fpps[i]);
+
+			CHECK(cuckoo_header_sized(&h, sizes[k], bits, 0) == CUCKOO_OK, "sized");
+			if (cuckoo_max_items(&h) >= 1900 && cuckoo_max_items(&h) < 300000)
+				check_max_items(&h, "sized", sizes[k], fpps[i]), filled++;
+			CHECK(cuckoo_header_exact(&h, sizes[k], bits, 0) == CUCKOO_OK, "exact");
+			if (cuckoo_max_items(&h) >= 1900 && cuckoo_max_items(&h) < 300000)
+				check_max_items(&h, "exact", sizes[k], fpps[i]), filled++;
+		}
+	/* where the size ends growth: 2^26 buckets of 25 * 4 bits are 800 MiB */
+	h = unit_header(1 << 20, 32, 13);
+	CHECK(cuckoo_max_items(&h) == (UINT64_C(1) << 25) * 19 / 5, "%" PRIu64,
+		  cuckoo_max_items(&h));
+	printf("most items: %d filters filled\n", filled);
+}
+
+/*
+ * Codes beyond the last, which only a corrupt image has, are safe in all that
+ * looks into an image or changes it; what comes out means nothing.  An
+ * undefined behaviour sanitizer sees more than this test.
+ */
+static void
+test_bad_codes(void)
+{
+	for (int bits = 8; bits <= 32; bits++)
+		for (int level = 0; level <= 1 && level <= bits - 8; level++)
+		{
+			CuckooHeader h = unit_header(62, bits, 8);
+			UnitFilter	f;
+			CuckooHeader up;
+			CuckooHeader down;
+			uint8_t    *image;
+			uint64_t	hashes[300];
+			bool		found[300];
+			uint64_t	items;
+
+			unit_filter_init(&f, &h);
+			for (int i = 0; i < 100; i++)
+				cuckoo_insert(&f.h, f.image, unit_random(), 2);
+			if (level > 0)
+				CHECK(unit_filter_grow(&f) == CUCKOO_OK, "bits %d", bits);
+			/* each of the 220 in some bucket, above what lanes come */
+			for (uint32_t code = NAIVE_CODES; code < 4096; code++)
+			{
+				for (int i = 0; i < 300; i++)
+					hashes[i] = unit_random();
+				for (uint32_t pos = code % 3; pos < f.h.buckets; pos += 3)
+					naive_write(f.image + CUCKOO_HEADER_SIZE,
+								pos * (uint64_t) (4 * f.h.bits - 4), 12, code);
+				cuckoo_contains_batch(&f.h, f.image, hashes, 300, found);
+				for (int i = 0; i < 300; i++)
+				{
+					CuckooProbe probe;
+					int			copies = cuckoo_copies(&f.h, f.image, hashes[i]);
+
+					cuckoo_probe_init(&probe, &f.h, hashes[i]);
+					CHECK(found[i] == (copies > 0) && found[i] ==
+						  cuckoo_contains(&f.h, f.image, hashes[i]) &&
+						  copies == cuckoo_probe_copies(&probe, &f.h,
+														f.image + probe.offset[0],
+														f.image + probe.offset[1]),
+						  "bits %d, level %d, code %" PRIu32, bits, level, code);
+				}
+				/* changes keep to the count that the header has */
+				items = f.h.items;
+				for (int i = 0; i < 20; i++)
+					items += cuckoo_insert(&f.h, f.image, hashes[i], 2) == CUCKOO_OK;
+				for (int i = 10; i < 40 && items > 0; i++)
+					items -= cuckoo_remove(&f.h, f.image, hashes[i]) == CUCKOO_OK;
+				CHECK(f.h.items == items, "bits %d, code %" PRIu32, bits, code);
+				CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) != CUCKOO_OK,
+					  "bits %d, code %" PRIu32, bits, code);
+			}
+			up = f.h;
+			if (cuckoo_header_set_level(&up, level + 1) == CUCKOO_OK)
+			{
+				image = unit_alloc(cuckoo_image_size(&up));
+				cuckoo_grow(&f.h, f.image, &up, image);
+				free(image);
+			}
+			down = f.h;
+			if (level > 0 && cuckoo_header_set_level(&down, level - 1) == CUCKOO_OK)
+			{
+				image = unit_alloc(cuckoo_image_size(&down));
+				cuckoo_shrink(&f.h, f.image, &down, image);
+				free(image);
+			}
+			unit_filter_free(&f);
+		}
+	printf("codes out of range, every width, levels 0 and 1\n");
+}
+
+/*
  * Lookups in batches, and in nothing but the bytes that a probe asks for, tell
  * what cuckoo_contains() and cuckoo_copies() do.
  */
@@ -936,6 +1069,8 @@ main(int argc, char **argv)
 	TEST(test_not_crafted());
 	TEST(test_levels());
 	TEST(test_first_failure());
+	TEST(test_max_items());
+	TEST(test_bad_codes());
 	TEST(test_other_lookups());
 	return unit_end();
 }

@@ -505,19 +505,31 @@ check_header(const CuckooHeader *h, uint64_t n, int bits, uint64_t seed,
 		  "%s %" PRIu64, what, n);
 }
 
+/*
+ * Buckets that n elements need at load 0.95; of more than 2^40 as of that many,
+ * which is too large for any image too, and keeps products small.
+ */
+static uint64_t
+least_buckets(uint64_t n)
+{
+	if (n > UINT64_C(1) << 40)
+		n = UINT64_C(1) << 40;
+	return ((n > 0 ? n : 1) * 5 + 18) / 19;
+}
+
 static void
 check_exact(uint64_t n, int bits)
 {
 	CuckooHeader h;
 	CuckooHeader g;
 	CuckooStatus status = cuckoo_header_exact(&h, n, bits, n * 3);
-	uint64_t	least = (uint64_t) (((naive_uint128) (n > 0 ? n : 1) * 5 + 18) / 19);
+	uint64_t	least = least_buckets(n);
 
 	/* what it needs at load 0.95, rounded up */
-	if ((naive_uint128) least * (4 * (unsigned) bits - 4) / 8 + 40 + 128 * 16 >
+	if (least * (4 * (unsigned) bits - 4) / 8 + 40 + 128 * 16 >
 		UINT64_C(512) << 20)
 	{
-		if ((naive_uint128) (least - 1) * (4 * (unsigned) bits - 4) / 8 + 40 >
+		if ((least - 1) * (4 * (unsigned) bits - 4) / 8 + 40 >
 			UINT64_C(512) << 20)
 			CHECK(status == CUCKOO_TOO_LARGE, "exact %" PRIu64 ", %d bits: %s",
 				  n, bits, cuckoo_status_text(status));
@@ -542,7 +554,7 @@ check_exact(uint64_t n, int bits)
 	CHECK(cuckoo_fpp_now(&g) <= 8 * 0.95 / (double) (UINT64_C(1) << bits) * (1 + 1e-12),
 		  "exact %" PRIu64 ": %g", n, cuckoo_fpp_now(&g));
 	CHECK(cuckoo_fpp_at_capacity(&g) >= cuckoo_fpp_now(&g) * (1 - 1e-12) &&
-		  cuckoo_fpp_at_capacity(&g) == 8 * 0.95 / (double) (UINT64_C(1) << bits),
+		  cuckoo_fpp_at_capacity(&g) == ldexp(8 * 0.95, -bits),
 		  "exact %" PRIu64 ": %g", n, cuckoo_fpp_at_capacity(&g));
 	if (n < 1000000)
 	{
@@ -571,19 +583,19 @@ check_sized(uint64_t n, int bits)
 	CuckooHeader h;
 	CuckooHeader g;
 	CuckooStatus status = cuckoo_header_sized(&h, n, bits, n * 7);
-	uint64_t	least = (uint64_t) (((naive_uint128) (n > 0 ? n : 1) * 5 + 18) / 19);
+	uint64_t	least = least_buckets(n);
 	int			doublings;
 	int			least_bits = bits > 8 ? bits : 9;	/* one to grow by */
 
 	/* rounding the base up costs at most 1/16, or 1/32 with windows */
-	if ((naive_uint128) least * (4 * (unsigned) least_bits - 4) / 8 + 40 >
+	if (least * (4 * (unsigned) least_bits - 4) / 8 + 40 >
 		UINT64_C(512) << 20)
 	{
 		CHECK(status == CUCKOO_TOO_LARGE, "sized %" PRIu64 ", %d bits: %s", n, bits,
 			  cuckoo_status_text(status));
 		return;
 	}
-	if ((naive_uint128) least * 17 / 16 * (4 * (unsigned) least_bits - 4) / 8 + 40 + 4096 >
+	if (least * 17 / 16 * (4 * (unsigned) least_bits - 4) / 8 + 40 + 4096 >
 		UINT64_C(512) << 20)
 		return;
 	CHECK(status == CUCKOO_OK, "sized %" PRIu64 ", %d bits: %s", n, bits,
@@ -743,22 +755,34 @@ test_overflow(void)
 				  "sized %" PRIu64 ", %d bits", large[i], bits);
 		}
 		/* base / 2 * (bits - 1) just over a multiple of 2^64 */
-		for (uint64_t k = 1; k < 32; k++)
+		for (int k = 1; k < bits - 1; k++)
 		{
-			naive_uint128 base = ((((naive_uint128) k << 64) / (unsigned) (bits - 1)) |
-								  255) + 1;
-			naive_uint128 items = 2 * base * 19 / 5;
+			uint64_t	base = (naive_unscale((uint64_t) k, (uint64_t) bits - 1) |
+								255) + 1;
+			uint64_t	items = base / 5 * 38 + base % 5 * 38 / 5;
 
-			if (items > UINT64_MAX)
+			if (base > UINT64_MAX / 38 * 5)
 				break;
 			wraps++;
-			CHECK(cuckoo_header_exact(&h, (uint64_t) items, bits, 0) ==
-				  CUCKOO_TOO_LARGE, "exact %" PRIu64 ", %d bits: m0 %" PRIu32,
-				  (uint64_t) items, bits, h.base);
-			CHECK(cuckoo_header_sized(&h, (uint64_t) items, bits, 0) ==
-				  CUCKOO_TOO_LARGE, "sized %" PRIu64 ", %d bits", (uint64_t) items,
-				  bits);
+			CHECK(cuckoo_header_exact(&h, items, bits, 0) == CUCKOO_TOO_LARGE,
+				  "exact %" PRIu64 ", %d bits: m0 %" PRIu32, items, bits, h.base);
+			CHECK(cuckoo_header_sized(&h, items, bits, 0) == CUCKOO_TOO_LARGE,
+				  "sized %" PRIu64 ", %d bits", items, bits);
 		}
+	}
+
+	/* the largest capacity, and none beyond; f0 of a sized filter is 9 or more */
+	for (int bits = 8; bits <= 32; bits++)
+	{
+		uint64_t	most = cuckoo_max_capacity(bits);
+		double		bytes = (double) most / 3.8 * ((bits == 8 ? 9 : bits) - 1) / 2;
+
+		CHECK(cuckoo_header_sized(&h, most, bits, 0) == CUCKOO_OK &&
+			  bytes > 0.96 * (512 << 20) && bytes <= 512 << 20,
+			  "%d bits, capacity %" PRIu64, bits, most);
+		for (uint64_t n = most + 1; n < most * 2; n += 1 + unit_below(most / 1000))
+			CHECK(cuckoo_header_sized(&h, n, bits, 0) == CUCKOO_TOO_LARGE,
+				  "%d bits, capacity %" PRIu64, bits, n);
 	}
 
 	/* enlarging and growing stop at the limit */

@@ -23,7 +23,7 @@ static const uint32_t bases[] = {
 static uint64_t
 hash_at(uint64_t base, uint64_t j)
 {
-	uint64_t	first = (uint64_t) (((naive_uint128) j << 64) / base) + 1;
+	uint64_t	first = naive_unscale(j, base) + 1;
 	uint64_t	step = UINT64_MAX / base;
 
 	return first + unit_below(step - 1);
@@ -109,8 +109,7 @@ test_base(uint32_t base)
 				  cuckoo_alternate(&h, pos, fp) != pos,
 				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", fp %" PRIx32, base,
 				  level, pos, fp);
-			CHECK(cuckoo_scale(hash, base) ==
-				  (uint64_t) ((naive_uint128) hash * base >> 64),
+			CHECK(cuckoo_scale(hash, base) == naive_scale(hash, base),
 				  "m0 %" PRIu32 ", hash %" PRIx64, base, hash);
 		}
 	}
