@@ -22,7 +22,7 @@ FROM (SELECT cf_agg(i, 100000, 0.01) AS f FROM numbers) s, cf_info(f);
 SELECT fingerprint_bits, growth_level, capacity, seed, items
 FROM (SELECT cf_agg(i, 100000, 0.01, 42) AS f FROM numbers) s, cf_info(f);
 -- of one geometry with cf_new: clearing both leaves the same
-SELECT cf_clear(cf_agg(i, 100000, 0.01, 42)) = cf_new(100000, 0.01, 42) AS same_geometry FROM numbers;
+SELECT cf_clear(cf_agg(i, 100000, 0.01, 42)) = cf_new(100000, 0.01, 42, 'int') AS same_geometry FROM numbers;
 -- more than the capacity, and more than there are bits for
 SELECT items, growth_level, fingerprint_bits, count(*) FILTER (WHERE cf_contains(f, i)) AS found
 FROM (SELECT cf_agg(i, 1000, 0.0001) AS f FROM numbers) s, cf_info(f), numbers

@@ -37,7 +37,32 @@ SELECT cf_contains_each((SELECT f FROM shelf), ARRAY[5, -5]), cf_contains_each(f
 UPDATE shelf SET f = cf_add_unique_all(f, ARRAY[1, 2, 3]);
 SELECT cf_count(f) BETWEEN 99900 AND 100000 AS items FROM shelf;
 
+-- which were new: as often as it stands there, once; of the array's shape
+SELECT added, cf_count(filter) AS items, cf_contains_each(filter, '{{a,b},{a,NULL}}') AS each FROM cf_add_unique_each(cf_new(), '{{a,b},{a,NULL}}');
+SELECT u.added, u.filter = cf_add_unique_all(f, '{b,c,b,d}') AS same, (cf_add_unique_each(f, '{b}')).added AS in_list FROM cf_add(cf_new(), 'b') f, cf_add_unique_each(f, '[3:6]={b,c,b,d}') u;
+SELECT added, filter = cf_new() AS same FROM cf_add_unique_each(cf_new(), '{}'::text[]);
+SELECT added, filter = cf_new() AS same FROM cf_add_unique_each(cf_new(), '{NULL,NULL}'::text[]);
+SELECT added, filter = cf_new() AS same FROM cf_add_unique_each(cf_new(), NULL::text[]);
+SELECT added, filter FROM cf_add_unique_each(NULL, ARRAY[1]);
+SELECT count(*) AS new, count(*) FILTER (WHERE NOT new) AS known, cf_count(filter)
+FROM cf_add_unique_each(cf_add_all(cf_new(100, 0.0001), ARRAY(SELECT generate_series(1, 1000))), ARRAY(SELECT generate_series(1, 2000))), unnest(added) new GROUP BY filter;
+-- stored filters: what is new in one statement, and no row written where nothing is
+CREATE TABLE seen (id int PRIMARY KEY, f cuckoofilter);
+INSERT INTO seen SELECT 1, cf_agg(i) FROM generate_series(1, 50000) i;
+PREPARE see(int, int[]) AS
+UPDATE seen SET f = u.filter
+FROM (SELECT id, f FROM seen WHERE id = $1 FOR UPDATE) s, cf_add_unique_each(s.f, $2) u
+WHERE seen.id = s.id AND true = ANY (u.added)
+RETURNING (SELECT array_agg(e) FROM unnest($2, u.added) AS x(e, new) WHERE new) AS new;
+EXECUTE see(1, ARRAY[1, -1, -2, 2, -1, NULL]);
+EXECUTE see(1, ARRAY[1, -1, -2, 2, -1, NULL]);
+SELECT cf_contains_all(f, ARRAY[-1, -2, 50000]) AS "all", cf_count(f) FROM seen;
+DEALLOCATE see;
+DROP TABLE seen;
+
 -- errors leave all as it was
+SELECT * FROM cf_add_unique_each((SELECT f FROM shelf), ARRAY['a']);
+SELECT * FROM cf_add_unique_each(cf_new(10, 0.03), ARRAY(SELECT generate_series(1, 1000)));
 SELECT cf_contains_any(f, ARRAY['a']) FROM shelf;
 UPDATE shelf SET f = cf_add_all(f, ARRAY['a', 'b']);
 SELECT cf_add_all(cf_new(10, 0.03), ARRAY(SELECT generate_series(1, 1000)));

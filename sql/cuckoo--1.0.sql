@@ -64,10 +64,10 @@ COMMENT ON FUNCTION cf_ne(cuckoofilter, cuckoofilter) IS
 
 CREATE OPERATOR = (
 	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (cuckoofilter, cuckoofilter) IS
-'same bytes, hence same parameters, items and layout';
+'same bytes, hence same parameters, element family, items and layout: not the same as equal sets. Two filters filled one by one in another order may differ, and so does an empty one with a family from one without';
 
 CREATE OPERATOR <> (
 	LEFTARG = cuckoofilter, RIGHTARG = cuckoofilter, FUNCTION = cf_ne,
@@ -75,6 +75,28 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <> (cuckoofilter, cuckoofilter) IS
 'not the same bytes';
+
+CREATE FUNCTION cuckoofilter_hash(cuckoofilter) RETURNS integer
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_hash(cuckoofilter) IS
+'hash of the bytes, for DISTINCT, GROUP BY, UNION and hash joins';
+
+CREATE FUNCTION cuckoofilter_hash_extended(cuckoofilter, bigint) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cuckoofilter_hash_extended(cuckoofilter, bigint) IS
+'hash of the bytes with a seed';
+
+CREATE OPERATOR FAMILY cuckoofilter_hash_ops USING hash;
+COMMENT ON OPERATOR FAMILY cuckoofilter_hash_ops USING hash IS
+'same bytes';
+
+CREATE OPERATOR CLASS cuckoofilter_hash_ops
+DEFAULT FOR TYPE cuckoofilter USING hash FAMILY cuckoofilter_hash_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 cuckoofilter_hash(cuckoofilter),
+	FUNCTION 2 cuckoofilter_hash_extended(cuckoofilter, bigint);
+COMMENT ON OPERATOR CLASS cuckoofilter_hash_ops USING hash IS
+'same bytes: DISTINCT, GROUP BY, UNION, hash joins, and replica identity full';
 
 -- Planner support
 
@@ -113,11 +135,12 @@ COMMENT ON FUNCTION cf_contains_joinsel(internal, oid, internal, smallint, inter
 CREATE FUNCTION cf_new(
 	capacity bigint DEFAULT 1000000,
 	fpp double precision DEFAULT 0.001,
-	seed bigint DEFAULT 0
+	seed bigint DEFAULT 0,
+	element regtype DEFAULT NULL
 ) RETURNS cuckoofilter
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cf_new(bigint, double precision, bigint) IS
-'an empty filter for capacity elements at a false-positive rate of at most fpp (1e-8 to 0.5); it is small until filled and grows past its capacity, the rate rising in proportion. Filters of equal capacity, fpp and seed are of one geometry. Error 22023 when an argument is out of range';
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_new(bigint, double precision, bigint, regtype) IS
+'an empty filter for capacity elements at a false-positive rate of at most fpp (1e-8 to 0.5); it is small until filled and grows past its capacity up to cf_info(filter).max_items, the rate rising in proportion. It takes elements of the family that the type element belongs to (text without a nondeterministic collation); where that is null, of the family of the first one added. What family a filter has it keeps, also when all is deleted or cleared; an empty filter with a family is not equal to one without. Filters of equal capacity, fpp and seed are of one geometry. Null when one of the other arguments is null. Errors 22023 when an argument is out of range, 42883 and 0A000 when the type cannot be hashed';
 
 CREATE FUNCTION cf_add(filter cuckoofilter, element anycompatible)
 RETURNS cuckoofilter
@@ -194,6 +217,23 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_add_unique_all(cuckoofilter, anycompatiblearray) IS
 'the filter after cf_add_unique of each element, in one rewrite; all or, with an error, none';
 
+-- The types of rows are named: what is not can be read by postgres_fdw only where
+-- a column list says what it is.
+CREATE TYPE cuckoofilter_added AS (
+	filter cuckoofilter,
+	added boolean[]
+);
+COMMENT ON TYPE cuckoofilter_added IS
+'result of cf_add_unique_each: the changed filter, and which elements were added to it';
+
+-- returns a set (of one row) because only so the row can hold a stored filter
+-- as it is, without reading it
+CREATE FUNCTION cf_add_unique_each(filter cuckoofilter, elements anycompatiblearray)
+RETURNS SETOF cuckoofilter_added
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1 COST 100;
+COMMENT ON FUNCTION cf_add_unique_each(cuckoofilter, anycompatiblearray) IS
+'one row: the filter after cf_add_unique of each element, in one rewrite, and in an array of the shape of elements whether each was added: false where it seemed to be there or was repeated, null for null. Where none was added the filter is the one given. To be called in FROM. All or, with an error, none';
+
 CREATE FUNCTION cf_delete_all(filter cuckoofilter, elements anycompatiblearray)
 RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -221,27 +261,31 @@ COMMENT ON FUNCTION cf_contains_each(cuckoofilter, anycompatiblearray) IS
 CREATE FUNCTION cf_clear(filter cuckoofilter) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cf_clear(cuckoofilter) IS
-'an empty filter with the same parameters, for elements of any type';
+'an empty filter with the same parameters, for elements of the same family';
 
-CREATE FUNCTION cf_info(
-	filter cuckoofilter,
-	OUT items bigint,
-	OUT capacity bigint,
-	OUT fpp_at_capacity double precision,
-	OUT fpp_now double precision,
-	OUT load_factor double precision,
-	OUT fingerprint_bits integer,
-	OUT buckets bigint,
-	OUT growth_level integer,
-	OUT bytes bigint,
-	OUT bits_per_item double precision,
-	OUT element_family text,
-	OUT seed bigint,
-	OUT format_version integer
-)
+CREATE TYPE cuckoofilter_info AS (
+	items bigint,
+	capacity bigint,
+	max_items bigint,
+	fpp_at_capacity double precision,
+	fpp_now double precision,
+	load_factor double precision,
+	fingerprint_bits integer,
+	buckets bigint,
+	growth_level integer,
+	bytes bigint,
+	bits_per_item double precision,
+	element_family text,
+	seed bigint,
+	format_version integer
+);
+COMMENT ON TYPE cuckoofilter_info IS
+'result of cf_info: what a filter holds and how';
+
+CREATE FUNCTION cf_info(filter cuckoofilter) RETURNS cuckoofilter_info
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION cf_info(cuckoofilter) IS
-'what a filter holds and how: items; capacity in items, and the false-positive rate there (at most the fpp asked for); the rate now; load factor, fingerprint bits, buckets (of four slots), doublings; bytes and bits an item; element family, seed, format version. Reads the header only';
+'what a filter holds and how: items; capacity in items; max_items, where growth ends: it is sure to take so many if that is 2000 or more, smaller filters may be full a little earlier; the false-positive rate at capacity (at most the fpp asked for); the rate now; load factor, fingerprint bits, buckets (of four slots), doublings; bytes and bits an item; element family, seed, format version. Reads the header only';
 
 -- The aggregate
 --

@@ -3,7 +3,7 @@
 
 -- empty filters answer, and are small
 SELECT cf_contains(cf_new(), 'x'), cf_count(cf_new()), cf_count(cf_new(), 'x');
-SELECT items, capacity, round(fpp_at_capacity::numeric, 6) AS fpp_at_capacity,
+SELECT items, capacity, max_items, round(fpp_at_capacity::numeric, 6) AS fpp_at_capacity,
 	fpp_now, load_factor, fingerprint_bits, buckets, growth_level, bytes,
 	bits_per_item, element_family, seed, format_version
 FROM cf_info(cf_new());
@@ -33,9 +33,39 @@ SELECT cf_contains(cf_delete(f, 'x'), 'x') AS gone, cf_count(cf_delete(f, 'x')) 
 	cf_delete(f, 'y') = f AS absent_unchanged
 FROM cf_add(cf_new(), 'x') f;
 -- what was added and deleted again leaves the layout as it was
-SELECT cf_clear(cf_delete(cf_add(f, 1), 1)) = f AS same FROM cf_new(10) f;
+SELECT cf_delete(cf_add(f, 1), 1) = f AS same, cf_clear(cf_add(f, 1)) = f AS cleared FROM cf_new(10, 0.01, 0, 'int') f;
 SELECT items, growth_level, element_family FROM cf_info(cf_clear(filled(cf_new(10), 500)));
-SELECT cf_contains(cf_add(cf_clear(filled(cf_new(10), 50)), 'now text'), 'now text');
+
+-- the family comes with the first element or is declared, and stays for ever
+SELECT type, (cf_info(f)).element_family, cf_count(f), f::text::cuckoofilter = f AS valid, f = cf_new() AS equal
+FROM unnest(ARRAY['int2', 'int8', 'text', 'name', 'bytea', 'uuid', 'bool', 'date', 'timestamp', 'timestamptz', 'float4', 'numeric', 'inet[]']::regtype[]) type,
+	cf_new(1000000, 0.001, 0, type) f;
+SELECT cf_new(element => NULL) = cf_new() AS undeclared, cf_add(cf_new(10, element => 'numeric'), 1.5) = cf_add(cf_new(10), 1.5) AS same_bytes,
+	cf_new(10, 0.01, 0, 'int8') = cf_new(10, 0.01, 0, 'int2') AS one_family, cf_new(10, 0.01, 0, 'inet') = cf_new(10, 0.01, 0, 'numeric') AS two_types;
+-- an untyped parameter of a driver
+PREPARE untyped AS SELECT cf_add(cf_new(1000, 0.01, 0, 'bigint'), $1);
+EXECUTE untyped('17');
+DEALLOCATE untyped;
+SELECT cf_contains(cf_new(element => 'bigint'), 'seventeen');
+SELECT cf_add(cf_delete(cf_add(cf_new(), 1), 1), 'text');
+SELECT cf_add(cf_clear(cf_add(cf_new(), 1)), 'text');
+SELECT cf_add(cf_clear(cf_add(cf_new(), 1.5)), '10.0.0.1'::inet);
+SELECT cf_add(cf_clear(cf_new(element => 'numeric')), '10.0.0.1'::inet);
+SELECT cf_new(element => 'json');
+SELECT cf_new(element => 'point');
+SELECT cf_new(element => 'anyelement');
+SELECT cf_new(element => 1::oid::regtype);
+SELECT cf_new(element => 0::oid::regtype);
+CREATE TYPE mood AS ENUM ('fine');
+SELECT (cf_info(cf_new(element => 'mood'))).element_family;
+SELECT cf_new(element => 'mood[]');
+DROP TYPE mood;
+-- as a column's default
+CREATE TABLE declared (id int PRIMARY KEY, f cuckoofilter DEFAULT cf_new(1000, 0.01, 0, 'bigint'));
+INSERT INTO declared VALUES (1);
+UPDATE declared SET f = cf_add(f, '17');
+UPDATE declared SET f = cf_add(f, 17) RETURNING cf_contains(f, 17);
+DROP TABLE declared;
 
 -- one element a million times is one added twice
 DO $$
@@ -55,7 +85,7 @@ SELECT cf_add(f, NULL) = f AS add_null, cf_add_unique(f, NULL) = f AS add_unique
 	cf_delete(f, NULL) = f AS delete_null, cf_add(f, NULL::int) = f AS other_type
 FROM cf_add(cf_new(), 'x') f;
 SELECT cf_add(NULL, 'x') IS NULL, cf_add_unique(NULL, 'x') IS NULL, cf_delete(NULL, 'x') IS NULL;
-SELECT cf_new(NULL) IS NULL, (cf_info(NULL)).items IS NULL;
+SELECT cf_new(NULL) IS NULL, cf_new(10, NULL) IS NULL, cf_new(10, 0.01, NULL, 'int') IS NULL, (cf_info(NULL)).items IS NULL;
 
 -- growth: far past the capacity, all found, the rate in proportion
 SELECT items, growth_level, fingerprint_bits,
@@ -100,11 +130,64 @@ EXCEPTION WHEN program_limit_exceeded THEN
 END $$;
 SELECT cf_count(f) FROM kept WHERE id = 1;
 
+-- it was taken where cf_info() says that growth ends
+SELECT max_items, cf_count(filled(cf_new(1000, 0.01), max_items::int)) > 0.99 * max_items AS filled FROM cf_info(cf_new(1000, 0.01));
+SELECT max_items, cf_count(cf_add_unique_all(f, array_agg(i))) > 0.95 * max_items AS filled
+FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 1000) i) s, cf_info(f), generate_series(1, max_items) i GROUP BY f, max_items;
+
+-- a change that changes nothing does not write a TOASTed filter again
+CREATE TABLE toasted (id int PRIMARY KEY, f cuckoofilter);
+INSERT INTO toasted SELECT 1, cf_add(cf_agg(i), 7) FROM generate_series(1, 50000) i;
+CREATE FUNCTION toast_pages() RETURNS bigint LANGUAGE sql AS
+	$$SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'toasted'::regclass$$;
+SELECT toast_pages() AS before \gset
+SELECT cf_count(f, 7) AS copies, cf_count(f, 8) AS copy, cf_count(f, -3) AS none, :before > 0 AS toasted FROM toasted;
+UPDATE toasted SET f = cf_delete(f, 7);
+UPDATE toasted SET f = cf_delete(f, -3);
+UPDATE toasted SET f = cf_delete_all(f, ARRAY[7, -3, NULL]);
+UPDATE toasted SET f = cf_add(f, 7);
+UPDATE toasted SET f = cf_add_unique(f, 8);
+UPDATE toasted SET f = cf_add_unique_all(f, ARRAY[7, 8, NULL]);
+UPDATE toasted t SET f = u.filter FROM toasted s, cf_add_unique_each(s.f, ARRAY[7, 8, NULL]) u WHERE s.id = t.id;
+SELECT toast_pages() = :before AS unwritten;
+UPDATE toasted SET f = cf_delete(f, 8);
+SELECT toast_pages() > :before AS written;
+
+-- DISTINCT, GROUP BY, UNION, EXCEPT and hash joins go by the bytes, however they
+-- are stored
+CREATE TABLE copies (id int, f cuckoofilter);
+INSERT INTO copies SELECT 1, f FROM toasted UNION ALL SELECT 2, f::bytea::cuckoofilter FROM toasted UNION ALL SELECT 3, cf_add(f, -3) FROM toasted
+	UNION ALL SELECT n, cf_new(n) FROM generate_series(10, 1000, 10) n UNION ALL SELECT n + 1, cf_new(n) FROM generate_series(10, 1000, 10) n
+	UNION ALL SELECT 2000, cf_new(10, 0.001, 0, 'text') UNION ALL SELECT 2001, NULL;
+SELECT count(*) FROM (SELECT DISTINCT f FROM copies) s;
+SELECT min(id), count(*) FROM copies WHERE id < 12 OR id >= 2000 GROUP BY f ORDER BY 1;
+SELECT count(*) FROM (SELECT f FROM copies WHERE id < 3 UNION SELECT f FROM toasted UNION SELECT f::text::cuckoofilter FROM toasted) s;
+SELECT count(*) AS without FROM (SELECT f FROM copies EXCEPT SELECT f FROM toasted) s;
+SET enable_nestloop = off;
+DO $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT FROM copies JOIN toasted USING (f)' INTO plan;
+	RAISE NOTICE 'hash join: %', plan::text ~ 'Hash Join';
+END $$;
+SELECT copies.id FROM copies JOIN toasted USING (f) ORDER BY 1;
+SELECT count(*) FROM copies a JOIN copies b USING (f);
+RESET enable_nestloop;
+SELECT count(DISTINCT cuckoofilter_hash(f)) AS hashes, bool_and(cuckoofilter_hash_extended(f, 0) & 4294967295 = cuckoofilter_hash(f)::bigint & 4294967295) AS low_half,
+	bool_and(cuckoofilter_hash_extended(f, 1) <> cuckoofilter_hash_extended(f, 2)) AS seeded FROM copies;
+DROP TABLE toasted, copies;
+DROP FUNCTION toast_pages;
+
+-- cf_info gives a named type, so its text can be read again
+SELECT (cf_info(f)::text::cuckoofilter_info).items, cf_info(f)::text::cuckoofilter_info = cf_info(f) AS same FROM cf_add(cf_new(), 1) f;
+
 -- parameters out of range
 SELECT cf_new(0);
 SELECT cf_new(-1);
 SELECT cf_new(9223372036854775807);
 SELECT cf_new(1000000000, 0.001);
+SELECT cf_new(334705460, 0.001);
 SELECT cf_new(1000, 0);
 SELECT cf_new(1000, 0.51);
 SELECT cf_new(1000, -0.1);
@@ -112,7 +195,7 @@ SELECT cf_new(1000, 'NaN');
 SELECT cf_new(1000, 9e-9);
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 1e-8));
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 0.5));
-SELECT capacity >= 300000000 AS large FROM cf_info(cf_new(300000000, 0.001));
+SELECT capacity >= 334705459 AS large FROM cf_info(cf_new(334705459, 0.001));
 SELECT seed FROM cf_info(cf_new(10, 0.01, -5));
 SELECT cf_contains(cf_add(cf_new(10, 0.01, 1), 'x'), 'x'),
 	cf_add(cf_new(10, 0.01, 1), 'x') = cf_add(cf_new(10, 0.01, 2), 'x') AS seeds_differ;

@@ -37,6 +37,16 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL;
 	RETURN state || ' ' || detail;
 END $$;
+CREATE FUNCTION refused_text(t text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM t::cuckoofilter;
+	RETURN 'taken';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || detail;
+END $$;
 -- f = 13, m0 = 2, three items: buckets at 32 (48 bits each), tail at 44
 SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 3) i \gset
 SELECT what, refused(bytes) FROM (VALUES
@@ -80,6 +90,38 @@ SELECT encode(set_byte(:'image', 2, 2), 'base64')::cuckoofilter;
 SELECT set_byte(:'image', 16, 9)::cuckoofilter;
 -- line breaks, as encode() makes them, are fine
 SELECT encode(cf_new()::bytea, 'base64')::cuckoofilter = cf_new() AS broken_lines;
+-- white space anywhere, padding at the end only; texts of several blocks
+CREATE FUNCTION spaced(t text, sep text) RETURNS text LANGUAGE sql AS
+	$$SELECT regexp_replace(t, '(.{7})', '\1' || sep, 'g')$$;
+SELECT name, bool_and(spaced(f::text, sep)::cuckoofilter = f AND (sep || f::text || sep)::cuckoofilter = f) AS same
+FROM (VALUES ('CRLF', E'\r\n'), ('LF', E'\n'), ('blanks, tabs', E' \t ')) s(name, sep),
+	(SELECT cf_agg(i) AS f FROM generate_series(1, 20000) i, unnest(ARRAY[1, 2, 3, 4, 5, 9999, 10000, 20000]) n WHERE i <= n GROUP BY n
+		UNION ALL SELECT cf_new(n) FROM generate_series(1, 10) n) v
+GROUP BY name ORDER BY name COLLATE "C";
+SELECT right(f::text, 2) AS padded, refused_text(t) FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 40000) i) s,
+	unnest(ARRAY[f::text, f::text || E'\r\n', f::text || '=', f::text || 'A', f::text || 'AAAA', f::text || f::text, rtrim(f::text, '='),
+		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING '==' FROM 8191), overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
+DROP FUNCTION spaced, refused_text;
+
+-- a cancel is seen on the way: it comes before the error that ends the function
+CREATE TABLE long (t text, b bytea);
+INSERT INTO long SELECT '*' || repeat('A', 100000), set_byte(b, length(b) - 20, 255 - get_byte(b, length(b) - 20)) FROM (SELECT cf_agg(i)::bytea AS b FROM generate_series(1, 40000) i) s;
+SELECT pg_cancel_backend(pg_backend_pid()), t::cuckoofilter IS NULL FROM long;
+SELECT pg_cancel_backend(pg_backend_pid()), b::cuckoofilter IS NULL FROM long;
+SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(f::text) * 0) FROM stored WHERE id = 100000;
+SELECT t::cuckoofilter FROM long;
+SELECT b::cuckoofilter FROM long;
+DROP TABLE long;
+-- what only a superuser can bring in, or a damaged page
+CREATE FUNCTION corrupt(bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteasend';
+SELECT cf_count(corrupt(set_byte(:'image', 2, 2)));
+SELECT cf_add(corrupt(set_byte(:'image', 14, 1)), 4);
+SELECT cf_contains(corrupt(substring(:'image'::bytea FOR 40)), 4);
+SELECT cf_contains(corrupt(substring(:'image'::bytea FOR 20)), 4);
+-- codes out of range are not looked for, and harmless
+SELECT cf_count(cf_add(cf_delete(f, 1), 9)) BETWEEN 2 AND 4 AS changed, array_length(cf_contains_each(f, ARRAY[1, 2, 3, 4]), 1)
+FROM corrupt(set_byte(set_byte(:'image', 32, 255), 33, 255)) f;
+DROP FUNCTION corrupt;
 -- no other way in
 SELECT 'x'::bytea::text::cuckoofilter;
 INSERT INTO stored VALUES (9, '\x00');

@@ -46,7 +46,7 @@ cuckoo_error(CuckooStatus status)
 					 errmsg("cuckoofilter is full"),
 					 errdetail("It has grown until its fingerprints were down to %d bits and cannot grow further.",
 							   CUCKOO_CORE_BITS),
-					 errhint("Build one for more elements, with cf_agg(value, capacity, fpp) from the original values.")));
+					 errhint("Plan ahead with a larger capacity: cf_info(filter).max_items tells where growth ends. Or start a second filter and ask both.")));
 			break;
 		case CUCKOO_TOO_LARGE:
 			ereport(ERROR,
@@ -62,9 +62,10 @@ cuckoo_error(CuckooStatus status)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("corrupt cuckoofilter"),
-			 errdetail("The image is refused: %s.", cuckoo_status_text(status)),
+			 errdetail("The image is invalid: %s.", cuckoo_status_text(status)),
 			 status == CUCKOO_BAD_VERSION ?
-			 errhint("It may have been written by a newer version of the extension.") : 0));
+			 errhint("It may have been written by a newer version of the extension.") :
+			 errhint("Restore it from a backup, or build it again with cf_agg() from the original values.")));
 }
 
 int
@@ -91,8 +92,8 @@ cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
 				 errmsg("capacity is out of range"),
 				 errdetail("A capacity of %lld elements was asked for.",
 						   (long long) capacity),
-				 errhint("capacity must be at least 1. At this fpp an element takes %.1f bits, and a filter at most %d MiB.",
-						 (4 * bits - 4) / 3.8, (int) (CUCKOO_MAX_SIZE >> 20))));
+				 errhint("At this fpp, capacity must be from 1 to %llu.",
+						 (unsigned long long) cuckoo_max_capacity(bits))));
 }
 
 void

@@ -13,8 +13,15 @@
 
 #include "common/base64.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+
+/*
+ * Characters of base64 that are converted between looks for interrupts; whole
+ * groups of four.
+ */
+#define BASE64_BLOCK	8192
 
 PG_FUNCTION_INFO_V1(cuckoofilter_in);
 PG_FUNCTION_INFO_V1(cuckoofilter_out);
@@ -43,31 +50,37 @@ cuckoo_new_filter(const CuckooHeader *h)
 struct varlena *
 cuckoo_base64_decode(const char *text)
 {
-	Size		len = strlen(text);
-	Size		room = len / 4 * 3 + 3;
-	struct varlena *datum;
-	char	   *stripped = NULL;
-	int			size;
+	Size		room = strlen(text) / 4 * 3 + 3;
+	struct varlena *datum = palloc(VARHDRSZ + room);
+	Size		size = 0;
+	bool		padded = false;
 
-	/* encode() breaks lines, pg_b64_decode() does not take them */
-	if (text[strcspn(text, " \t\r\n")] != '\0')
+	while (*text != '\0')
 	{
-		stripped = palloc(len + 1);
-		len = 0;
-		for (const char *c = text; *c != '\0'; c++)
-			if (strchr(" \t\r\n", *c) == NULL)
-				stripped[len++] = *c;
-		text = stripped;
-	}
+		char		block[BASE64_BLOCK];
+		const char *padding;
+		int			len = 0;
+		int			decoded;
 
-	/* pg_b64_dec_len() would overflow on texts of a maximal filter */
-	datum = palloc(VARHDRSZ + room);
-	size = pg_b64_decode((const void *) text, (int) len,
-						 (void *) VARDATA(datum), (int) room);
-	if (stripped != NULL)
-		pfree(stripped);
-	if (size < 0)
-		return NULL;
+		CHECK_FOR_INTERRUPTS();
+		/* encode() breaks lines, pg_b64_decode() does not take them */
+		for (; *text != '\0' && len < BASE64_BLOCK; text++)
+			if (*text != ' ' && *text != '\t' && *text != '\r' && *text != '\n')
+				block[len++] = *text;
+
+		/* padding ends the text */
+		padding = memchr(block, '=', len);
+		if ((padded && len > 0) ||
+			(padding != NULL && padding < block + len - 2))
+			return NULL;
+		padded |= padding != NULL;
+		decoded = pg_b64_decode((const void *) block, len,
+								(void *) (VARDATA(datum) + size),
+								(int) (room - size));
+		if (decoded < 0)
+			return NULL;
+		size += decoded;
+	}
 	SET_VARSIZE(datum, VARHDRSZ + size);
 	return datum;
 }
@@ -77,7 +90,7 @@ cuckoo_base64_encode(const uint8 *bytes, Size size)
 {
 	Size		room = (size + 2) / 3 * 4;
 	char	   *text;
-	int			len;
+	Size		len = 0;
 
 	if (room >= MaxAllocSize)
 		ereport(ERROR,
@@ -85,10 +98,18 @@ cuckoo_base64_encode(const uint8 *bytes, Size size)
 				 errmsg("value is too large for text output"),
 				 errdetail("Base64 of its %zu bytes does not fit 1 GB.", size)));
 	text = palloc(room + 1);
-	len = pg_b64_encode((const void *) bytes, (int) size, (void *) text,
-						(int) room);
-	if (len < 0)
-		elog(ERROR, "could not encode base64");
+	for (Size at = 0; at < size; at += BASE64_BLOCK / 4 * 3)
+	{
+		int			encoded;
+
+		CHECK_FOR_INTERRUPTS();
+		encoded = pg_b64_encode((const void *) (bytes + at),
+								(int) Min(size - at, BASE64_BLOCK / 4 * 3),
+								(void *) (text + len), (int) (room - len));
+		if (encoded < 0)
+			elog(ERROR, "could not encode base64");
+		len += encoded;
+	}
 	text[len] = '\0';
 	return text;
 }
@@ -104,15 +125,15 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
 				 errdetail("The text is not valid base64."),
-				 errhint("A cuckoofilter is made by cf_new() or cf_agg(), or copied from another one's text.")));
+				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the text of another one.")));
 	status = cuckoo_validate(cuckoo_image(filter), VARSIZE_ANY_EXHDR(filter));
 	if (status != CUCKOO_OK)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
-				 errdetail("The image is refused: %s.",
+				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
-				 errhint("A cuckoofilter is made by cf_new() or cf_agg(), or copied from another one's text.")));
+				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the text of another one.")));
 	PG_RETURN_POINTER(filter);
 }
 
@@ -136,7 +157,7 @@ filter_from_bytes(const void *bytes, Size size)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid cuckoofilter image"),
-				 errdetail("The image is refused: %s.",
+				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
 				 errhint("The bytes must be those of a cuckoofilter, whole and unchanged.")));
 	filter = cuckoo_new_datum(size);

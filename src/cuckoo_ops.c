@@ -9,6 +9,9 @@
  * where nothing is to be changed they return the argument as it came, so that an
  * UPDATE with it does not write a TOASTed filter again.
  *
+ * Once a filter has a family and tag, from cf_new() or from its first element,
+ * nothing takes them away.
+ *
  * Errors leave stored values alone, and an argument changed in place as well
  * if it is one element that is added or deleted.  An array is done up to where
  * the error came; PL/pgSQL hands a variable over for that only where nobody can
@@ -20,10 +23,14 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
@@ -32,21 +39,54 @@ PG_FUNCTION_INFO_V1(cf_delete);
 PG_FUNCTION_INFO_V1(cf_add_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_all);
 PG_FUNCTION_INFO_V1(cf_delete_all);
+PG_FUNCTION_INFO_V1(cf_add_unique_each);
 PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_eq);
 PG_FUNCTION_INFO_V1(cf_ne);
+PG_FUNCTION_INFO_V1(cuckoofilter_hash);
+PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 
 Datum
 cf_new(PG_FUNCTION_ARGS)
 {
-	int64		capacity = PG_GETARG_INT64(0);
-	int			bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
 	CuckooHeader h;
+	int			bits;
 
-	cuckoo_checked_capacity(&h, capacity, bits, (uint64) PG_GETARG_INT64(2));
+	for (int i = 0; i < 3; i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
+	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
+	cuckoo_checked_capacity(&h, PG_GETARG_INT64(0), bits,
+							(uint64) PG_GETARG_INT64(2));
+	if (!PG_ARGISNULL(3))
+	{
+		CuckooHasher hasher = {0};
+		Oid			type = PG_GETARG_OID(3);
+
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("type with OID %u does not exist", type)));
+		cuckoo_hasher_init(&hasher, type, InvalidOid);
+		h.family = hasher.family;
+		h.tag = hasher.tag;
+	}
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+}
+
+/* The type of the rows that a call returns, which has so many columns. */
+static void
+row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
+{
+	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
+		(*desc)->natts != columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %s must return the columns that this version of the library gives",
+						format_procedure(fcinfo->flinfo->fn_oid)),
+				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
 }
 
 /* Elements between one that is changed and one that is prefetched. */
@@ -183,23 +223,67 @@ change_delete(Change *change, uint64 hash)
 
 /*
  * Makes the change for n elements: adds them up to max_copies times, or deletes
- * them for max_copies 0.  Was there anything to change?
+ * them for max_copies 0.  Was there anything to change?  The same for each of
+ * them, unless done is NULL.
  */
 static bool
-change_all(Change *change, const uint64 *hashes, int n, int max_copies)
+change_all(Change *change, const uint64 *hashes, int n, int max_copies,
+		   bool *done)
 {
 	bool		any = false;
 
 	for (int i = 0; i < n; i++)
 	{
+		bool		changes;
+
 		CHECK_FOR_INTERRUPTS();
 		if (i + PREFETCH_DISTANCE < n)
 			cuckoo_prefetch(&change->header, cuckoo_image(change->filter),
 							hashes[i + PREFETCH_DISTANCE]);
-		any |= max_copies > 0 ? change_add(change, hashes[i], max_copies)
+		changes = max_copies > 0 ? change_add(change, hashes[i], max_copies)
 			: change_delete(change, hashes[i]);
+		any |= changes;
+		if (done != NULL)
+			done[i] = changes;
 	}
 	return any;
+}
+
+/*
+ * Begins with a change for the elements of an array argument that are not
+ * null, and gives their hashes, n of them.
+ */
+static uint64 *
+change_begin_array(Change *change, FunctionCallInfo fcinfo,
+				   CuckooElements *elements, int *n)
+{
+	CuckooHasher *hasher = cuckoo_array_hasher(fcinfo, 1, elements,
+											   sizeof(CuckooHasher));
+	uint64	   *hashes = palloc(Max(elements->count, 1) * sizeof(uint64));
+
+	change_begin(change, fcinfo, hasher);
+	*n = 0;
+	for (int i = 0; i < elements->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!elements->nulls[i])
+			hashes[(*n)++] = cuckoo_hash(hasher, elements->values[i],
+										 change->header.seed);
+	}
+	return hashes;
+}
+
+/* The filter after the change: the argument itself if there was none. */
+static Datum
+change_end(Change *change, bool any)
+{
+	if (any)
+		return EOHPGetRWDatum(&change->expanded->hdr);
+
+	/* where there is a copy; others are expanded when there is a change */
+	if (change->expanded != NULL)
+		MemoryContextDelete(change->expanded->hdr.eoh_context);
+	return change->fcinfo->args[0].value;
 }
 
 /* The filter argument, changed for the element or array of elements. */
@@ -211,7 +295,7 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 	Change		change;
 	uint64	   *hashes;
 	uint64		hash;
-	int			n = 0;
+	int			n = 1;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -219,37 +303,16 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
 	if (array)
-	{
-		hasher = cuckoo_array_hasher(fcinfo, 1, &elements,
-									 sizeof(CuckooHasher));
-		change_begin(&change, fcinfo, hasher);
-		hashes = palloc(Max(elements.count, 1) * sizeof(uint64));
-		for (int i = 0; i < elements.count; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (!elements.nulls[i])
-				hashes[n++] = cuckoo_hash(hasher, elements.values[i],
-										  change.header.seed);
-		}
-	}
+		hashes = change_begin_array(&change, fcinfo, &elements, &n);
 	else
 	{
 		hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
 		change_begin(&change, fcinfo, hasher);
 		hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), change.header.seed);
 		hashes = &hash;
-		n = 1;
 	}
-
-	/* what is as it was needs not be written again */
-	if (!change_all(&change, hashes, n, max_copies))
-	{
-		/* which is a copy: others are expanded when there is a change */
-		if (change.expanded != NULL)
-			MemoryContextDelete(change.expanded->hdr.eoh_context);
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	PG_RETURN_DATUM(EOHPGetRWDatum(&change.expanded->hdr));
+	PG_RETURN_DATUM(change_end(&change, change_all(&change, hashes, n,
+												   max_copies, NULL)));
 }
 
 Datum
@@ -288,6 +351,71 @@ cf_delete_all(PG_FUNCTION_ARGS)
 	return changed(fcinfo, true, 0);
 }
 
+ArrayType *
+cuckoo_boolean_array(const CuckooElements *elements, const bool *values)
+{
+	Datum	   *results = palloc(Max(elements->count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < elements->count; i++)
+		results[i] = BoolGetDatum(values[i]);
+	return construct_md_array(results, elements->nulls,
+							  ARR_NDIM(elements->array),
+							  ARR_DIMS(elements->array),
+							  ARR_LBOUND(elements->array),
+							  BOOLOID, sizeof(bool), true, TYPALIGN_CHAR);
+}
+
+/*
+ * Returns one row through a tuplestore, which takes a TOASTed filter as it is:
+ * a composite value would have to hold all of it.
+ */
+Datum
+cf_add_unique_each(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller;
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)};
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call cf_add_unique_each() in FROM.")));
+	row_type(fcinfo, &desc, lengthof(values));
+
+	values[0] = fcinfo->args[0].value;
+	if (!nulls[1])
+	{
+		CuckooElements elements;
+		Change		change;
+		int			n;
+		uint64	   *hashes = change_begin_array(&change, fcinfo, &elements, &n);
+		bool	   *added = palloc0(Max(elements.count, 1) * sizeof(bool));
+
+		values[0] = change_end(&change,
+							   change_all(&change, hashes, n, 1, added));
+		/* null elements had no hash: from the end on, put each in its place */
+		for (int i = elements.count - 1; i >= 0; i--)
+			if (!elements.nulls[i])
+				added[i] = added[--n];
+		values[1] = PointerGetDatum(cuckoo_boolean_array(&elements, added));
+	}
+
+	/* of the query, as is what is in it */
+	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	result->returnMode = SFRM_Materialize;
+	result->setResult =
+		tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
+							  false, work_mem);
+	result->setDesc = CreateTupleDescCopy(desc);
+	MemoryContextSwitchTo(caller);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	PG_RETURN_NULL();
+}
+
 Datum
 cf_clear(PG_FUNCTION_ARGS)
 {
@@ -298,9 +426,8 @@ cf_clear(PG_FUNCTION_ARGS)
 	status = cuckoo_header_set_level(&h, 0);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
+	/* it keeps its family, as every filter that has one */
 	h.items = 0;
-	h.family = CUCKOO_FAMILY_NONE;
-	h.tag = 0;
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
@@ -318,22 +445,18 @@ cf_info(PG_FUNCTION_ARGS)
 {
 	CuckooHeader h;
 	TupleDesc	desc;
-	Datum		values[13];
-	bool		nulls[13] = {false};
+	Datum		values[14];
+	bool		nulls[14] = {false};
 	uint64		size;
 	int			n = 0;
 
 	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != lengthof(values))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cf_info() must return the record that this version of the library gives"),
-				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
+	row_type(fcinfo, &desc, lengthof(values));
 
 	size = cuckoo_image_size(&h);
 	values[n++] = Int64GetDatum((int64) h.items);
 	values[n++] = Int64GetDatum((int64) cuckoo_capacity(&h));
+	values[n++] = Int64GetDatum((int64) cuckoo_max_items(&h));
 	values[n++] = Float8GetDatum(cuckoo_fpp_at_capacity(&h));
 	values[n++] = Float8GetDatum(cuckoo_fpp_now(&h));
 	values[n++] = Float8GetDatum((double) h.items /
@@ -353,11 +476,22 @@ cf_info(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
+/* Frees the filter of a datum if it was fetched. */
+static void
+free_fetched(const struct varlena *filter, Datum datum)
+{
+	const struct varlena *argument = (const struct varlena *) DatumGetPointer(datum);
+
+	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
+		pfree((void *) filter);
+}
+
 static bool
 filters_equal(FunctionCallInfo fcinfo)
 {
 	const struct varlena *a,
 			   *b;
+	bool		equal;
 
 	/* lengths differ more often than not and are known without fetching */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) !=
@@ -365,7 +499,11 @@ filters_equal(FunctionCallInfo fcinfo)
 		return false;
 	a = cuckoo_filter(PG_GETARG_DATUM(0));
 	b = cuckoo_filter(PG_GETARG_DATUM(1));
-	return memcmp(cuckoo_image(a), cuckoo_image(b), VARSIZE_ANY_EXHDR(a)) == 0;
+	equal = memcmp(cuckoo_image(a), cuckoo_image(b), VARSIZE_ANY_EXHDR(a)) == 0;
+	/* logical replication compares many rows before it frees memory */
+	free_fetched(a, PG_GETARG_DATUM(0));
+	free_fetched(b, PG_GETARG_DATUM(1));
+	return equal;
 }
 
 Datum
@@ -378,4 +516,30 @@ Datum
 cf_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!filters_equal(fcinfo));
+}
+
+/* Filters are equal if their bytes are, so these are hashed. */
+static Datum
+filter_hash(Datum datum, uint64 seed)
+{
+	const struct varlena *filter = cuckoo_filter(datum);
+	Datum		hash = hash_any_extended(cuckoo_image(filter),
+										 (int) VARSIZE_ANY_EXHDR(filter), seed);
+
+	free_fetched(filter, datum);
+	return hash;
+}
+
+/* The low half of the extended hash with seed 0, as PostgreSQL has it. */
+Datum
+cuckoofilter_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_UINT32((uint32) DatumGetUInt64(filter_hash(PG_GETARG_DATUM(0), 0)));
+}
+
+Datum
+cuckoofilter_hash_extended(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(filter_hash(PG_GETARG_DATUM(0),
+								(uint64) PG_GETARG_INT64(1)));
 }

@@ -295,6 +295,15 @@ extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
 										Relation toastrel, uint64 offset,
 										uint32 length);
 
+/* ---- cuckoo_ops.c ---- */
+
+/*
+ * An array of the shape that the elements came in, with one boolean for each;
+ * null for null.
+ */
+extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
+									   const bool *values);
+
 /* ---- cuckoo_probe.c ---- */
 
 /* By which a scan knows its tests. */

@@ -86,7 +86,7 @@ INSERT INTO s.plain SELECT * FROM s.external WHERE f IS NULL OR length(f::bytea)
 SELECT f AS filter FROM s.external WHERE kind = 'text' AND n = 300 \gset
 CREATE TABLE s.words (id int, word text, f cuckoofilter DEFAULT cf_add(cf_new(1000, 0.01), 'first'::text),
 	known boolean GENERATED ALWAYS AS (cf_contains(:'filter'::cuckoofilter, word)) STORED,
-	CHECK (cf_contains(f, 'first'::text)));
+	CHECK (cf_contains(f, 'first'::text)), g cuckoofilter DEFAULT cf_new(1000, 0.01, 0, 'numeric'), h cuckoofilter DEFAULT cf_new(element => 's.color'));
 INSERT INTO s.words VALUES (1, 'value 7'), (2, 'no value');
 CREATE INDEX ON s.words (cf_contains(:'filter'::cuckoofilter, word), cf_count(f));
 CREATE INDEX ON s.words (id) WHERE cf_contains(:'filter'::cuckoofilter, word);
@@ -119,7 +119,8 @@ sub intact
 	$node->safe_psql($database, "INSERT INTO s.words VALUES (3, 'value 8')");
 	checks($node, $database, <<"SQL");
 SELECT '$what: all elements are found', sum(n) > 800000 AND sum(s.missing(kind, n, f)) = 0 FROM ($all) a;
-SELECT '$what: column default', cf_contains(f, 'first'::text) AND cf_count(f) = 1 FROM s.words WHERE id = 3;
+SELECT '$what: column default', cf_contains(f, 'first'::text) AND cf_count(f) = 1
+	AND cf_add(g, 1.5) = cf_add(cf_new(1000, 0.01), 1.5) AND g <> cf_new(1000, 0.01) AND (cf_info(h)).element_family = 'text' FROM s.words WHERE id = 3;
 SELECT '$what: generated column', string_agg(known::text, ' ' ORDER BY id) = 'true false true' FROM s.words;
 SELECT '$what: views', (SELECT string_agg(id::text, ' ') FROM s.known) = '1 3' AND cf_contains(f, 'no value'::text) AND NOT same FROM s.materialized;
 SELECT '$what: function', s.is_known('value 9') AND NOT s.is_known('no value');

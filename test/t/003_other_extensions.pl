@@ -6,6 +6,9 @@
 # states in tables and in direct calls are never changed, and what is no state
 # is refused.
 #
+# postgres_fdw has a remote server compute what the extension's functions give,
+# and reads it as text.
+#
 # A planner hook may have taken the scan of a table away, for one that knows where
 # the rows really are; then we must not bring ours.
 use strict;
@@ -22,7 +25,7 @@ if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
 {
 	plan skip_all => 'needs make -C test/module install';
 }
-plan tests => 112;
+plan tests => 114;
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
@@ -282,6 +285,30 @@ SELECT 'corrupt filter in ' || form, test_errors(f, 1, 'cf_contains'::regproc) =
 FROM filters JOIN (VALUES (2, 'many chunks'), (3, 'few chunks'), (4, 'compressed form')) v(id, form) USING (id);
 SELECT 'corrupt filter in memory', test_errors(corrupt(set_byte(cf_new()::bytea, 2, 9), ''), 1, 'cf_contains'::regproc) = 3;
 SQL
+
+SKIP:
+{
+	skip 'no postgres_fdw here', 2
+	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0';
+	my $host = $node->host;
+	my $port = $node->port;
+
+	checks($node, 'postgres', <<"SQL");
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER remote FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'cuckoo');
+CREATE USER MAPPING FOR CURRENT_USER SERVER remote;
+CREATE FOREIGN TABLE remote_few (part int, v int) SERVER remote OPTIONS (table_name 'few');
+SELECT 'cf_info of a remote aggregate', i = (SELECT cf_info(cf_agg(v)) FROM few) AND (i).items > 100 FROM (SELECT cf_info(cf_agg(v)) AS i FROM remote_few OFFSET 0) s;
+CREATE FUNCTION remote_plan() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (VERBOSE, FORMAT json) SELECT cf_info(cf_agg(v)) FROM remote_few' INTO plan;
+	RETURN plan::text;
+END \$\$;
+SELECT 'cf_info is computed there', remote_plan() ~ 'Remote SQL": "SELECT public.cf_info\\(public.cf_agg\\(v\\)\\) FROM public.few';
+SQL
+}
 
 checks($node, 'postgres', <<'SQL');
 LOAD 'cuckoo_test';
