@@ -54,8 +54,8 @@ UPDATE seen SET f = u.filter
 FROM (SELECT id, f FROM seen WHERE id = $1 FOR UPDATE) s, cf_add_unique_each(s.f, $2) u
 WHERE seen.id = s.id AND true = ANY (u.added)
 RETURNING (SELECT array_agg(e) FROM unnest($2, u.added) AS x(e, new) WHERE new) AS new;
-EXECUTE see(1, ARRAY[1, -1, -2, 2, -1, NULL]);
-EXECUTE see(1, ARRAY[1, -1, -2, 2, -1, NULL]);
+EXECUTE see(1, ARRAY[1, NULL, -1, -2, 2, -1]);
+EXECUTE see(1, ARRAY[1, NULL, -1, -2, 2, -1]);
 SELECT cf_contains_all(f, ARRAY[-1, -2, 50000]) AS "all", cf_count(f) FROM seen;
 DEALLOCATE see;
 DROP TABLE seen;
