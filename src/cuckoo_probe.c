@@ -16,7 +16,6 @@
 #include "cuckoo_pg.h"
 
 #include "access/table.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -279,14 +278,6 @@ cf_contains_each(PG_FUNCTION_ARGS)
 {
 	CuckooElements elements;
 	bool	   *found = probe_array(fcinfo, &elements);
-	Datum	   *results = palloc(Max(elements.count, 1) * sizeof(Datum));
 
-	for (int i = 0; i < elements.count; i++)
-		results[i] = BoolGetDatum(found[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(results, elements.nulls,
-											 ARR_NDIM(elements.array),
-											 ARR_DIMS(elements.array),
-											 ARR_LBOUND(elements.array),
-											 BOOLOID, sizeof(bool), true,
-											 TYPALIGN_CHAR));
+	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
 }
