@@ -13,7 +13,7 @@
  *	family		types							canonical bytes
  *	integer		int2, int4, int8				int64, little-endian
  *	text		text, varchar, char(n), name,	UTF-8; char(n) without trailing
- *				"char", enums by label			blanks
+ *				"char", enums by label			blanks; see hash_char()
  *	bytea		bytea							as it is
  *	uuid		uuid							its 16 bytes
  *	boolean		boolean							one byte
@@ -22,16 +22,22 @@
  *	float		float4, float8					float8, little-endian; -0 is 0,
  *												one NaN
  *	other		whatever has an extended hash	that hash (with seed 0), int64,
- *				function						little-endian
+ *				function						little-endian; of an array, its
+ *												shape, too
  *
  * Domains are their base type.  An enum that is renamed is another element; an
- * enum within an array, range or row is refused, see contains_enum().  Text
+ * enum within an array, range or row is refused, as its hash is its OID.  Text
  * under a nondeterministic collation is equal where bytes differ, so it is
  * family "other" and hashed as PostgreSQL does.  Hashes of "other" are
  * PostgreSQL's own: stable within a major version and an architecture's byte
- * order, and not written down elsewhere.  A 16-bit tag, a hash of the type's
- * name (and of the collation's, where it has a say),
- * guards a filter of "other" against values of another type.
+ * order, and not written down elsewhere.  A 16-bit tag guards a filter of
+ * "other" against values of another type.  It is a hash of what the type's
+ * equality depends on, see identify(), so it tells when that has changed, and
+ * does not depend on OIDs, schemas and names, which a restore may change.
+ *
+ * The type of an element is the one for which the called function is declared,
+ * or that of the call's argument if it is declared for any type.  Nothing else
+ * of the call's expression is looked at: the planner may rewrite that.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,14 +47,21 @@
 #include <xxhash.h>
 
 #include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_range.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "common/string.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -74,6 +87,7 @@ enum
 	FORM_DATE,
 	FORM_FLOAT4,
 	FORM_FLOAT8,
+	FORM_ARRAY,
 	FORM_OTHER
 };
 
@@ -102,104 +116,54 @@ static const struct
 	{FLOAT8OID, CUCKOO_FAMILY_FLOAT, FORM_FLOAT8}
 };
 
-static const char *const family_names[] = {
-	"none", "integer", "text", "bytea", "uuid", "boolean", "date",
-	"timestamp", "timestamptz", "float", "other"
+/* The families, and a type of each. */
+static const struct
+{
+	const char *name;
+	const char *type;
+}			families[] =
+{
+	{"none", ""},
+	{"integer", "bigint"},
+	{"text", "text"},
+	{"bytea", "bytea"},
+	{"uuid", "uuid"},
+	{"boolean", "boolean"},
+	{"date", "date"},
+	{"timestamp", "timestamp"},
+	{"timestamptz", "timestamptz"},
+	{"float", "float8"},
+	{"other", "numeric"}
 };
 
-StaticAssertDecl(lengthof(family_names) == CUCKOO_FAMILY_LAST + 1,
+StaticAssertDecl(lengthof(families) == CUCKOO_FAMILY_LAST + 1,
 				 "every family has a name");
 
 const char *
 cuckoo_family_name(uint8 family)
 {
 	Assert(family <= CUCKOO_FAMILY_LAST);
-	return family_names[family];
-}
-
-/* The type of an expression behind implicit relabelings. */
-static Oid
-relabeled_type(Expr *arg)
-{
-	while (IsA(arg, RelabelType) &&
-		   ((RelabelType *) arg)->relabelformat == COERCE_IMPLICIT_CAST)
-		arg = ((RelabelType *) arg)->arg;
-	return exprType((Node *) arg);
+	return families[family].name;
 }
 
 /*
- * The same of the argument of an aggregate being called; `declared` if that is
- * nothing to be found out about.
- *
- * An aggregate declared for a concrete type is also chosen for types that
- * coerce to it by a mere relabeling; citext to text is the case that matters,
- * as its equality is another one.  In a window the calls cannot be told apart,
- * but their arguments mostly are of one type.
- */
-static Oid
-aggregate_argument_type(FunctionCallInfo fcinfo, int argno, Oid declared)
-{
-	Aggref	   *aggref = AggGetAggref(fcinfo);
-	Oid			type = InvalidOid;
-
-	if (aggref != NULL && list_length(aggref->args) >= argno)
-	{
-		Expr	   *arg = list_nth_node(TargetEntry, aggref->args,
-										argno - 1)->expr;
-
-		/* a distributed engine's own aggregate has other arguments */
-		return exprType((Node *) arg) == declared ? relabeled_type(arg) : declared;
-	}
-	if (fcinfo->context != NULL && IsA(fcinfo->context, WindowAggState))
-	{
-		ListCell   *cell;
-
-		foreach(cell, ((WindowAggState *) fcinfo->context)->funcs)
-		{
-			WindowFunc *call = lfirst_node(WindowFuncExprState, cell)->wfunc;
-			Expr	   *arg;
-
-			if (!call->winagg || list_length(call->args) < argno)
-				continue;
-			arg = list_nth(call->args, argno - 1);
-			if (exprType((Node *) arg) != declared)
-				continue;
-			if (OidIsValid(type) && type != relabeled_type(arg))
-				return declared;
-			type = relabeled_type(arg);
-		}
-	}
-	return OidIsValid(type) ? type : declared;
-}
-
-/*
- * The type of a call's argument.  Where the call comes without an expression (a
- * distributed engine calls an aggregate's transition function so), it is the
- * declared type.
+ * The type of the elements of a call: that for which the function is declared,
+ * else that of the argument.
  */
 static Oid
 element_type(FunctionCallInfo fcinfo, int argno)
 {
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	Oid			type = get_fn_expr_argtype(flinfo, argno);
+	Oid		   *declared;
+	int			nargs;
+	Oid			type = InvalidOid;
 
-	if (OidIsValid(type))
-		type = aggregate_argument_type(fcinfo, argno, type);
-	else
-	{
-		HeapTuple	tuple = SearchSysCache1(PROCOID,
-											ObjectIdGetDatum(flinfo->fn_oid));
+	get_func_signature(fcinfo->flinfo->fn_oid, &declared, &nargs);
+	if (argno < nargs)
+		type = declared[argno];
+	if (IsPolymorphicType(type))
+		type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 
-		if (HeapTupleIsValid(tuple))
-		{
-			Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
-
-			if (argno < proc->proargtypes.dim1)
-				type = proc->proargtypes.values[argno];
-			ReleaseSysCache(tuple);
-		}
-	}
-
+	/* a distributed engine calls transition functions without an expression */
 	if (!OidIsValid(type) || IsPolymorphicType(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
@@ -216,130 +180,367 @@ is_nondeterministic(Oid collation)
 	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
 }
 
-/* Nonzero 16-bit hash of a type's name, and a collation's if it matters. */
-static uint16
-type_tag(Oid type, Oid collation)
-{
-	char	   *name = NULL;
-	uint16		tag;
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+/*
+ * Counts changes of what a type's identity is made of: attributes, functions,
+ * operator classes.  A call site may outlive them (in PL/pgSQL, to the end of
+ * the transaction), and would hash by the new and call it the old.
+ */
+static uint64 type_changes = 0;
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	name = pstrdup(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname));
-	ReleaseSysCache(tuple);
-	if (is_nondeterministic(collation))
-		name = psprintf("%s %s", name, get_collation_name(collation));
-	tag = (uint16) XXH3_64bits(name, strlen(name));
-	return tag != 0 ? tag : 1;
+static void
+type_changed(Datum arg, CuckooCacheId cache, uint32 hash)
+{
+	type_changes++;
+}
+
+/* The count, from the first call on. */
+static uint64
+watch_types(void)
+{
+	if (type_changes == 0)
+	{
+		type_changes = 1;
+		CacheRegisterSyscacheCallback(ATTNUM, type_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(PROCOID, type_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(CLAOID, type_changed, (Datum) 0);
+	}
+	return type_changes;
+}
+
+/* Why values of a type cannot be elements. */
+typedef struct Refusal
+{
+	const char *detail;
+	const char *hint;
+} Refusal;
+
+static const Refusal no_hash_function = {
+	"Elements are hashed by the type's default hash operator class.",
+	"Cast the element to a type that can be hashed, such as text or jsonb."
+};
+static const Refusal contains_enum = {
+	"It contains an enum, whose hash would change with a dump and restore.",
+	"Cast the element to a type that holds the labels, such as text[] or jsonb."
+};
+static const Refusal contains_blanks = {
+	"It contains char(n) or name under a nondeterministic collation, whose hash does not agree with its equality.",
+	"Cast the element to a type that contains text instead, such as text[]."
+};
+static const Refusal odd_range = {
+	"It contains a range that is not ordered by the default operator class of its subtype.",
+	"Use a range type with the default operator class, or cast the element to text."
+};
+static const Refusal sql_body = {
+	"It depends on a function with an SQL-standard body, which cannot be told from another one.",
+	"Write the body of the function as a string, or cast the element to text."
+};
+
+static void
+append_string(StringInfo out, const char *string)
+{
+	appendBinaryStringInfo(out, string, strlen(string) + 1);
+}
+
+/* Appends a catalog row's attribute, a text or a name; nothing for null. */
+static void
+append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
+				 AttrNumber attribute, bool is_name)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+
+	append_string(out, isnull ? "" : is_name ? NameStr(*DatumGetName(value))
+				  : TextDatumGetCString(value));
 }
 
 /*
- * Does a type contain an enum?  Enums are hashed by OID there, which another
- * database, or this one after a restore, gives to another label.
+ * Appends what a function does, as far as that is to be known: its language,
+ * library (the file's name alone) and source.
  */
-static bool
-contains_enum(Oid type)
+static const Refusal *
+identify_function(StringInfo out, Oid function)
 {
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			language;
+	bool		refused;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	refused = CUCKOO_HAS_SQL_BODY(tuple);
+	append_string(out, get_language_name(language, false));
+	if (language == ClanguageId)
+	{
+		static const char *const suffixes[] = {".so", ".dylib", ".dll"};
+		StringInfoData path;
+		char	   *library;
+
+		initStringInfo(&path);
+		append_attribute(&path, PROCOID, tuple, Anum_pg_proc_probin, false);
+		library = last_dir_separator(path.data);
+		library = library != NULL ? library + 1 : path.data;
+		for (int i = 0; i < (int) lengthof(suffixes); i++)
+			if (pg_str_endswith(library, suffixes[i]))
+				library[strlen(library) - strlen(suffixes[i])] = '\0';
+		append_string(out, library);
+	}
+	append_attribute(out, PROCOID, tuple, Anum_pg_proc_prosrc, false);
+	ReleaseSysCache(tuple);
+	return refused ? &sql_body : NULL;
+}
+
+static const Refusal *identify(StringInfo out, Oid type, Oid collation);
+
+/* Appends the identities of a row's attributes; see identify(). */
+static const Refusal *
+identify_attributes(StringInfo out, Oid type)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+	const Refusal *refusal = NULL;
+
+	for (int i = 0; i < desc->natts && refusal == NULL; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped)
+			refusal = identify(out, attribute->atttypid,
+							   attribute->attcollation);
+	}
+	ReleaseTupleDesc(desc);
+	appendStringInfoChar(out, ')');
+	return refusal;
+}
+
+/* The same of a range type's parts. */
+static const Refusal *
+identify_range(StringInfo out, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
+	FormData_pg_range range;
+	const Refusal *refusal = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for range type %u", type);
+	range = *(Form_pg_range) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	if (get_opclass_family(range.rngsubopc) !=
+		lookup_type_cache(range.rngsubtype, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+		return &odd_range;
+	if (OidIsValid(range.rngcanonical))
+		refusal = identify_function(out, range.rngcanonical);
+	else
+		append_string(out, "");
+	return refusal != NULL ? refusal
+		: identify(out, range.rngsubtype, range.rngcollation);
+}
+
+/* Appends a collation, if equality depends on it. */
+static void
+identify_collation(StringInfo out, Oid collation)
+{
+	HeapTuple	tuple;
+
+	if (!is_nondeterministic(collation))
+		return;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	appendStringInfoChar(out, 'k');
+	appendStringInfoChar(out,
+						 ((Form_pg_collation) GETSTRUCT(tuple))->collprovider);
+	append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_LOCALE,
+					 CUCKOO_LOCALE_IS_NAME);
+	if (CUCKOO_COLLATION_RULES != InvalidAttrNumber)
+		append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_RULES, false);
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Appends the identity of a type that is hashed under a collation: all that its
+ * equality and its hash depend on, and nothing that may change without them
+ * (FORMAT.md).  Returns why it cannot have one, or NULL.
+ */
+static const Refusal *
+identify(StringInfo out, Oid type, Oid collation)
+{
+	TypeCacheEntry *entry;
+	const Refusal *refusal = NULL;
+	bool		generic;
 	Oid			part;
 
 	check_stack_depth();
 	type = getBaseType(type);
-	if (type_is_enum(type))
-		return true;
-	if (OidIsValid(part = get_element_type(type)) ||
-		OidIsValid(part = get_range_subtype(type)) ||
-		OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
-		return contains_enum(part);
-	if (get_typtype(type) == TYPTYPE_COMPOSITE)
-	{
-		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-		bool		found = false;
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-		for (int i = 0; i < desc->natts && !found; i++)
-			found = !TupleDescAttr(desc, i)->attisdropped &&
-				contains_enum(TupleDescAttr(desc, i)->atttypid);
-		ReleaseTupleDesc(desc);
-		return found;
+	/* types that share an operator class are equal across it: oid, regclass */
+	generic = IsPolymorphicType(entry->hash_opintype) ||
+		entry->hash_opintype == RECORDOID;
+	if (OidIsValid(entry->hash_opintype) && !generic)
+		type = entry->hash_opintype;
+
+	if (type_is_enum(type))
+		return &contains_enum;
+	/* these are within another type, as by themselves they are hashed as text */
+	if ((type == BPCHAROID || type == NAMEOID) &&
+		(!OidIsValid(collation) || is_nondeterministic(collation)))
+		return &contains_blanks;
+
+	if (!generic && type < FirstGenbkiObjectId)
+	{
+		uint8		oid[4];
+
+		cuckoo_store32(oid, type);
+		appendStringInfoChar(out, 'b');
+		appendBinaryStringInfo(out, (char *) oid, sizeof(oid));
+		if (type_is_collatable(type))
+			identify_collation(out, collation);
+		return NULL;
 	}
+
+	if (OidIsValid(part = get_element_type(type)))
+	{
+		appendStringInfoChar(out, 'a');
+		refusal = identify(out, part, collation);
+	}
+	else if (OidIsValid(get_range_subtype(type)))
+	{
+		appendStringInfoChar(out, 'r');
+		refusal = identify_range(out, type);
+	}
+	else if (OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+	{
+		appendStringInfoChar(out, 'm');
+		refusal = identify(out, part, collation);
+	}
+	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
+	{
+		appendStringInfoChar(out, '(');
+		refusal = identify_attributes(out, type);
+	}
+	else
+		generic = false;
+
+	/* a hash function that is not PostgreSQL's own for such types */
+	if (refusal == NULL && !generic)
+	{
+		Oid			input;
+		Oid			ioparam;
+
+		if (!OidIsValid(entry->hash_extended_proc))
+			return &no_hash_function;
+		getTypeInputInfo(type, &input, &ioparam);
+		appendStringInfoChar(out, 'u');
+		refusal = identify_function(out, entry->hash_extended_proc);
+		if (refusal == NULL)
+			refusal = identify_function(out, input);
+		if (type_is_collatable(type))
+			identify_collation(out, collation);
+	}
+	return refusal;
+}
+
+/* The tag of a type of the family "other", or why there is none. */
+static const Refusal *
+type_tag(uint16 *tag, Oid type, Oid collation)
+{
+	TypeCacheEntry *entry;
+	StringInfoData identity;
+	const Refusal *refusal;
+
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	initStringInfo(&identity);
+	refusal = identify(&identity, type, collation);
+	if (refusal == NULL && !OidIsValid(entry->hash_extended_proc))
+		refusal = &no_hash_function;
+	*tag = (uint16) XXH3_64bits(identity.data, identity.len);
+	if (*tag == 0)
+		*tag = 1;
+	pfree(identity.data);
+	return refusal;
+}
+
+/* The family and form of a type where bytes or labels are compared. */
+static bool
+plain_family(Oid type, uint8 *family, int *form)
+{
+	if (type_is_enum(type))
+	{
+		*family = CUCKOO_FAMILY_TEXT;
+		*form = FORM_ENUM;
+		return true;
+	}
+	for (int i = 0; i < (int) lengthof(known_types); i++)
+		if (known_types[i].type == type)
+		{
+			*family = known_types[i].family;
+			*form = known_types[i].form;
+			return true;
+		}
 	return false;
 }
 
 bool
 cuckoo_hashable(Oid type)
 {
+	uint8		family;
+	int			form;
+	uint16		tag;
+
 	type = getBaseType(type);
-	return type_is_enum(type) ||
-		(!contains_enum(type) &&
-		 OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc));
+	return plain_family(type, &family, &form) ||
+		type_tag(&tag, type, InvalidOid) == NULL;
 }
 
 static void
 hasher_init_other(CuckooHasher *hasher, Oid type)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type,
-											  TYPECACHE_HASH_EXTENDED_PROC_FINFO);
-	Oid			hashed = entry->hash_opintype;
+											  TYPECACHE_HASH_EXTENDED_PROC);
+	const Refusal *refusal = type_tag(&hasher->tag, type, hasher->collation);
 
-	if (contains_enum(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("type %s cannot be the element type of a cuckoofilter",
-						format_type_be(type)),
-				 errdetail("It contains an enum, whose hash would change with a dump and restore."),
-				 errhint("Cast the element to a type that holds the labels, such as text[] or jsonb.")));
-
-	if (!OidIsValid(entry->hash_extended_proc_finfo.fn_oid))
+	if (refusal == &no_hash_function)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify an extended hash function for type %s",
 						format_type_be(type)),
-				 errdetail("Elements are hashed by the type's default hash operator class."),
-				 errhint("Cast the element to a type that can be hashed, such as text or jsonb.")));
+				 errdetail("%s", refusal->detail),
+				 errhint("%s", refusal->hint)));
+	if (refusal != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("type %s cannot be the element type of a cuckoofilter",
+						format_type_be(type)),
+				 errdetail("%s", refusal->detail),
+				 errhint("%s", refusal->hint)));
 
-	/*
-	 * Types that share an operator class are equal across it, as oid and
-	 * regclass; char(n) and text have two that hash alike.
-	 */
-	if (type == BPCHAROID)
-		hashed = TEXTOID;
-	else if (!OidIsValid(hashed) || IsPolymorphicType(hashed) ||
-			 hashed == RECORDOID)
-		hashed = type;
 	hasher->family = CUCKOO_FAMILY_OTHER;
-	hasher->form = FORM_OTHER;
-	hasher->tag = type_tag(hashed, hasher->collation);
-	/* type cache entries live as long as the backend */
-	hasher->hash_proc = &entry->hash_extended_proc_finfo;
+	/* the forms of char(n) and name make a text of the value first */
+	if (hasher->form == 0 || hasher->form == FORM_TEXT)
+		hasher->form = entry->hash_opintype == ANYARRAYOID ? FORM_ARRAY
+			: FORM_OTHER;
+	/* of its own, as that in the type's cache entry outlives the function */
+	hasher->hash_proc = palloc(sizeof(FmgrInfo));
+	fmgr_info(entry->hash_extended_proc, hasher->hash_proc);
 }
 
 void
 cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
 {
+	uint64		changes = watch_types();
 	Oid			type = getBaseType(declared);
+	bool		plain = plain_family(type, &hasher->family, &hasher->form);
 
 	hasher->collation = collation;
-	for (int i = 0; i < (int) lengthof(known_types); i++)
-		if (known_types[i].type == type)
-		{
-			hasher->family = known_types[i].family;
-			hasher->form = known_types[i].form;
-		}
-	if (type_is_enum(type))
-	{
-		hasher->family = CUCKOO_FAMILY_TEXT;
-		hasher->form = FORM_ENUM;
-	}
-
-	/* name has a collation of its own, "C"; an enum has none */
-	if ((hasher->form == FORM_TEXT || hasher->form == FORM_BPCHAR) &&
-		is_nondeterministic(collation))
+	if (!plain)
 		hasher_init_other(hasher, type);
-	else if (hasher->family == CUCKOO_FAMILY_NONE)
-		hasher_init_other(hasher, type);
+	/* an enum has no collation; name has "C", unless it is given another */
+	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
+			 type_is_collatable(type) && is_nondeterministic(collation))
+		hasher_init_other(hasher, TEXTOID);
 
-	/* last: it says that all the rest is there */
 	hasher->type = declared;
+	/* last: it says that all the rest is there */
+	hasher->changes = changes;
 }
 
 CuckooHasher *
@@ -347,7 +548,7 @@ cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
 {
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
 
-	if (unlikely(hasher == NULL))
+	if (unlikely(hasher == NULL || hasher->changes != type_changes))
 		hasher = cuckoo_hasher_for_type(fcinfo, element_type(fcinfo, argno),
 										size);
 	return hasher;
@@ -357,13 +558,18 @@ CuckooHasher *
 cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 {
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
+	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-	if (hasher == NULL || hasher->type != type)
+	if (hasher == NULL)
+		fcinfo->flinfo->fn_extra = hasher = palloc0(size);
+	if (hasher->type != type || hasher->changes != type_changes)
 	{
-		hasher = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+		if (hasher->hash_proc != NULL)
+			pfree(hasher->hash_proc);
+		memset(hasher, 0, sizeof(*hasher));
 		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION());
-		fcinfo->flinfo->fn_extra = hasher;
 	}
+	MemoryContextSwitchTo(caller);
 	return hasher;
 }
 
@@ -393,11 +599,56 @@ hash_int64(int64 value, uint64 seed)
 	return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
 }
 
-/* Text in the server's encoding, hashed as UTF-8. */
+/* PostgreSQL's hash of a value. */
+static Datum
+extended_hash(const CuckooHasher *hasher, Datum value)
+{
+	return FunctionCall2Coll(hasher->hash_proc, hasher->collation, value,
+							 Int64GetDatum(0));
+}
+
+/*
+ * An array.  Its hash function passes over its shape, which equality does not.
+ */
 static uint64
-hash_text(const char *text, int len, uint64 seed)
+hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	AnyArrayType *array = DatumGetAnyArrayP(value);
+	uint8		bytes[8 + 4 + MAXDIM * 8];
+	int			ndim = AARR_NDIM(array);
+	int			size = 12;
+
+	cuckoo_store64(bytes, DatumGetInt64(extended_hash(hasher,
+													  PointerGetDatum(array))));
+	cuckoo_store32(bytes + 8, ndim);
+	for (int i = 0; i < ndim; i++, size += 8)
+	{
+		cuckoo_store32(bytes + size, AARR_DIMS(array)[i]);
+		cuckoo_store32(bytes + size + 4, AARR_LBOUND(array)[i]);
+	}
+	if (!VARATT_IS_EXPANDED_HEADER(array) &&
+		(Pointer) array != DatumGetPointer(value))
+		pfree(array);
+	return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+/*
+ * Text in the server's encoding, hashed as UTF-8, or by PostgreSQL's function
+ * under a nondeterministic collation.
+ */
+static uint64
+hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 {
 	int			encoding = GetDatabaseEncoding();
+
+	if (hasher->hash_proc != NULL)
+	{
+		struct varlena *copy = cstring_to_text_with_len(text, len);
+		Datum		hash = extended_hash(hasher, PointerGetDatum(copy));
+
+		pfree(copy);
+		return hash_int64(DatumGetInt64(hash), seed);
+	}
 
 	/* SQL_ASCII says nothing about its bytes, so they are taken as they are */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
@@ -427,7 +678,7 @@ hash_float8(float8 value, uint64 seed)
 }
 
 static uint64
-hash_enum(Oid value, uint64 seed)
+hash_enum(const CuckooHasher *hasher, Oid value, uint64 seed)
 {
 	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
 	char		label[NAMEDATALEN];
@@ -439,7 +690,18 @@ hash_enum(Oid value, uint64 seed)
 	strlcpy(label, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel),
 			NAMEDATALEN);
 	ReleaseSysCache(tuple);
-	return hash_text(label, strlen(label), seed);
+	return hash_text(hasher, label, strlen(label), seed);
+}
+
+/* "char" as it is written from PostgreSQL 16 on: empty for 0, "\351". */
+static uint64
+hash_char(const CuckooHasher *hasher, char value, uint64 seed)
+{
+	char		text[5] = {value, '\0'};
+
+	if (IS_HIGHBIT_SET(value))
+		snprintf(text, sizeof(text), "\\%03o", (unsigned char) value);
+	return hash_text(hasher, text, strlen(text), seed);
 }
 
 /* A varlena value's bytes, less trailing blanks if asked, freed afterwards. */
@@ -454,7 +716,7 @@ hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 	if (hasher->form == FORM_BPCHAR)
 		len = bpchartruelen((char *) bytes, len);
 	hash = hasher->form == FORM_BYTEA ? XXH3_64bits_withSeed(bytes, len, seed)
-		: hash_text(bytes, len, seed);
+		: hash_text(hasher, bytes, len, seed);
 	if ((Pointer) v != DatumGetPointer(value))
 		pfree(v);
 	return hash;
@@ -476,16 +738,12 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 		case FORM_BYTEA:
 			return hash_varlena(hasher, value, seed);
 		case FORM_NAME:
-			return hash_text(NameStr(*DatumGetName(value)),
+			return hash_text(hasher, NameStr(*DatumGetName(value)),
 							 strlen(NameStr(*DatumGetName(value))), seed);
 		case FORM_CHAR:
-			{
-				char		c = DatumGetChar(value);
-
-				return hash_text(&c, c != '\0', seed);
-			}
+			return hash_char(hasher, DatumGetChar(value), seed);
 		case FORM_ENUM:
-			return hash_enum(DatumGetObjectId(value), seed);
+			return hash_enum(hasher, DatumGetObjectId(value), seed);
 		case FORM_UUID:
 			return XXH3_64bits_withSeed(DatumGetUUIDP(value)->data, UUID_LEN,
 										seed);
@@ -506,12 +764,39 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 			return hash_float8(DatumGetFloat4(value), seed);
 		case FORM_FLOAT8:
 			return hash_float8(DatumGetFloat8(value), seed);
+		case FORM_ARRAY:
+			return hash_shaped(hasher, value, seed);
 		default:
 			Assert(hasher->form == FORM_OTHER);
-			value = FunctionCall2Coll(hasher->hash_proc, hasher->collation,
-									  value, Int64GetDatum(0));
-			return hash_int64(DatumGetInt64(value), seed);
+			return hash_int64(DatumGetInt64(extended_hash(hasher, value)), seed);
 	}
+}
+
+/* Is it citext, or a domain over it, wherever that may be? */
+static bool
+is_citext(Oid type)
+{
+	Oid			extension = getExtensionOfObject(TypeRelationId,
+												 getBaseType(type));
+	char	   *name = OidIsValid(extension) ? get_extension_name(extension)
+		: NULL;
+
+	return name != NULL && strcmp(name, "citext") == 0;
+}
+
+/* What to do about elements of this hasher where the filter has others. */
+static int
+hint_of_family(const CuckooHasher *hasher, uint8 family)
+{
+	if (family == CUCKOO_FAMILY_TEXT && is_citext(hasher->type))
+		return errhint("Build the filter with cf_agg of the extension \"cuckoo_citext\" to ignore case, or cast the value to text, such as $1::text.");
+	if (family == CUCKOO_FAMILY_TEXT && is_nondeterministic(hasher->collation))
+		return errhint("Give the value a deterministic collation, such as $1 COLLATE \"C\".");
+	if (family == CUCKOO_FAMILY_OTHER)
+		return errhint("Cast the value or parameter to the type, such as $1::%s, or give it the collation, of the elements from which the filter was built.",
+					   families[family].type);
+	return errhint("Cast the value or parameter to a type of the family \"%s\", such as $1::%s.",
+				   families[family].name, families[family].type);
 }
 
 void
@@ -523,22 +808,24 @@ cuckoo_check_family(const CuckooHasher *hasher, uint8 family, uint16 tag)
 	if (hasher->family == family)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("cuckoofilter was not made of elements of type %s",
+				 errmsg("cuckoofilter does not contain elements of type %s",
 						format_type_be(hasher->type)),
-				 errdetail("It holds elements of another type or collation of the family \"%s\".",
+				 errdetail("It contains elements of another type or collation of the family \"%s\", or the type has changed.",
 						   cuckoo_family_name(family)),
-				 errhint("Cast the value to the type, or give it the collation, that the filter was made of.")));
+				 errhint("Cast the value to the type, or give it the collation, of the elements from which the filter was built; if the type has changed, build the filter again.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("cuckoofilter of family \"%s\" does not take elements of type %s",
-					cuckoo_family_name(family), format_type_be(hasher->type)),
+			 errmsg("cuckoofilter does not contain elements of type %s",
+					format_type_be(hasher->type)),
 			 is_nondeterministic(hasher->collation) ?
-			 errdetail("Type %s under the nondeterministic collation \"%s\" belongs to the family \"%s\".",
+			 errdetail("It contains elements of the family \"%s\"; type %s under the nondeterministic collation \"%s\" belongs to the family \"%s\".",
+					   cuckoo_family_name(family),
 					   format_type_be(hasher->type),
 					   get_collation_name(hasher->collation),
 					   cuckoo_family_name(hasher->family)) :
-			 errdetail("Type %s belongs to the family \"%s\".",
+			 errdetail("It contains elements of the family \"%s\"; type %s belongs to the family \"%s\".",
+					   cuckoo_family_name(family),
 					   format_type_be(hasher->type),
 					   cuckoo_family_name(hasher->family)),
-			 errhint("Cast the value to the type, or give it the collation, that the filter was made of.")));
+			 hint_of_family(hasher, family)));
 }

@@ -34,6 +34,39 @@
 #define CUCKOO_MULTIRANGE_RANGE(type) InvalidOid
 #endif
 
+/* SQL-standard bodies of functions came with 14. */
+#if PG_VERSION_NUM >= 140000
+#define CUCKOO_HAS_SQL_BODY(tuple) \
+	(!heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL))
+#else
+#define CUCKOO_HAS_SQL_BODY(tuple) false
+#endif
+
+/* Numbers of system caches have a type of their own from 19 on. */
+#if PG_VERSION_NUM >= 190000
+#define CuckooCacheId SysCacheIdentifier
+#else
+#define CuckooCacheId int
+#endif
+
+/*
+ * The locale of an ICU collation moved with 15, when it became text, and with
+ * 17; rules came with 16.
+ */
+#if PG_VERSION_NUM >= 170000
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
+#elif PG_VERSION_NUM >= 150000
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
+#else
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_collcollate
+#endif
+#define CUCKOO_LOCALE_IS_NAME	(PG_VERSION_NUM < 150000)
+#if PG_VERSION_NUM >= 160000
+#define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
+#else
+#define CUCKOO_COLLATION_RULES	InvalidAttrNumber
+#endif
+
 /* The stored size of an external value shares its field from 14 on. */
 #if PG_VERSION_NUM >= 140000
 #define CUCKOO_EXTERNAL_SIZE(pointer) VARATT_EXTERNAL_GET_EXTSIZE(pointer)
@@ -204,9 +237,10 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
+	uint64		changes;		/* of types, up to which it is known */
 } CuckooHasher;
 
-/* Can values of the type be elements? */
+/* Can values of the type be elements, whatever their collation? */
 extern bool cuckoo_hashable(Oid type);
 
 /* Fills in a zeroed hasher; an error for types that cannot be hashed. */
