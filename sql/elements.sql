@@ -65,6 +65,8 @@ CREATE FUNCTION testable(needs text) RETURNS boolean LANGUAGE sql AS $$
 $$;
 CREATE DOMAIN email AS citext;
 CREATE DOMAIN class AS regclass;
+CREATE DOMAIN feeling AS mood;
+CREATE DOMAIN ints AS int[];
 CREATE TYPE pair2 AS (c int, d varchar(3));
 CREATE TYPE pair3 AS (a int, b int);
 CREATE TYPE pairs AS (x pair[], y int[]);
@@ -144,8 +146,11 @@ INSERT INTO cases (needs, expected, a, b) VALUES
 	('', 'true', $$ARRAY['A'::citext]$$, $$ARRAY['a'::citext]$$),
 	('', 'true', $$ARRAY['A'::email]$$, $$ARRAY['a'::citext]$$),
 	('', '42804 %', $$ARRAY['A'::citext]$$, $$ARRAY['a'::text]$$),
+	('', 'true', $$ARRAY['{1}'::ints]$$, $$ARRAY['{1}'::ints]$$),
+	('', 'true', $$'{1}'::ints$$, $$'{1}'::int[]$$),
 	-- enums within
 	('', '0A000 %', $$ARRAY['sad'::mood]$$, $$ARRAY['sad'::mood]$$),
+	('', '0A000 %', $$ARRAY['sad'::feeling]$$, $$ARRAY['sad'::feeling]$$),
 	('', '0A000 %', $$mood_range('happy', 'sad')$$, $$mood_range('happy', 'sad')$$),
 	('', '0A000 %', $$ARRAY[mood_range('happy', 'sad')]$$, $$ARRAY[mood_range('happy', 'sad')]$$),
 	('14', '0A000 %', $$multirange(mood_range('happy', 'sad'))$$, $$multirange(mood_range('happy', 'sad'))$$),
@@ -202,10 +207,25 @@ FROM cases, LATERAL (VALUES
 	('cf_contains_any', format('SELECT cf_contains_any(cf_add(cf_new(1000, 1e-8), %s), ARRAY[%s])', a, b))
 ) AS w(way, command), outcome(command)
 -- an array of arrays is one array, an enum in one is refused
-WHERE testable(needs) AND NOT (way = 'cf_contains_any' AND (a LIKE '%[]' OR a LIKE '%ARRAY%' OR b LIKE '%ARRAY%'))
+WHERE testable(needs) AND NOT (way = 'cf_contains_any' AND a || b ~ 'ARRAY|\[\]')
 	AND outcome NOT LIKE expected
 ORDER BY n, way;
 SELECT count(*) AS cases, count(*) FILTER (WHERE needs = '') AS everywhere FROM cases;
+
+-- what is refused is so by the call, not by the planner with its statistics
+CREATE TABLE refused (moods mood[], range mood_range, blanks char(5)[]);
+INSERT INTO refused SELECT '{sad}', mood_range('happy', 'sad'), '{a}' FROM generate_series(1, 9);
+DO $$
+BEGIN
+	IF testable('icu') THEN
+		ALTER TABLE refused ALTER blanks TYPE char(5)[] COLLATE nd;
+	END IF;
+END $$;
+ANALYZE refused;
+SELECT v, outcome(format('EXPLAIN (COSTS OFF) SELECT FROM refused WHERE cf_contains(cf_add(cf_new(), 1), %s)', v)) AS plan,
+	CASE WHEN v <> 'blanks' OR testable('icu')
+		THEN outcome(format('SELECT cf_contains(cf_new(), %s) FROM refused', v)) LIKE '0A000%' ELSE true END AS refused
+FROM unnest(ARRAY['moods', 'range', 'blanks']) AS v;
 
 -- prepared parameters, of known and unknown type
 PREPARE probe AS SELECT cf_contains(cf_add(cf_new(), 'x'), $1) AS found;
@@ -380,9 +400,9 @@ SELECT type, encode(substring(f::bytea FROM 13 FOR 2), 'hex') AS tag FROM (VALUE
 	('citext', cf_add(cf_new(), 'a'::citext)), ('own', cf_add(cf_new(), '1'::own))) AS v(type, f);
 
 SET client_min_messages = warning;
-DROP TABLE people, cases CASCADE;
+DROP TABLE people, cases, refused CASCADE;
 DROP FUNCTION outcome, testable;
-DROP DOMAIN email, posint, short, class;
+DROP DOMAIN email, posint, short, class, feeling, ints;
 DROP TYPE mood, pair, pair2, pair3, text_range, varchar_range, bytes_range, int_range, own CASCADE;
 DROP TYPE IF EXISTS body, nd_text, nd_char, nd_range, nd_char_range, pairs, moody CASCADE;
 DROP COLLATION IF EXISTS nd, nd_too, nd_other;
