@@ -90,31 +90,24 @@ BEGIN
 END $$;
 SET client_min_messages = warning;
 -- a type of somebody's own, and one whose functions cannot be told apart
-CREATE TYPE own;
-CREATE FUNCTION own_in(cstring) RETURNS own LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
-CREATE FUNCTION own_out(own) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
-CREATE TYPE own (INPUT = own_in, OUTPUT = own_out, LIKE = int4);
-CREATE FUNCTION own_eq(own, own) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
-CREATE OPERATOR = (LEFTARG = own, RIGHTARG = own, FUNCTION = own_eq);
-CREATE FUNCTION own_hash(own) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
-CREATE FUNCTION own_hash(own, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS
-	'SELECT hashint4extended($1::text::int, $2)';
-CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS
-	OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash(own, bigint);
 DO $$
+DECLARE
+	t text;
 BEGIN
-	IF testable('14') THEN
-		CREATE TYPE body;
-		CREATE FUNCTION body_in(cstring) RETURNS body LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
-		CREATE FUNCTION body_out(body) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
-		CREATE TYPE body (INPUT = body_in, OUTPUT = body_out, LIKE = int4);
-		CREATE FUNCTION body_eq(body, body) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
-		CREATE OPERATOR = (LEFTARG = body, RIGHTARG = body, FUNCTION = body_eq);
-		CREATE FUNCTION body_hash(body) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
-		EXECUTE 'CREATE FUNCTION body_hash(body, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT RETURN hashint4extended($1::text::int, $2)';
-		CREATE OPERATOR CLASS body_ops DEFAULT FOR TYPE body USING hash AS
-			OPERATOR 1 =, FUNCTION 1 body_hash(body), FUNCTION 2 body_hash(body, bigint);
-	END IF;
+	FOREACH t IN ARRAY ARRAY['own', 'body'] LOOP
+		EXECUTE replace('CREATE TYPE own;
+			CREATE FUNCTION own_in(cstring) RETURNS own LANGUAGE internal IMMUTABLE STRICT AS ''int4in'';
+			CREATE FUNCTION own_out(own) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS ''int4out'';
+			CREATE TYPE own (INPUT = own_in, OUTPUT = own_out, LIKE = int4);
+			CREATE FUNCTION own_eq(own, own) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS ''int4eq'';
+			CREATE OPERATOR = (LEFTARG = own, RIGHTARG = own, FUNCTION = own_eq);
+			CREATE FUNCTION own_hash(own) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS ''hashint4''', 'own', t);
+		EXECUTE format('CREATE FUNCTION %1$s_hash(%1$s, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT ', t)
+			|| CASE WHEN t = 'own' OR NOT testable('14') THEN 'AS ''SELECT hashint4extended($1::text::int, $2)'''
+				ELSE 'RETURN hashint4extended($1::text::int, $2)' END;
+		EXECUTE replace('CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS
+			OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash(own, bigint)', 'own', t);
+	END LOOP;
 END $$;
 RESET client_min_messages;
 CREATE TABLE cases (n int GENERATED ALWAYS AS IDENTITY, needs text, expected text, a text, b text);
@@ -403,7 +396,7 @@ SET client_min_messages = warning;
 DROP TABLE people, cases, refused CASCADE;
 DROP FUNCTION outcome, testable;
 DROP DOMAIN email, posint, short, class, feeling, ints;
-DROP TYPE mood, pair, pair2, pair3, text_range, varchar_range, bytes_range, int_range, own CASCADE;
-DROP TYPE IF EXISTS body, nd_text, nd_char, nd_range, nd_char_range, pairs, moody CASCADE;
+DROP TYPE mood, pair, pair2, pair3, text_range, varchar_range, bytes_range, int_range, own, body CASCADE;
+DROP TYPE IF EXISTS nd_text, nd_char, nd_range, nd_char_range, pairs, moody CASCADE;
 DROP COLLATION IF EXISTS nd, nd_too, nd_other;
 DROP EXTENSION citext;

@@ -498,16 +498,14 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 											  TYPECACHE_HASH_EXTENDED_PROC);
 	const Refusal *refusal = type_tag(&hasher->tag, type, hasher->collation);
 
-	if (refusal == &no_hash_function)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an extended hash function for type %s",
-						format_type_be(type)),
-				 errdetail("%s", refusal->detail),
-				 errhint("%s", refusal->hint)));
 	if (refusal != NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				(errcode(refusal == &no_hash_function ?
+						 ERRCODE_UNDEFINED_FUNCTION :
+						 ERRCODE_FEATURE_NOT_SUPPORTED),
+				 refusal == &no_hash_function ?
+				 errmsg("could not identify an extended hash function for type %s",
+						format_type_be(type)) :
 				 errmsg("type %s cannot be the element type of a cuckoofilter",
 						format_type_be(type)),
 				 errdetail("%s", refusal->detail),
