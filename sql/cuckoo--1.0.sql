@@ -292,7 +292,8 @@ COMMENT ON FUNCTION cf_info(cuckoofilter) IS
 -- cf_agg exists for anyelement, and for concrete types because a distributed
 -- engine pushes an aggregate down only if its declared types match exactly.
 -- "char", int2, oid and timestamp are among them because they would otherwise
--- coerce to one of the others, or to several.
+-- coerce to one of the others, or to several.  The state of cf_agg(anyelement)
+-- is internal, which tells such an engine to fetch the rows.
 
 CREATE TYPE cuckoostate;
 
@@ -335,16 +336,37 @@ AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cf_agg_final(cuckoostate) IS
 'final function of cf_agg: the filter of the elements of a state';
 
+CREATE FUNCTION cf_agg_internal_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_combine(internal, internal) IS
+'combine function of cf_agg(anyelement)';
+
+CREATE FUNCTION cf_agg_serialize(internal) RETURNS bytea
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_serialize(internal) IS
+'serialization function of cf_agg(anyelement): the binary form of a cuckoostate';
+
+CREATE FUNCTION cf_agg_deserialize(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_deserialize(bytea, internal) IS
+'deserialization function of cf_agg(anyelement): validates the bytes';
+
+CREATE FUNCTION cf_agg_internal_final(internal) RETURNS cuckoofilter
+AS 'MODULE_PATHNAME', 'cf_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_final(internal) IS
+'final function of cf_agg(anyelement)';
+
 -- Written out, not looped over in a DO block: in a trusted extension's script, an
 -- operator or function call may find what somebody else put into the schema.
 
-CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement)
-RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement) IS
-'transition function of cf_agg';
+CREATE FUNCTION cf_agg_internal_trans(state internal, element anyelement)
+RETURNS internal AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_trans(state internal, element anyelement) IS
+'transition function of cf_agg(anyelement)';
 CREATE AGGREGATE cf_agg(element anyelement) (
-	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
-	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	SFUNC = cf_agg_internal_trans, STYPE = internal, SSPACE = 256,
+	SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize,
+	COMBINEFUNC = cf_agg_internal_combine, FINALFUNC = cf_agg_internal_final,
 	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cf_agg(element anyelement) IS
@@ -471,13 +493,14 @@ CREATE AGGREGATE cf_agg(element timestamptz) (
 COMMENT ON AGGREGATE cf_agg(element timestamptz) IS
 'an exact-fit filter of the distinct values, at a false-positive rate of at most 0.001; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
 
-CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, fpp double precision)
-RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, fpp double precision) IS
-'transition function of cf_agg';
+CREATE FUNCTION cf_agg_internal_trans(state internal, element anyelement, fpp double precision)
+RETURNS internal AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_trans(state internal, element anyelement, fpp double precision) IS
+'transition function of cf_agg(anyelement)';
 CREATE AGGREGATE cf_agg(element anyelement, fpp double precision) (
-	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
-	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	SFUNC = cf_agg_internal_trans, STYPE = internal, SSPACE = 256,
+	SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize,
+	COMBINEFUNC = cf_agg_internal_combine, FINALFUNC = cf_agg_internal_final,
 	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cf_agg(element anyelement, fpp double precision) IS
@@ -604,13 +627,14 @@ CREATE AGGREGATE cf_agg(element timestamptz, fpp double precision) (
 COMMENT ON AGGREGATE cf_agg(element timestamptz, fpp double precision) IS
 'an exact-fit filter of the distinct values, at a false-positive rate of at most fpp; nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
 
-CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision)
-RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision) IS
-'transition function of cf_agg';
+CREATE FUNCTION cf_agg_internal_trans(state internal, element anyelement, capacity bigint, fpp double precision)
+RETURNS internal AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_trans(state internal, element anyelement, capacity bigint, fpp double precision) IS
+'transition function of cf_agg(anyelement)';
 CREATE AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision) (
-	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
-	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	SFUNC = cf_agg_internal_trans, STYPE = internal, SSPACE = 256,
+	SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize,
+	COMBINEFUNC = cf_agg_internal_combine, FINALFUNC = cf_agg_internal_final,
 	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision) IS
@@ -737,13 +761,14 @@ CREATE AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precisi
 COMMENT ON AGGREGATE cf_agg(element timestamptz, capacity bigint, fpp double precision) IS
 'a filter of the distinct values, of the same geometry as cf_new(capacity, fpp); nulls are skipped, over no rows the filter is empty. Errors 22023 for parameters out of range, 42883 for a type that cannot be hashed, 54000 when the filter would exceed 512 MiB';
 
-CREATE FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision, seed bigint)
-RETURNS cuckoostate AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cf_agg_trans(state cuckoostate, element anyelement, capacity bigint, fpp double precision, seed bigint) IS
-'transition function of cf_agg';
+CREATE FUNCTION cf_agg_internal_trans(state internal, element anyelement, capacity bigint, fpp double precision, seed bigint)
+RETURNS internal AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cf_agg_internal_trans(state internal, element anyelement, capacity bigint, fpp double precision, seed bigint) IS
+'transition function of cf_agg(anyelement)';
 CREATE AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision, seed bigint) (
-	SFUNC = cf_agg_trans, STYPE = cuckoostate, SSPACE = 256,
-	COMBINEFUNC = cf_agg_combine, FINALFUNC = cf_agg_final,
+	SFUNC = cf_agg_internal_trans, STYPE = internal, SSPACE = 256,
+	SERIALFUNC = cf_agg_serialize, DESERIALFUNC = cf_agg_deserialize,
+	COMBINEFUNC = cf_agg_internal_combine, FINALFUNC = cf_agg_internal_final,
 	FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cf_agg(element anyelement, capacity bigint, fpp double precision, seed bigint) IS

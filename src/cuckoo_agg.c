@@ -1,15 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_agg.c
- *		The aggregate cf_agg, and its state type cuckoostate.
+ *		The aggregate cf_agg, and the type of its states, cuckoostate.
  *
  * The state is the set of the 64-bit hashes seen, with what the filter is to
  * be made for.  The final function builds the filter from the sorted hashes,
  * so equal sets give equal filters, whatever order, duplicates, workers.
  *
- * cuckoostate is an SQL type with text and binary form, not "internal", so
- * that parallel workers and distributed engines can ship partial states.  In
- * memory it has two shapes:
+ * cuckoostate is an SQL type with text and binary form, so that parallel
+ * workers and distributed engines can ship partial states.  It is the state of
+ * the overloads for concrete types.  A distributed engine cannot name the
+ * element type of the polymorphic ones, so their state is declared "internal",
+ * at which such an engine fetches the rows instead; these states are the same
+ * in memory, see keep_state().
+ *
+ * In memory a state has two shapes:
  *
  *	flat		a varlena, see the table below, its hashes sorted and distinct.
  *				While an aggregate fills it, it may have room behind the last
@@ -39,9 +44,13 @@
  *	24-31	number of hashes
  *	32-		hashes, 8 bytes each
  *
- * All cf_agg transition functions are one C function; it is called with a
- * fresh FmgrInfo for every row by distributed engines, so the state holds
- * everything and a call site's hasher is but a cache.
+ * A flat state may come from a damaged page, so whoever opens one checks its
+ * header.  Its hashes are checked where they come from outside.  Those of a
+ * damaged state may be in any order, which makes a wrong filter but is safe.
+ *
+ * Distributed engines call the transition function with a fresh FmgrInfo for
+ * every row, so the state holds everything and a call site's hasher is but a
+ * cache.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,12 +64,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
 #define STATE_VERSION		1
 #define STATE_HEADER_SIZE	32
-#define STATE_MAGIC			0x43534555	/* "CSEU" */
 
 /*
  * A flat state under construction takes a power of two of bytes, as palloc
@@ -70,6 +79,9 @@
 #define FLAT_ROOM(bytes)	(((bytes) - VARHDRSZ - STATE_HEADER_SIZE) / sizeof(uint64))
 #define FLAT_ROOM_MAX		FLAT_ROOM(1024)
 
+/* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first under 1e-8. */
+#define STATE_BITS_MAX		30
+
 PG_FUNCTION_INFO_V1(cuckoostate_in);
 PG_FUNCTION_INFO_V1(cuckoostate_out);
 PG_FUNCTION_INFO_V1(cuckoostate_recv);
@@ -77,6 +89,10 @@ PG_FUNCTION_INFO_V1(cuckoostate_send);
 PG_FUNCTION_INFO_V1(cf_agg_trans);
 PG_FUNCTION_INFO_V1(cf_agg_combine);
 PG_FUNCTION_INFO_V1(cf_agg_final);
+PG_FUNCTION_INFO_V1(cf_agg_internal_trans);
+PG_FUNCTION_INFO_V1(cf_agg_internal_combine);
+PG_FUNCTION_INFO_V1(cf_agg_serialize);
+PG_FUNCTION_INFO_V1(cf_agg_deserialize);
 
 /* Fewer hashes are sorted faster by comparison. */
 #define SMALL_SORT			200
@@ -94,7 +110,6 @@ typedef struct StateParams
 typedef struct ExpandedState
 {
 	ExpandedObjectHeader hdr;
-	int			magic;
 	StateParams params;
 	uint64	   *hashes;
 	Size		count;
@@ -120,6 +135,13 @@ static inline void
 flat_set_count(struct varlena *flat, Size count)
 {
 	cuckoo_store64(flat_bytes(flat) + 24, count);
+}
+
+/* The bytes of a flat state without room behind its hashes. */
+static inline Size
+flat_size(Size count)
+{
+	return VARHDRSZ + STATE_HEADER_SIZE + count * sizeof(uint64);
 }
 
 /* Where the i-th hash of a flat state is; not aligned. */
@@ -186,15 +208,17 @@ flat_search(const struct varlena *flat, uint64 hash)
 	return low;
 }
 
-/* Reason to refuse a flat state from outside, or NULL. */
+/*
+ * Says why the header of a flat state is invalid, or NULL.  A state of a valid
+ * one is memory-safe, whatever its hashes.
+ */
 static const char *
-flat_problem(const struct varlena *flat)
+flat_header_problem(const struct varlena *flat)
 {
 	Size		size = VARSIZE(flat) - VARHDRSZ;
 	uint8	   *bytes = flat_bytes(flat);
 	StateParams params;
 	CuckooHeader h;
-	Size		count;
 
 	if (size < STATE_HEADER_SIZE)
 		return "shorter than a header";
@@ -209,17 +233,28 @@ flat_problem(const struct varlena *flat)
 		return "unknown element family";
 	if (bytes[5] != 0)
 		return "reserved byte is not zero";
-	if (params.bits < CUCKOO_CORE_BITS ||
-		params.bits > cuckoo_fpp_bits(CUCKOO_MIN_FPP) || params.capacity < 0 ||
+	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
+		params.capacity < 0 ||
 		(params.capacity > 0 &&
 		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
 							 params.seed) != CUCKOO_OK))
 		return "fingerprint bits or capacity out of range";
-	count = (size - STATE_HEADER_SIZE) / sizeof(uint64);
-	if (size != STATE_HEADER_SIZE + count * sizeof(uint64) ||
-		count != cuckoo_load64(bytes + 24))
+	if (cuckoo_load64(bytes + 24) > FLAT_ROOM(VARSIZE(flat)))
 		return "length does not agree with the number of hashes";
-	for (Size i = 1; i < count; i++)
+	return NULL;
+}
+
+/* Says why a flat state from outside is invalid, or NULL. */
+static const char *
+flat_problem(const struct varlena *flat)
+{
+	const char *problem = flat_header_problem(flat);
+
+	if (problem != NULL)
+		return problem;
+	if (VARSIZE(flat) != flat_size(flat_count(flat)))
+		return "length does not agree with the number of hashes";
+	for (Size i = 1; i < flat_count(flat); i++)
 	{
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -228,6 +263,34 @@ flat_problem(const struct varlena *flat)
 			return "hashes are not in order";
 	}
 	return NULL;
+}
+
+/* Throws an error if a flat state that came as bytes is invalid. */
+static void
+flat_check_input(const struct varlena *flat)
+{
+	const char *problem = flat_problem(flat);
+
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid cuckoostate"),
+				 errdetail("The state is invalid: %s.", problem),
+				 errhint("The bytes must be those of a cuckoostate, complete and unchanged.")));
+}
+
+/* Throws an error if the header of a stored flat state is invalid. */
+static void
+flat_check(const struct varlena *flat)
+{
+	const char *problem = flat_header_problem(flat);
+
+	if (unlikely(problem != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("corrupt cuckoostate"),
+				 errdetail("The state is invalid: %s.", problem),
+				 errhint("Compute the state again from the original values.")));
 }
 
 /* ---- expanded states ---- */
@@ -394,7 +457,7 @@ expanded_flat_size(ExpandedObjectHeader *eohptr)
 	Size		size;
 
 	expanded_sort(state);
-	size = VARHDRSZ + STATE_HEADER_SIZE + state->count * sizeof(uint64);
+	size = flat_size(state->count);
 	if (!AllocSizeIsValid(size))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -433,7 +496,6 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 												  sizeof(ExpandedState));
 
 	EOH_init_header(&state->hdr, &expanded_methods, context);
-	state->magic = STATE_MAGIC;
 	flat_read_params(flat, &state->params);
 	state->room = Max(room, flat_count(flat));
 	state->hashes = MemoryContextAllocHuge(context,
@@ -458,17 +520,29 @@ state_open(StateRef *ref, Datum datum)
 	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
 
 	memset(ref, 0, sizeof(*ref));
-	if (VARATT_IS_EXTERNAL_EXPANDED(pointer))
+	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
+		DatumGetEOHP(datum)->eoh_methods == &expanded_methods)
 	{
 		ref->expanded = (ExpandedState *) DatumGetEOHP(datum);
-		Assert(ref->expanded->magic == STATE_MAGIC);
 		ref->params = ref->expanded->params;
 	}
 	else
 	{
 		ref->flat = PG_DETOAST_DATUM(datum);
+		flat_check(ref->flat);
 		flat_read_params(ref->flat, &ref->params);
 	}
+}
+
+/* A new flat state of just the length that its hashes need. */
+static struct varlena *
+state_packed(Datum datum)
+{
+	struct varlena *flat = PG_DETOAST_DATUM_COPY(datum);
+
+	flat_check(flat);
+	SET_VARSIZE(flat, flat_size(flat_count(flat)));
+	return flat;
 }
 
 static void
@@ -486,6 +560,7 @@ params_init(StateParams *params, int nargs, const NullableDatum *args)
 {
 	static const char *const names[] = {"capacity", "fpp", "seed"};
 	int			first = nargs == 1 ? 1 : 0;
+	double		fpp = CUCKOO_DEFAULT_FPP;
 
 	memset(params, 0, sizeof(*params));
 	for (int i = 0; i < nargs; i++)
@@ -494,8 +569,17 @@ params_init(StateParams *params, int nargs, const NullableDatum *args)
 
 	if (nargs > 2)
 		params->seed = (uint64) DatumGetInt64(args[2].value);
-	params->bits = cuckoo_checked_fpp(nargs == 0 ? CUCKOO_DEFAULT_FPP
-									  : DatumGetFloat8(args[nargs == 1 ? 0 : 1].value));
+	if (nargs > 0)
+		fpp = DatumGetFloat8(args[nargs == 1 ? 0 : 1].value);
+	if (nargs == 1 && fpp > CUCKOO_MAX_FPP)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fpp is out of range"),
+				 errdetail("The second argument of cf_agg(value, fpp) is a false-positive rate, but it is %g.",
+						   fpp),
+				 errhint("fpp must be from %g to %g. To give a capacity, use cf_agg(value, capacity, fpp).",
+						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
+	params->bits = cuckoo_checked_fpp(fpp);
 	if (nargs > 1)
 	{
 		CuckooHeader h;
@@ -527,7 +611,7 @@ params_check(const StateParams *params, int nargs, const NullableDatum *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("They make one filter, but differ from an earlier row's."),
+				 errdetail("A row has another capacity, fpp or seed than the rows before it."),
 				 errhint("Use constants, or GROUP BY what they depend on.")));
 }
 
@@ -539,6 +623,9 @@ params_combine(const StateParams *a, const StateParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine states of cf_agg over different element types"),
+				 a->family == b->family ?
+				 errdetail("Both are of the family \"%s\", but of different types or collations.",
+						   cuckoo_family_name(a->family)) :
 				 errdetail("The families are \"%s\" and \"%s\".",
 						   cuckoo_family_name(a->family),
 						   cuckoo_family_name(b->family)),
@@ -547,7 +634,7 @@ params_combine(const StateParams *a, const StateParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("capacity, fpp or seed differ."),
+				 errdetail("The states differ in capacity, fpp or seed."),
 				 errhint("Make both with the same arguments of cf_agg.")));
 }
 
@@ -763,9 +850,50 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 }
 
 /*
- * The arguments of the aggregate being finished, as target entries.  Those of
- * one that combines what others aggregated are found where these do it, lower
- * in the plan.
+ * The expression that a Var of a plan node stands for, and the node to which
+ * that belongs, in *plan; NULL if it is not known.  Vars lead to children as in
+ * set_deparse_plan() of ruleutils.c.
+ */
+static Expr *
+referenced_expr(Plan **plan, const Var *var)
+{
+	Plan	   *parent = *plan;
+	List	   *entries;
+
+	if (var->varno == INDEX_VAR && IsA(parent, CustomScan))
+		entries = ((CustomScan *) parent)->custom_scan_tlist;
+	else if (var->varno == INDEX_VAR && IsA(parent, ForeignScan))
+		entries = ((ForeignScan *) parent)->fdw_scan_tlist;
+	else
+	{
+		List	   *children = NIL;
+
+		if (IsA(parent, Append))
+			children = ((Append *) parent)->appendplans;
+		else if (IsA(parent, MergeAppend))
+			children = ((MergeAppend *) parent)->mergeplans;
+		else if (IsA(parent, CustomScan))
+			children = ((CustomScan *) parent)->custom_plans;
+
+		if (var->varno == OUTER_VAR)
+			*plan = children != NIL ? linitial(children) : outerPlan(parent);
+		else if (var->varno == INNER_VAR)
+			*plan = innerPlan(parent);
+		else if (IsA(parent, SubqueryScan))
+			*plan = ((SubqueryScan *) parent)->subplan;
+		else
+			*plan = NULL;
+		entries = *plan != NULL ? (*plan)->targetlist : NIL;
+	}
+	if (var->varattno < 1 || var->varattno > list_length(entries))
+		return NULL;
+	return list_nth_node(TargetEntry, entries, var->varattno - 1)->expr;
+}
+
+/*
+ * The arguments of the aggregate being finished, as target entries; NIL if they
+ * are not known.  An aggregate that combines partial states has for argument a
+ * Var, which leads down the plan to where these are made.
  */
 static List *
 call_arguments(FunctionCallInfo fcinfo)
@@ -780,27 +908,26 @@ call_arguments(FunctionCallInfo fcinfo)
 	{
 		Expr	   *arg = linitial_node(TargetEntry, aggref->args)->expr;
 
-		while (IsA(arg, Var) && ((Var *) arg)->varno == OUTER_VAR)
-		{
-			int			column = ((Var *) arg)->varattno;
-
-			plan = IsA(plan, Append) ? linitial(((Append *) plan)->appendplans)
-				: outerPlan(plan);
-			if (plan == NULL || column < 1 ||
-				column > list_length(plan->targetlist))
-				return NIL;
-			arg = list_nth_node(TargetEntry, plan->targetlist, column - 1)->expr;
-		}
-		if (!IsA(arg, Aggref))
+		while (arg != NULL && IsA(arg, Var))
+			arg = referenced_expr(&plan, (Var *) arg);
+		if (arg == NULL || !IsA(arg, Aggref))
 			return NIL;
 		aggref = (Aggref *) arg;
 	}
 	return aggref->args;
 }
 
+/* Does an argument of an aggregate depend on rows? */
+static bool
+depends_on_rows(TargetEntry *entry)
+{
+	return contain_var_clause((Node *) entry->expr) ||
+		contain_subplans((Node *) entry->expr);
+}
+
 /*
  * The parameters of an aggregate that saw no value: from the query, unless they
- * depend on rows or it is not to be found; then they are the defaults.
+ * depend on rows or are not to be found there; then they are the defaults.
  */
 static void
 params_of_call(FunctionCallInfo fcinfo, StateParams *params)
@@ -809,38 +936,39 @@ params_of_call(FunctionCallInfo fcinfo, StateParams *params)
 		{FLOAT8OID}, {INT8OID, FLOAT8OID}, {INT8OID, FLOAT8OID, INT8OID}
 	};
 	ListCell   *cell;
-	NullableDatum args[4];
-	Oid			given[4];
-	int			n = 0;
-	int			nargs;
+	TargetEntry *entries[3];
+	NullableDatum args[3];
+	int			nargs = -1;		/* the first one is the value */
 
 	foreach(cell, call_arguments(fcinfo))
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
-		EState	   *estate = ((AggState *) fcinfo->context)->ss.ps.state;
 
 		/* what is left is there for ORDER BY */
-		if (entry->resjunk || n == (int) lengthof(args))
+		if (entry->resjunk || nargs == (int) lengthof(entries))
 			break;
-		given[n] = exprType((Node *) entry->expr);
-		if (n > 0 && (contain_var_clause((Node *) entry->expr) ||
-					  contain_subplans((Node *) entry->expr)))
-			break;
-		if (n > 0)
-			args[n].value =
-				ExecEvalExprSwitchContext(ExecInitExprWithParams(entry->expr,
-																 estate->es_param_list_info),
-										  GetPerTupleExprContext(estate),
-										  &args[n].isnull);
-		n++;
+		if (nargs >= 0)
+			entries[nargs] = entry;
+		nargs++;
 	}
 
 	/* the aggregate may be somebody else's, over our functions */
-	nargs = Max(n - 1, 0);
-	for (int i = 0; i < nargs; i++)
-		if (given[i + 1] != types[nargs - 1][i])
+	nargs = Max(nargs, 0);
+	for (int i = 0, n = nargs; i < n; i++)
+		if (exprType((Node *) entries[i]->expr) != types[n - 1][i] ||
+			depends_on_rows(entries[i]))
 			nargs = 0;
-	params_init(params, nargs, args + 1);
+	for (int i = 0; i < nargs; i++)
+	{
+		EState	   *estate = ((AggState *) fcinfo->context)->ss.ps.state;
+		ExprState  *expr = ExecInitExprWithParams(entries[i]->expr,
+												  estate->es_param_list_info);
+
+		args[i].value =
+			ExecEvalExprSwitchContext(expr, GetPerTupleExprContext(estate),
+									  &args[i].isnull);
+	}
+	params_init(params, nargs, args);
 }
 
 /* cf_agg_final(state): the filter */
@@ -876,18 +1004,77 @@ cf_agg_final(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(filter);
 }
 
-/* ---- input and output of cuckoostate ---- */
+/* ---- states of STYPE internal ---- */
 
-/* A flat state of just the length that its hashes need. */
-static struct varlena *
-state_packed(Datum datum)
+/*
+ * Does with the new state of an aggregate of STYPE internal what nodeAgg.c does
+ * with one passed by reference: keeps it in the aggregate's memory context, and
+ * frees the one that it replaces.  An expanded one is there already, and is
+ * never replaced.
+ */
+static Datum
+keep_state(FunctionCallInfo fcinfo, Datum state)
 {
-	struct varlena *flat = PG_DETOAST_DATUM_COPY(datum);
+	MemoryContext context;
+	MemoryContext caller;
 
-	SET_VARSIZE(flat, VARHDRSZ + STATE_HEADER_SIZE +
-				flat_count(flat) * sizeof(uint64));
-	return flat;
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function cannot be called directly"),
+				 errdetail("It is part of the aggregate cf_agg."),
+				 errhint("Use cf_agg.")));
+	if (fcinfo->isnull ||
+		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
+		return state;
+	if (!DatumIsReadWriteExpandedObject(state, false, -1))
+	{
+		caller = MemoryContextSwitchTo(context);
+		state = datumCopy(state, false, -1);
+		MemoryContextSwitchTo(caller);
+	}
+	if (!PG_ARGISNULL(0))
+		pfree(PG_GETARG_POINTER(0));
+	return state;
 }
+
+/* cf_agg_trans() and cf_agg_combine() of internal states */
+Datum
+cf_agg_internal_trans(PG_FUNCTION_ARGS)
+{
+	return keep_state(fcinfo, cf_agg_trans(fcinfo));
+}
+
+Datum
+cf_agg_internal_combine(PG_FUNCTION_ARGS)
+{
+	return keep_state(fcinfo, cf_agg_combine(fcinfo));
+}
+
+/* cf_agg_serialize(internal): the bytes of the flat form */
+Datum
+cf_agg_serialize(PG_FUNCTION_ARGS)
+{
+	StateRef	state;
+
+	/* an expanded one is flattened where it is needed, as a bytea */
+	state_open(&state, PG_GETARG_DATUM(0));
+	if (state.expanded != NULL)
+		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));
+	PG_RETURN_POINTER(state_packed(PG_GETARG_DATUM(0)));
+}
+
+/* cf_agg_deserialize(bytea, internal) */
+Datum
+cf_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	struct varlena *flat = PG_GETARG_BYTEA_P(0);
+
+	flat_check_input(flat);
+	PG_RETURN_POINTER(flat);
+}
+
+/* ---- input and output of cuckoostate ---- */
 
 Datum
 cuckoostate_in(PG_FUNCTION_ARGS)
@@ -899,8 +1086,8 @@ cuckoostate_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoostate"),
-				 errdetail("The state is refused: %s.", problem),
-				 errhint("A cuckoostate is what cf_agg makes on its way, and copied from another one's text.")));
+				 errdetail("The state is invalid: %s.", problem),
+				 errhint("Values of type cuckoostate are produced by partial aggregation with cf_agg.")));
 	PG_RETURN_POINTER(flat);
 }
 
@@ -919,16 +1106,9 @@ cuckoostate_recv(PG_FUNCTION_ARGS)
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			size = buf->len - buf->cursor;
 	struct varlena *flat = cuckoo_new_datum(size);
-	const char *problem;
 
 	pq_copymsgbytes(buf, VARDATA(flat), size);
-	problem = flat_problem(flat);
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid cuckoostate"),
-				 errdetail("The state is refused: %s.", problem),
-				 errhint("The bytes must be those of a cuckoostate, whole and unchanged.")));
+	flat_check_input(flat);
 	PG_RETURN_POINTER(flat);
 }
 
