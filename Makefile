@@ -19,8 +19,8 @@
 # Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
 # core checks itself), with_llvm=no (no bitcode, for machines without clang).
 
-EXTENSION = cuckoo
-DATA = $(wildcard sql/cuckoo--*.sql)
+EXTENSION = cuckoo cuckoo_citext
+DATA = $(wildcard sql/cuckoo--*.sql sql/cuckoo_citext--*.sql)
 
 MODULE_big = cuckoo
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))

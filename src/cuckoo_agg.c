@@ -1019,11 +1019,7 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext caller;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this function cannot be called directly"),
-				 errdetail("It is part of the aggregate cf_agg."),
-				 errhint("Use cf_agg.")));
+		elog(ERROR, "function of cf_agg called in non-aggregate context");
 	if (fcinfo->isnull ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;

@@ -1,13 +1,14 @@
-# cf_agg gives the same bytes with any number of workers, in any plan; and its
-# memory follows the distinct values, with 24 bytes for each at most, or a few
-# hundred for a small group.
+# cf_agg gives the same bytes with any number of workers, in any plan; an empty
+# group has the parameters of the call in any plan; and the memory follows the
+# distinct values, with 24 bytes for each at most, or a few hundred for a small
+# group. All of this is so for states of both types, cuckoostate and internal.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
-use Test::More tests => 50;
+use Test::More tests => 71;
 
 my $node = start_node('parallel', 'max_worker_processes = 40', 'max_parallel_workers = 40', 'shared_buffers = 64MB');
 
@@ -18,9 +19,9 @@ CREATE TABLE numbers AS
 	SELECT n AS v, 'value ' || n AS t, floor(sqrt(n % 1000 * 250))::int AS g
 	FROM (SELECT i * 7919 % 100003 AS n FROM generate_series(1, 250000::bigint) i) s;
 CREATE TABLE alone WITH (parallel_workers = 0) AS
-	SELECT cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized FROM numbers;
+	SELECT cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n FROM numbers;
 CREATE TABLE groups WITH (parallel_workers = 0) AS
-	SELECT g, cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized FROM numbers GROUP BY g;
+	SELECT g, cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n FROM numbers GROUP BY g;
 ANALYZE;
 SQL
 is($node->safe_psql('postgres', 'SELECT count(*) > 300, min(cf_count(v)) < 124, max(cf_count(v)) > 124 FROM groups'), 't|t|t',
@@ -32,7 +33,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET work_mem = '256MB';
 SQL
-my $columns = 'cf_agg(v) AS v, cf_agg(t, 0.01) AS t, cf_agg(v, 1000000, 0.001, 7) AS sized';
+my $columns = 'cf_agg(v) AS v, cf_agg(t, 0.01) AS t, cf_agg(v, 1000000, 0.001, 7) AS sized, cf_agg(v::numeric, 0.01) AS n';
 my $whole = "WITH f AS MATERIALIZED (SELECT $columns FROM numbers)
 	SELECT f::text = alone::text FROM f, alone";
 my $grouped = "WITH f AS MATERIALIZED (SELECT g, $columns FROM numbers GROUP BY g)
@@ -62,16 +63,50 @@ foreach my $workers (0, 1, 2, 4)
 }
 same_bytes(2, 'Aggregate', 'SET parallel_leader_participation = off;', $whole);
 
-# 2 tests: no rows give an empty filter, of the geometry that was asked for
-my $none = 'FROM numbers WHERE v + 0 < 0';
-checks($node, 'postgres', "$settings SELECT 'no rows, in parallel: empty', cf_count(cf_agg(v, 1000000, 0.001, 7)) = 0 $none");
-is($node->safe_psql('postgres', "$settings SELECT cf_agg(v, 1000000, 0.001, 7) = cf_new(1000000, 0.001, 7) $none"),
-	't', 'no rows, in parallel: of the geometry asked for');
+# 15 tests: groups without values give an empty filter, of the parameters that
+# the call has, which are found below any node between final and partial states
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE parted (k int, v bigint) PARTITION BY RANGE (k);
+CREATE TABLE part0 PARTITION OF parted FOR VALUES FROM (0) TO (10);
+CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (10) TO (20);
+INSERT INTO parted SELECT i % 20, i % 1000 FROM generate_series(1, 40000) i;
+CREATE INDEX ON parted (v);
+CREATE TABLE names AS SELECT k, 'name ' || k AS name FROM generate_series(0, 19) k;
+ANALYZE parted, names;
+SQL
+my $partitionwise = 'SET enable_partitionwise_aggregate = on;';
+my $serial = 'SET max_parallel_workers_per_gather = 0;';
+foreach my $case (
+	[ 'Append', '', "$serial $partitionwise" ],
+	[ 'Append', 'GROUP BY v', "$serial $partitionwise SET enable_sort = off;" ],
+	[ 'Merge Append', 'GROUP BY v', "$serial $partitionwise SET enable_sort = off; SET enable_hashagg = off;" ],
+	[ 'Gather', '', $settings ],
+	[ 'Gather Merge', 'GROUP BY v', "$settings SET enable_hashagg = off;" ],
+	[ 'Sort, Gather', 'GROUP BY v', "$settings SET enable_hashagg = off; SET enable_gathermerge = off;" ],
+	[ 'Gather, Parallel Append', '', "$settings $partitionwise" ])
+{
+	my ($nodes, $by, $set) = @$case;
+	my $query = "SELECT bool_and(sized AND exact) FROM (
+		SELECT cf_agg(v, 5000, 0.01, 3) FILTER (WHERE v < 0) = cf_new(5000, 0.01, 3) AS sized,
+			cf_agg(v::numeric, 0.01) FILTER (WHERE v < 0) = cf_agg(NULL::int, 0.01) AS exact
+		FROM parted $by) s";
+	my $plan = $node->safe_psql('postgres', "$set EXPLAIN (COSTS OFF) $query");
+	my ($between) = $plan =~ /Finalize(.*?)Partial/s;
 
-# 8 tests: memory
+	is(join(', ', ($between // $plan) =~ /->  ([A-Z][A-Za-z ]*?) *$/gm), $nodes, "no values below $nodes: plan");
+	is($node->safe_psql('postgres', "$set $query"), 't', "no values below $nodes $by: of the parameters asked for");
+}
+# from 19 on partial aggregation may be below the join
+is($node->safe_psql('postgres', <<'SQL'), 't', 'no values below a join: of the parameters asked for');
+SELECT bool_and(sized) FROM (
+	SELECT name, cf_agg(v, 5000, 0.01, 3) FILTER (WHERE v < 0) = cf_new(5000, 0.01, 3) AS sized
+	FROM parted JOIN names USING (k) GROUP BY name) s
+SQL
+
+# 16 tests: memory
 SKIP:
 {
-	skip 'no /proc to read the memory from', 8 if !-r '/proc/self/status';
+	skip 'no /proc to read the memory from', 16 if !-r '/proc/self/status';
 
 	# One test: a query over a series of rows is true, and raises the peak of the
 	# memory of its session, which has seen cf_agg and the series before, by at
@@ -98,14 +133,17 @@ SQL
 		return;
 	}
 
-	memory('distinct values', 3000000, 24, '', 3000000, 'SELECT cf_count(cf_agg(i)) > 2999990 AS result FROM SERIES');
-	memory('repeated values', 1000000, 24, '', 10000000, 'SELECT cf_count(cf_agg(i % 1000000)) > 999990 AS result FROM SERIES');
+	foreach my $type ('bigint', 'float8')
+	{
+		my $groups = "SELECT count(*) = 1000000 AND sum(cf_count(f)) = 2000000
+			AND bool_and(cf_contains(f, (k + 1000000)::$type) AND cf_contains(f, (CASE k WHEN 0 THEN 2000000 ELSE k END)::$type)) AS result
+			FROM (SELECT i % 1000000 AS k, cf_agg(i::$type) AS f FROM SERIES GROUP BY 1) f";
 
-	my $groups = 'SELECT count(*) = 1000000 AND sum(cf_count(f)) = 2000000
-		AND bool_and(cf_contains(f, k + 1000000) AND cf_contains(f, CASE k WHEN 0 THEN 2000000 ELSE k END)) AS result
-		FROM (SELECT i % 1000000 AS k, cf_agg(i) AS f FROM SERIES GROUP BY 1) f';
-	memory('groups in memory', 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000, $groups);
-	memory('groups spilled', 1000000, 50, "SET enable_sort = off; SET work_mem = '4MB';", 2000000, $groups);
+		memory("distinct values, $type", 3000000, 24, '', 3000000, "SELECT cf_count(cf_agg(i::$type)) > 2999990 AS result FROM SERIES");
+		memory("repeated values, $type", 1000000, 24, '', 10000000, "SELECT cf_count(cf_agg((i % 1000000)::$type)) > 999990 AS result FROM SERIES");
+		memory("groups in memory, $type", 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000, $groups);
+		memory("groups spilled, $type", 1000000, 50, "SET enable_sort = off; SET work_mem = '4MB';", 2000000, $groups);
+	}
 }
 
 $node->stop;
