@@ -44,6 +44,15 @@ SET enable_hashagg = off;
 SELECT bool_and(cf_agg(t) = :'expected') OVER () AS grouped FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
 RESET enable_hashagg;
 SELECT bool_and(cf_agg(t) = :'expected') OVER () AS hashed FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
+-- types without an overload of their own, whose state is another one
+SELECT cf_agg(i::numeric) AS numeric, cf_agg(i::float8) AS float FROM numbers \gset
+SELECT cf_agg(i::numeric ORDER BY i DESC) = :'numeric' AS descending, cf_agg(DISTINCT i::numeric) = :'numeric' AS "distinct",
+	cf_agg(i::numeric + 0) FILTER (WHERE i > 0) = :'numeric' AS filter, cf_agg(i::float8 ORDER BY k) = :'float' AS float
+FROM numbers;
+SET enable_hashagg = off;
+SELECT bool_and(cf_agg(i::numeric) = :'numeric') OVER () AS grouped FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
+RESET enable_hashagg;
+SELECT bool_and(cf_agg(i::numeric) = :'numeric') OVER () AS hashed FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
 SELECT cf_agg(i::int2) = cf_agg(i::int8) AS int2_int8, cf_agg(i) = cf_agg(i::int8) AS int4_int8
 FROM numbers WHERE i < 30000;
 SELECT cf_agg(t) = cf_agg(t::varchar) AS varchar, cf_agg(t) = cf_agg(t::char(20)) AS "char(n)"
@@ -56,6 +65,7 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT cf_agg(t) FROM numbers;
 SELECT cf_agg(t) = :'expected' AS parallel FROM numbers;
+SELECT cf_agg(i::numeric) = :'numeric' AS parallel, cf_agg(i::float8) = :'float' AS float FROM numbers;
 SELECT cf_agg(t, 100000, 0.01) = (SELECT cf_agg(t, 100000, 0.01 ORDER BY i) FROM numbers) AS sized FROM numbers;
 SELECT k, cf_count(cf_agg(i)) FROM numbers GROUP BY k ORDER BY k LIMIT 3;
 SELECT cf_count(cf_agg(t)) FROM numbers WHERE i < 0;
@@ -76,6 +86,10 @@ SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) AS running,
 FROM numbers WHERE i <= 5 ORDER BY i;
 SELECT sum(cf_count(f)) AS running, bool_and(cf_contains(f, i)) AS found
 FROM (SELECT i, cf_agg(i) OVER (ORDER BY i) AS f FROM numbers WHERE i <= 400) s;
+SELECT count(*) AS frames, bool_and(f = (SELECT cf_agg(j::numeric) FROM generate_series(greatest(i - 130, 1), i) j)) AS same
+FROM (SELECT i, cf_agg(i::numeric) OVER (ORDER BY i ROWS BETWEEN 130 PRECEDING AND CURRENT ROW) AS f FROM numbers WHERE i <= 300) s;
+SELECT count(*) AS frames, bool_and(f = (SELECT cf_agg(j::float8) FROM generate_series(1, i) j)) AS same
+FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <= 300) s;
 -- two aggregates over one state
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
@@ -87,7 +101,9 @@ SELECT k, cf_count(cf_agg(i)) FROM numbers WHERE false GROUP BY k;
 SELECT cf_agg(NULL::int, 5000, 0.01) = cf_new(5000, 0.01) AS only_nulls FROM numbers;
 SELECT cf_agg(NULL::int, i * 99.0) FROM numbers WHERE i < 3;
 SELECT cf_agg(i, 5000, 0.01 ORDER BY t, 1, 2.0) = cf_new(5000, 0.01) AS ordered FROM numbers WHERE i < 0;
-SELECT cf_count(cf_agg(i ORDER BY 7::bigint, 0.5)) AS ordered FROM numbers WHERE i < 0;
+SELECT cf_agg(i ORDER BY 7::bigint, 0.5::float8) = cf_agg(i) AS ordered FROM numbers WHERE i < 0;
+SELECT cf_agg(i::numeric, 5000, 0.01, 3) = cf_new(5000, 0.01, 3) AS geometry FROM numbers WHERE i < 0;
+SELECT cf_agg(i, 5000, 0.01, i) = cf_agg(i) AS seed_of_rows FROM numbers WHERE i < 0;
 -- also where the parameters are not constants in the query, or those of another
 -- aggregate over the same functions
 SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
@@ -130,8 +146,11 @@ SELECT cf_agg(i, NULL::float8) FROM numbers;
 SELECT cf_agg(i, NULL, 0.01) FROM numbers;
 SELECT cf_agg(i, 100, 0.01, NULL) FROM numbers;
 SELECT cf_agg(i, 2) FROM numbers WHERE false;
+SELECT cf_agg(i, 1000) FROM numbers;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i, 100, 0.01, i) FROM numbers;
+SELECT cf_agg(i, 100 + i, 0.01) FROM numbers;
+SELECT cf_agg(i::numeric, 100 + i, 0.01) FROM numbers;
 SELECT cf_agg(i, 4000000000, 0.01) FROM numbers;
 SELECT cf_agg(to_json(t)) FROM numbers;
 

@@ -66,7 +66,7 @@ BEGIN
 			AND m.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
 			AND m.refobjid OPERATOR(pg_catalog.=) e.oid
 	)
-	SELECT pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) INTO used
+	SELECT (pg_catalog.pg_identify_object(d.refclassid, d.refobjid, 0)).identity INTO used
 	FROM pg_catalog.pg_depend d
 	WHERE d.deptype OPERATOR(pg_catalog.=) 'n'
 		AND d.refclassid OPERATOR(pg_catalog.<>) 'pg_catalog.pg_namespace'::pg_catalog.regclass
