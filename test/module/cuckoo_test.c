@@ -23,6 +23,9 @@
  *		How many of three calls function(filter, element) through one FmgrInfo
  *		are errors.
  *
+ *	test_serialize(internal)
+ *		A serialization function whose bytes are those of no state.
+ *
  * The planner, where this module was loaded before ours, has no scan of a table
  * named "elsewhere" but one of the module's own, like that of a compressed chunk
  * in TimescaleDB.
@@ -54,6 +57,8 @@ PG_FUNCTION_INFO_V1(test_partial_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_errors);
+
+PG_FUNCTION_INFO_V1(test_serialize);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -274,6 +279,16 @@ test_errors(PG_FUNCTION_ARGS)
 		CurrentResourceOwner = owner;
 	}
 	PG_RETURN_INT32(errors);
+}
+
+/* test_serialize(internal) */
+Datum
+test_serialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = palloc0(VARHDRSZ + 40);
+
+	SET_VARSIZE(bytes, VARHDRSZ + 40);
+	PG_RETURN_BYTEA_P(bytes);
 }
 
 static void

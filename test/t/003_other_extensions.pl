@@ -25,13 +25,14 @@ if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
 {
 	plan skip_all => 'needs make -C test/module install';
 }
-plan tests => 148;
+plan tests => 150;
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_partial_agg_ffunc(internal) RETURNS cstring AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_combine_agg_sfunc(internal, oid, cstring, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_serialize(internal) RETURNS bytea AS 'cuckoo_test' LANGUAGE C STRICT PARALLEL SAFE;
 CREATE AGGREGATE test_partial_agg(oid, anyelement) (
 	SFUNC = test_partial_agg_sfunc, STYPE = internal, FINALFUNC = test_partial_agg_ffunc);
 CREATE AGGREGATE test_combine_agg(oid, cstring, anyelement) (
@@ -363,6 +364,20 @@ SELECT 'stored: hashes in disorder', bool_and(cf_count(cf_agg_final(s)) BETWEEN 
 	AND cf_count(cf_agg_final(cf_agg_combine(t, s))) BETWEEN 1 AND 2 * n + 1 AND cf_count(cf_agg_final(cf_agg_combine(s, t))) BETWEEN 1 AND 2 * n + 1)
 FROM (SELECT n, bytes::cuckoostate AS s, cf_agg_trans(bytes::cuckoostate, -1) AS t FROM disordered) d;
 SQL
+
+# 2 tests: bytes from a worker that are no state
+foreach my $bytes ('cf_agg_serialize', 'test_serialize')
+{
+	checks($node, 'postgres', <<"SQL");
+SET parallel_setup_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+CREATE AGGREGATE from_$bytes(anyelement) (SFUNC = cf_agg_internal_trans, STYPE = internal, COMBINEFUNC = cf_agg_internal_combine,
+	SERIALFUNC = $bytes, DESERIALFUNC = cf_agg_deserialize, FINALFUNC = cf_agg_internal_final, PARALLEL = SAFE);
+SELECT 'states through $bytes', error_of('SELECT from_$bytes(v::numeric) FROM many')
+	= CASE '$bytes' WHEN 'test_serialize' THEN '22P03 invalid cuckoostate: The state is invalid: does not begin with "CS".' ELSE 'none' END;
+SQL
+}
 
 checks($node, 'postgres', <<'SQL');
 LOAD 'cuckoo_test';

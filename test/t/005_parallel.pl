@@ -8,7 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
-use Test::More tests => 71;
+use Test::More tests => 75;
 
 my $node = start_node('parallel', 'max_worker_processes = 40', 'max_parallel_workers = 40', 'shared_buffers = 64MB');
 
@@ -103,10 +103,10 @@ SELECT bool_and(sized) FROM (
 	FROM parted JOIN names USING (k) GROUP BY name) s
 SQL
 
-# 16 tests: memory
+# 20 tests: memory
 SKIP:
 {
-	skip 'no /proc to read the memory from', 16 if !-r '/proc/self/status';
+	skip 'no /proc to read the memory from', 20 if !-r '/proc/self/status';
 
 	# One test: a query over a series of rows is true, and raises the peak of the
 	# memory of its session, which has seen cf_agg and the series before, by at
@@ -142,6 +142,8 @@ SQL
 		memory("distinct values, $type", 3000000, 24, '', 3000000, "SELECT cf_count(cf_agg(i::$type)) > 2999990 AS result FROM SERIES");
 		memory("repeated values, $type", 1000000, 24, '', 10000000, "SELECT cf_count(cf_agg((i % 1000000)::$type)) > 999990 AS result FROM SERIES");
 		memory("groups in memory, $type", 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000, $groups);
+		memory("groups of 100, $type", 20000, 1700, "SET enable_sort = off; SET work_mem = '1GB';", 2000000,
+			"SELECT sum(cf_count(f)) > 1990000 AS result FROM (SELECT cf_agg(i::$type) AS f FROM SERIES GROUP BY i / 100) f");
 		memory("groups spilled, $type", 1000000, 50, "SET enable_sort = off; SET work_mem = '4MB';", 2000000, $groups);
 	}
 }
