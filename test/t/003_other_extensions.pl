@@ -349,7 +349,7 @@ CREATE TABLE damaged AS SELECT what, corrupt, reason, bad.bytes::cuckoostate AS 
 SELECT 'stored: ' || what, count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM damaged WHERE what = %L', call, what))
 	= CASE WHEN corrupt THEN 'XX001 corrupt cuckoostate: The state is invalid: ' || reason || '.' ELSE 'none' END)
 FROM damaged, calls GROUP BY what;
-SELECT 'stored: a filter in memory', count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM (SELECT cf_add(cf_new(), 1)::bytea::cuckoostate AS s, good FROM damaged LIMIT 1) f', call))
+SELECT 'stored: a filter in memory', count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM (SELECT cf_add(cf_new(), what)::bytea::cuckoostate AS s, good FROM damaged LIMIT 1) f', call))
 	= 'XX001 corrupt cuckoostate: The state is invalid: does not begin with "CS".') FROM calls;
 CREATE TABLE flipped AS SELECT bit, set_bit(bytes, bit, 1 - get_bit(bytes, bit))::cuckoostate AS s, bytes::cuckoostate AS good FROM good, generate_series(0, 447) bit;
 SELECT 'stored: any bit flipped', count(*) = 448 * 8 AND count(*) FILTER (WHERE e = 'none') > 150 * 8
