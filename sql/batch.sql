@@ -67,5 +67,7 @@ SELECT cf_contains_any(f, ARRAY['a']) FROM shelf;
 UPDATE shelf SET f = cf_add_all(f, ARRAY['a', 'b']);
 SELECT cf_add_all(cf_new(10, 0.03), ARRAY(SELECT generate_series(1, 1000)));
 SELECT cf_add_all(cf_new(), ARRAY['(1,2)'::point]);
+\set VERBOSITY terse
 SELECT cf_contains_any(cf_new(), 5);
+\set VERBOSITY default
 DROP TABLE shelf;

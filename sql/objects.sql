@@ -18,7 +18,9 @@ WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS
 -- in another schema, out of the search path
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION cuckoo SET SCHEMA elsewhere;
+\set VERBOSITY terse
 SELECT cf_new();
+\set VERBOSITY default
 SELECT elsewhere.cf_contains(elsewhere.cf_agg(i), 1) FROM generate_series(1, 3) i;
 ALTER EXTENSION cuckoo SET SCHEMA public;
 DROP SCHEMA elsewhere;

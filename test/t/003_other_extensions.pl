@@ -392,7 +392,7 @@ BEGIN
 	RETURN plan::text;
 END $$;
 SELECT 'a scan of a table', plan('SELECT FROM here WHERE cf_contains((SELECT cf_new()), i)') ~ 'CuckooScan';
-SELECT 'no scan where there is none', plan('SELECT FROM elsewhere WHERE cf_contains((SELECT cf_new()), i)') !~ 'Scan'
+SELECT 'no scan where there is none', plan('SELECT FROM elsewhere WHERE cf_contains((SELECT cf_new()), i)') !~ 'Scan"'
 	AND plan('SELECT FROM (SELECT cf_new() AS f OFFSET 0) g JOIN elsewhere ON cf_contains(f, i)') !~ 'CuckooScan';
 SQL
 
