@@ -73,21 +73,26 @@ fuzz-scan:
 	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
 endif
 
-# The core and its tests, one program for each test/unit/test_*.c
+# The core and its tests, one program for each test/unit/test_*.c, in a folder
+# of their own for each compiler.  RUN is the emulator for one of another
+# processor, such as RUN='qemu-s390x -L /usr/s390x-linux-gnu'
+# with CC=s390x-linux-gnu-gcc, of which the bytes of numbers go the other way.
 core = src/cuckoo_format.c src/cuckoo_tables.c src/cuckoo_filter.c src/cuckoo_build.c
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
-unit_tests = $(patsubst test/unit/%.c,build/%,$(sort $(wildcard test/unit/test_*.c)))
+space := $(subst ,, )
+unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
+unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%,$(sort $(wildcard test/unit/test_*.c)))
 
 # those that see the twins in plain C, see cuckoo_port.h
-portable_tests = $(addprefix build/portable_,test_bucket test_format test_index)
+portable_tests = $(addprefix $(unit_dir)/portable_,test_bucket test_format test_images test_index)
 
-build/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
-	@mkdir -p build
+$(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
+	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -Isrc -o $@ $< $(core) -lm
-build/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
-	@mkdir -p build
+$(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
+	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
 
 .PHONY: unit
 unit: $(unit_tests) $(portable_tests)
-	@status=0; for t in $^; do echo "$$t:"; $$t || status=1; done; exit $$status
+	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
