@@ -10,9 +10,10 @@
 #	make demo               a short tour with real data
 #	make bench              benchmarks, and their plots (bench/plots); with
 #	                        SHAPES_ONLY=1 only the scan against a sequential one
-#	make psql               psql on an empty database with the extension
+#	make psql               psql on an empty database with the extension;
+#	make -s psql <FILE      the same with a script
 #	make fuzz-scan          random queries by the scan and without it, for
-#							SECONDS=60; SEED=n [QUERY=n] replays
+#	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #
@@ -32,13 +33,17 @@ PG_CFLAGS = -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
 NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
 	-Wno-ignored-optimization-argument
 
+# what keeps installcheck from running TAP tests, which start their own servers
+no_tap := $(if $(filter installcheck,$(MAKECMDGOALS)),$(shell \
+	if [ "$$(id -u)" = 0 ]; then echo "root may not start the servers they need"; \
+	else perl -MIPC::Run -MTest::More -e 1 2>/dev/null || \
+	echo "they need Perl with IPC::Run (Debian: libipc-run-perl)"; fi))
+
 REGRESS_OPTS = --load-extension=cuckoo
 REGRESS := $(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f)))))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=cuckoo
-ifneq ($(wildcard test/t/*.pl),)
-TAP_TESTS = 1
+TAP_TESTS := $(if $(no_tap),,1)
 PROVE_TESTS = test/t/*.pl
-endif
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
@@ -55,6 +60,19 @@ endif
 include $(PGXS)
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
+
+installcheck: installcheck-needs
+.PHONY: installcheck-needs
+installcheck-needs:
+ifneq ($(strip $(REGRESS) $(ISOLATION)),)
+	@[ "$$('$(bindir)/psql' -XAtd postgres -c 'SELECT rolsuper FROM pg_roles \
+		WHERE rolname = current_user')" = t ] || { \
+		echo "installcheck needs a running server with cuckoo installed, and there a" \
+		"superuser of your name (createuser -s) or that PGUSER names" >&2; exit 1; }
+endif
+ifneq ($(and $(no_tap),$(if $(filter command line,$(origin TAP_TESTS)),,1)),)
+	@echo "The TAP tests are left out: $(no_tap)."
+endif
 endif
 
 ifneq ($(filter $(tasks),$(goals)),)

@@ -153,6 +153,10 @@ SELECT row_of('the filter', n(:filter_ms) || ' ms', n(:filter_count));
 SELECT row_of('IN (SELECT url FROM blocked)', n(:exact_ms) || ' ms', n(:exact_count));
 SELECT row_of('both, for an exact answer', n(:both_ms) || ' ms', n(:both_count));
 \echo '  (2,000,000 visits, one process, all cached, work_mem 64 MB, median of three)'
+SELECT format(E'  The filter finds %s visits too many: they are its false positives,\n'
+  '  %s %% of the visits to other pages, where 0.1 %% of pages were asked for.',
+  n(:filter_count - :exact_count),
+  round(100.0 * (:filter_count - :exact_count) / (2000000 - :exact_count), 3));
 \echo
 SELECT row_of('JOIN filters ON cf_contains(f, url)', 'visits', 'pages');
 SELECT row_of(:'name' || ', on the first day', n(:hits), n(:hit_pages));

@@ -3,7 +3,7 @@
 #
 #	test/throwaway.sh [-t] [-b FOLDER] COMMAND...
 #						run COMMAND on such a server
-#	test/throwaway.sh			psql on it
+#	test/throwaway.sh			psql on it, or with a script from standard input
 #	. test/throwaway.sh			only define the functions below
 #
 # The source is built in a copy, installed below a temporary folder and served
@@ -97,7 +97,11 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 141' PIPE
 trap 'exit 143' TERM
-[ -t 0 ] || exec </dev/null
+if [ ! -t 0 ]; then
+	# for psql_script() alone
+	{ exec 3<&0 || exec 3</dev/null; } 2>/dev/null
+	exec </dev/null
+fi
 
 # ---- packages --------------------------------------------------------------
 
@@ -110,9 +114,30 @@ as_root()
 # package manager has come to a consistent end
 apt_get()
 {
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
-		-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >/dev/null ||
-		die "apt-get $1 failed"
+	{
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" 2>&1 || echo failed
+	} | hear "apt-get $1" || die "apt-get $1 failed"
+}
+
+# hear TASK: reads what the task says, and says itself every ten seconds that it
+# goes on. When the last line is "failed", all is shown. No signal ends it before.
+hear()
+{
+	local line status last='' heard='' said=$SECONDS
+
+	trap '' HUP INT PIPE TERM
+	while read -r -t 10 line; status=$?; [ $status != 1 ]; do
+		if [ $status = 0 ]; then
+			heard+=$last$'\n'
+			last=$line
+		fi
+		if ((SECONDS - said >= 10)); then
+			say "$1 goes on"
+			said=$SECONDS
+		fi
+	done
+	[ "$last" != failed ] || { printf '%s' "$heard" >&2; return 1; }
 }
 
 # install PACKAGE...
@@ -209,7 +234,7 @@ find_all()
 in_background()
 {
 	set -m
-	as_owner "$@" </dev/null &
+	as_owner "$@" </dev/null 3<&- &
 	set +m
 }
 
@@ -306,6 +331,15 @@ start_server()
 	done
 }
 
+# psql_script: from what was standard input; a signal is not kept waiting
+psql_script()
+{
+	set -m
+	psql <&3 &
+	set +m
+	wait $!
+}
+
 # open_psql: on the terminal, where Ctrl-C is for psql
 open_psql()
 {
@@ -333,11 +367,16 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 		esac
 	done
 	shift $((OPTIND - 1))
-	start_server
 	if [ $# -gt 0 ]; then
+		start_server
 		run "$@" || exit
 		[ -z "$bring" ] || cp -R "$tmp/src/$bring/." "$source_dir/$bring"
+	elif [ ! -t 0 ]; then
+		start_server >&2
+		psql -qc 'CREATE EXTENSION cuckoo' || exit
+		psql_script
 	else
+		start_server
 		psql -qc 'CREATE EXTENSION cuckoo'
 		echo 'The server and all in it go when psql ends (\q).'
 		open_psql
