@@ -15,7 +15,8 @@
 # and brings FOLDER, relative to the source, back from the copy.
 #
 # PG_CONFIG chooses the PostgreSQL; otherwise it is the newest one with a
-# server. COMMAND runs in the copy, as the user who owns the server: the caller,
+# server. SETTINGS are further lines for the configuration of all servers, such
+# as $'jit = on\njit_above_cost = 0'. COMMAND runs in the copy, as the user who owns the server: the caller,
 # or postgres where the caller is root. In its environment make, psql and the
 # like find the build, the server and its database without further arguments,
 # and TEMP_CONFIG names the settings that further servers need to find the
@@ -308,7 +309,7 @@ start_server()
 		--exclude='*.o' --exclude='*.so' --exclude='*.bc' . | tar -C "$tmp/src" -xf - ||
 		die "could not copy the source"
 	extension_settings >"$TEMP_CONFIG" || exit
-	printf 'jit = off\nfsync = off\n' >>"$TEMP_CONFIG"
+	printf '%s\n' 'jit = off' 'fsync = off' "${SETTINGS:-}" >>"$TEMP_CONFIG"
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$tmp"
 
 	say "building for $("$PG_CONFIG" --version)"
