@@ -16,7 +16,8 @@
 #   same but for the name of the scan, and not parallel, rows are compared in
 #   order, else as a multiset.  What depends on the order in other ways (LIMIT
 #   without ORDER BY, moves of a cursor, a function that takes one row) is left
-#   out where plans differ, and counted.
+#   out where plans differ, and counted; so is what takes half a minute without
+#   the scan.
 # - Errors are compared by SQLSTATE and message, in parallel plans by SQLSTATE, as
 #   there any row may be the first to fail.
 # - The scan evaluates conditions up to a page ahead, as the README says.  So there
@@ -35,8 +36,8 @@ use Time::HiRes qw(time);
 
 use constant QUERIES_OF_A_SCHEMA => 200;
 # of the queries, in percent
-use constant LEAST_WITH_SCAN => 40;
-use constant MOST_NOT_COMPARED => 5;
+use constant LEAST_WITH_SCAN => 30;
+use constant MOST_NOT_COMPARED => 10;
 
 # A scan whose elements all are null does not evaluate the filter, so the error of
 # a filter of several rows is lost.  To be set when that is mended.
@@ -88,7 +89,7 @@ sub weighted
 
 # ---- psql ----
 
-$ENV{PGOPTIONS} = '-c search_path=fuzz,public -c client_min_messages=error -c statement_timeout=60s';
+$ENV{PGOPTIONS} = '-c search_path=fuzz,public -c client_min_messages=error -c statement_timeout=30s';
 my $psql = open2(my $from, my $to, 'psql -qAtX 2>&1');
 my $sent = 0;
 
@@ -802,14 +803,17 @@ sub settings
 
 	if (!$query->{serial} && chance(12))
 	{
-		push @set, 'max_parallel_workers_per_gather = ' . one(1, 2), 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
-		  'parallel_leader_participation = ' . one('on', 'off');
+		# starting workers costs a little, or they would be started for each row of a join
+		push @set, 'max_parallel_workers_per_gather = ' . one(1, 2, 2), 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 1', 'parallel_tuple_cost = 0',
+		  'parallel_leader_participation = ' . one('on', 'off', 'off');
 	}
 	else
 	{
 		push @set, 'max_parallel_workers_per_gather = 0';
 	}
-	push @set, "enable_$_ = off" for grep { chance(6) } qw(hashjoin mergejoin nestloop hashagg sort material indexscan bitmapscan);
+	# one kind of join off at most, as nested loops alone take too long
+	push @set, "enable_$_ = off" for (chance(20) ? one(qw(hashjoin mergejoin nestloop)) : ()),
+	  grep { chance(6) } qw(hashagg sort material indexscan bitmapscan);
 	push @set, "enable_partitionwise_$_ = on" for grep { chance(20) } qw(join aggregate);
 	push @set, 'plan_cache_mode = ' . one('auto', 'force_generic_plan', 'force_custom_plan');
 	push @set, q(work_mem = '64kB') if chance(10);
@@ -861,7 +865,8 @@ sub difference
 	$count{queries}++;
 	$count{parallel}++ if $parallel;
 	$count{scan}++ if $plan =~ /CuckooScan/;
-	if ($query->{in_order} && !$ordered)
+	# in order, see above; or what takes too long in any case
+	if (($query->{in_order} && !$ordered) || grep { $_->{state} eq '57014' } @without)
 	{
 		$count{left_out}++;
 		return;
