@@ -56,8 +56,11 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
-/* Rows looked at together; few pages have more. */
-#define BATCH_ROWS		256
+/*
+ * Rows looked at together: enough for their waits for memory to overlap, and few
+ * enough for their slots to be made for every partition of a table.
+ */
+#define BATCH_ROWS		64
 
 /* A batch is at most this part of the rows before it, if not all are wanted. */
 #define AHEAD_SHARE		32
@@ -88,11 +91,12 @@ typedef struct CuckooScanState
 	ExprState  *element;
 	ExprState  *expression;
 	int			column;
-	ExprContext *filter_context;	/* their memory, until a rescan */
+	MemoryContext filter_memory;	/* their values', until a rescan */
 	bool		evaluated;		/* they are there, for this scan */
 	ScanFilter *filters;
 	int			filter_count;
 	int			filter_room;
+	bool		opened;			/* and at hand, as far as they will be: */
 	bool		together;		/* they can be asked about batches */
 	const CuckooSite *first;	/* the first that has items, or NULL */
 
@@ -101,6 +105,7 @@ typedef struct CuckooScanState
 	TupleTableSlot *row;
 	bool		ahead;			/* it belongs to the next batch */
 	bool		ended;			/* there is none */
+	bool		rescanned;		/* this is not its first time */
 	bool		started;		/* the next is known: */
 	bool		to_end;			/* the scan will be read to its end */
 	uint64		read;			/* rows of former batches */
@@ -109,11 +114,15 @@ typedef struct CuckooScanState
 	Buffer		buffer;
 	int			count;
 	int			next;
-	int			room;			/* of these */
-	HeapTupleData *tuples;
+	int			room;			/* of these: */
+	HeapTupleData *tuples;		/* none for a batch of one */
 	TupleTableSlot **slots;		/* NULL where not yet needed */
 	uint64	   *hashes;
 	bool	   *found;
+	MemoryContext memory;		/* of these; NULL for a batch of one: */
+	uint64		one_hash;
+	bool		one_found;
+	TupleDesc	desc;			/* of the slots */
 } CuckooScanState;
 
 /* ---- will the scan be read to its end? ---- */
@@ -235,6 +244,7 @@ static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
 static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
 static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
 static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
+static void reserve_one(CuckooScanState *s);
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "CuckooScan",
@@ -290,6 +300,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
 	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
+	reserve_one(s);
 
 	/* a worker comes later than the plan, and the function may be another now */
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
@@ -310,7 +321,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		/* evaluated once a scan, so it has no parent that would compile it */
 		s->expression = ExecInitExprWithParams(s->test.filter,
 											   estate->es_param_list_info);
-	s->filter_context = CreateExprContext(estate);
+	s->filter_memory = AllocSetContextCreate(estate->es_query_cxt,
+											 "CuckooScan filters",
+											 ALLOCSET_SMALL_SIZES);
 	check_execute(s->test.function);
 }
 
@@ -344,7 +357,7 @@ row_buffer(TupleTableSlot *row)
 
 /* ---- the filters ---- */
 
-/* Adds a filter, of which the value is to live in filter_context. */
+/* Adds a filter, of which the value is to live in filter_memory. */
 static void
 add_filter(CuckooScanState *s, Datum value, bool isnull)
 {
@@ -410,7 +423,7 @@ add_rows(CuckooScanState *s, PlanState *rows)
 		if (!isnull)
 		{
 			MemoryContext caller =
-				MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+				MemoryContextSwitchTo(s->filter_memory);
 
 			/* what is TOASTed stays so */
 			value = datumCopy(value, false, -1);
@@ -425,9 +438,10 @@ static void
 add_values(CuckooScanState *s)
 {
 	MemoryContext caller =
-		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+		MemoryContextSwitchTo(s->filter_memory);
 	bool		isnull;
-	Datum		value = ExecEvalExpr(s->expression, s->filter_context, &isnull);
+	Datum		value = ExecEvalExpr(s->expression, s->css.ss.ps.ps_ExprContext,
+									 &isnull);
 
 	if (!s->test.any)
 		add_filter(s, value, isnull);
@@ -456,9 +470,9 @@ static void
 open_filters(CuckooScanState *s, uint32 probes)
 {
 	MemoryContext caller =
-		MemoryContextSwitchTo(s->filter_context->ecxt_per_tuple_memory);
+		MemoryContextSwitchTo(s->filter_memory);
 
-	s->together = true;
+	s->opened = s->together = true;
 	s->first = NULL;
 	for (int i = 0; i < s->filter_count; i++)
 	{
@@ -488,8 +502,8 @@ close_filters(CuckooScanState *s)
 		cuckoo_close_site(&s->filters[i].site);
 	s->filter_count = 0;
 	s->first = NULL;
-	s->evaluated = s->together = false;
-	ResetExprContext(s->filter_context);
+	s->evaluated = s->opened = s->together = false;
+	MemoryContextReset(s->filter_memory);
 }
 
 /* Does one of the filters contain an element?  Asks them as calls would. */
@@ -549,29 +563,51 @@ ask_together(CuckooScanState *s)
 static void
 release_batch(CuckooScanState *s)
 {
-	for (int i = 0; i < s->count; i++)
-		ExecClearTuple(s->slots[i]);
+	/*
+	 * The current row, if it is one of the batch; nobody looks at the others.
+	 * What was read last may belong to the next batch.
+	 */
+	if (s->css.ss.ss_ScanTupleSlot != s->row)
+		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 	s->count = s->next = 0;
 	if (BufferIsValid(s->buffer))
 		ReleaseBuffer(s->buffer);
 	s->buffer = InvalidBuffer;
 }
 
-/* Makes room for so many rows, while there is none. */
+/* A batch of one, which is the row that was read, instead of one released. */
 static void
-reserve_batch(CuckooScanState *s, int room)
+reserve_one(CuckooScanState *s)
 {
-	MemoryContext caller =
-		MemoryContextSwitchTo(s->css.ss.ps.state->es_query_cxt);
-	TupleTableSlot **slots = palloc0(room * sizeof(TupleTableSlot *));
+	/* the executor still looks at the current row */
+	s->css.ss.ss_ScanTupleSlot = s->row;
+	if (s->memory != NULL)
+		MemoryContextDelete(s->memory);
+	s->memory = NULL;
+	s->slots = &s->row;
+	s->hashes = &s->one_hash;
+	s->found = &s->one_found;
+	s->room = 1;
+}
 
-	if (s->room > 0)
-		memcpy(slots, s->slots, s->room * sizeof(TupleTableSlot *));
-	s->slots = slots;
-	s->tuples = palloc(room * sizeof(HeapTupleData));
-	s->hashes = palloc(room * sizeof(uint64));
-	s->found = palloc(room * sizeof(bool));
-	s->room = room;
+/* A batch of BATCH_ROWS instead of one released. */
+static void
+reserve_batch(CuckooScanState *s)
+{
+	MemoryContext caller;
+
+	reserve_one(s);
+	s->memory = AllocSetContextCreate(s->css.ss.ps.state->es_query_cxt,
+									  "CuckooScan batch",
+									  ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(s->memory);
+	/* a copy needs not be pinned by each slot */
+	s->desc = CreateTupleDescCopyConstr(s->row->tts_tupleDescriptor);
+	s->slots = palloc0(BATCH_ROWS * sizeof(TupleTableSlot *));
+	s->tuples = palloc(BATCH_ROWS * sizeof(HeapTupleData));
+	s->hashes = palloc(BATCH_ROWS * sizeof(uint64));
+	s->found = palloc(BATCH_ROWS * sizeof(bool));
+	s->room = BATCH_ROWS;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -579,14 +615,13 @@ reserve_batch(CuckooScanState *s, int room)
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
+	if (s->room == 1)
+		return s->row;
 	if (unlikely(s->slots[s->count] == NULL))
 	{
-		EState	   *estate = s->css.ss.ps.state;
-		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
+		MemoryContext caller = MemoryContextSwitchTo(s->memory);
 
-		s->slots[s->count] =
-			ExecInitExtraTupleSlot(estate, s->row->tts_tupleDescriptor,
-								   &TTSOpsHeapTuple);
+		s->slots[s->count] = MakeTupleTableSlot(s->desc, &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(caller);
 	}
 	s->tuples[s->count] = *((HeapTupleTableSlot *) s->row)->tuple;
@@ -621,7 +656,7 @@ add_row(CuckooScanState *s)
 	{
 		int			i = s->count++;
 
-		if (s->filters[0].site.hasher == NULL)
+		if (!s->opened)
 			open_filters(s, 1);
 		if (!s->together)
 			s->found[i] = ask_one_by_one(s, element);
@@ -642,7 +677,12 @@ next_batch(CuckooScanState *s)
 
 	release_batch(s);
 	if (!s->ahead && !read_next(s))
+	{
+		/* a table may have a thousand partitions, each with such a scan */
+		if (!s->rescanned)
+			reserve_one(s);
 		return false;
+	}
 	if (!s->started)
 		s->to_end = reads_all(s);
 	s->started = true;
@@ -652,9 +692,9 @@ next_batch(CuckooScanState *s)
 	else
 		limit = Min(1 + s->read / AHEAD_SHARE, BATCH_ROWS);
 	if (limit > s->room)
-		reserve_batch(s, limit == 1 ? 1 : BATCH_ROWS);
+		reserve_batch(s);
 	/* it pays to fetch stored filters now, or others have done so */
-	if (s->evaluated && !s->together)
+	if (s->opened && !s->together)
 		open_filters(s, s->to_end ? s->expected : 1);
 	s->buffer = row_buffer(s->row);
 	IncrBufferRefCount(s->buffer);
@@ -706,7 +746,7 @@ previous_row(CuckooScanState *s)
 
 	if (!passed)
 	{
-		last = s->tuples[s->next - 1].t_self;
+		last = s->slots[s->next - 1]->tts_tid;
 		passed = !s->ended && ItemPointerEquals(&s->row->tts_tid, &last);
 	}
 	release_batch(s);
@@ -793,6 +833,7 @@ rescan(CustomScanState *node)
 	release_batch(s);
 	close_filters(s);
 	s->ahead = s->ended = false;
+	s->rescanned = true;
 	s->read = 0;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
