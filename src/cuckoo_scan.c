@@ -39,7 +39,7 @@
  */
 #include "cuckoo_scan.h"
 
-#include "access/relscan.h"
+#include "access/heapam.h"
 #include "access/tableam.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_proc.h"
@@ -58,9 +58,11 @@
 
 /*
  * Rows looked at together: enough for their waits for memory to overlap, and few
- * enough for their slots to be made for every partition of a table.
+ * enough for their slots to stay in the first level of the cache, where the
+ * projection looks for what was deformed for the test.
  */
 #define BATCH_ROWS		64
+#define BATCH_BYTES		12288
 
 /* A batch is at most this part of the rows before it, if not all are wanted. */
 #define AHEAD_SHARE		32
@@ -102,27 +104,31 @@ typedef struct CuckooScanState
 
 	/* the table, and the row of it that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	TupleTableSlot *row;
+	HeapTuple	tuple;			/* of the scan; NULL if there is none */
 	bool		ahead;			/* it belongs to the next batch */
-	bool		ended;			/* there is none */
+	bool		ended;			/* all of it is read */
 	bool		rescanned;		/* this is not its first time */
 	bool		started;		/* the next is known: */
 	bool		to_end;			/* the scan will be read to its end */
-	uint64		read;			/* rows of former batches */
+	int			asked;			/* rows of former batches, up to some */
 
-	/* the batch: rows of one page, which is pinned, and the next to give out */
-	Buffer		buffer;
+	/* the batch: rows of one page, and the next to give out */
 	int			count;
 	int			next;
 	int			room;			/* of these: */
-	HeapTupleData *tuples;		/* none for a batch of one */
+	HeapTupleData *tuples;
 	TupleTableSlot **slots;		/* NULL where not yet needed */
 	uint64	   *hashes;
 	bool	   *found;
 	MemoryContext memory;		/* of these; NULL for a batch of one: */
+	HeapTupleData one_tuple;
+	TupleTableSlot *one_slot;
+	TupleTableSlot *no_slot;	/* where there is no current row */
 	uint64		one_hash;
 	bool		one_found;
 	TupleDesc	desc;			/* of the slots */
+	Buffer		buffer;			/* the page, pinned by a batch of more */
+	int			most;			/* rows of a batch */
 } CuckooScanState;
 
 /* ---- will the scan be read to its end? ---- */
@@ -298,9 +304,14 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
 	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
 
+	/* EvalPlanQual stores rows of pages there */
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
-	s->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsBufferHeapTuple);
+	s->no_slot = node->ss.ss_ScanTupleSlot;
+	s->one_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsHeapTuple);
 	reserve_one(s);
+	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + desc->natts *
+									 (sizeof(Datum) + sizeof(bool))),
+					  BATCH_ROWS), 2);
 
 	/* a worker comes later than the plan, and the function may be another now */
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
@@ -329,30 +340,25 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 
 /* ---- the table ---- */
 
-/* Reads the next row of the table in that direction, if there is one. */
+/*
+ * Reads the next row of the table in that direction, if there is one, into
+ * s->tuple.  The scan keeps its page pinned until the next row is read.
+ */
 static bool
 read_row(CuckooScanState *s, ScanDirection direction)
 {
-	ScanState  *ss = &s->css.ss;
-
 	CHECK_FOR_INTERRUPTS();
 	if (s->scan == NULL)
-		s->scan = CUCKOO_BEGIN_SCAN(ss);
-	return table_scan_getnextslot(s->scan, direction, s->row);
+		s->scan = CUCKOO_BEGIN_SCAN(&s->css.ss);
+	s->tuple = heap_getnext(s->scan, direction);
+	return s->tuple != NULL;
 }
 
-/* The next one; at the end of the table read_row() would begin again. */
-static bool
-read_next(CuckooScanState *s)
-{
-	s->ended = s->ended || !read_row(s, ForwardScanDirection);
-	return !s->ended;
-}
-
+/* The page of that row. */
 static inline Buffer
-row_buffer(TupleTableSlot *row)
+row_buffer(const CuckooScanState *s)
 {
-	return ((BufferHeapTupleTableSlot *) row)->buffer;
+	return ((HeapScanDesc) s->scan)->rs_cbuf;
 }
 
 /* ---- the filters ---- */
@@ -378,9 +384,9 @@ add_filter(CuckooScanState *s, Datum value, bool isnull)
 	filter = &s->filters[s->filter_count++];
 	if (filter->call == NULL)
 	{
-		FmgrInfo   *function = palloc0(sizeof(FmgrInfo));
+		FmgrInfo   *function = palloc(sizeof(FmgrInfo));
 
-		fmgr_info(s->test.function, function);
+		fmgr_info_copy(function, &s->test.info, CurrentMemoryContext);
 		fmgr_info_set_expr(s->test.call, function);
 		filter->call = palloc0(SizeForFunctionCallInfo(2));
 		InitFunctionCallInfoData(*filter->call, function, 2,
@@ -535,8 +541,12 @@ ask_together(CuckooScanState *s)
 		memset(s->found, 0, s->count * sizeof(bool));
 		return;
 	}
-	cuckoo_contains_batch(s->first->header, s->first->image, s->hashes,
-						  s->count, s->found);
+	if (s->count == 1)
+		s->found[0] = cuckoo_contains(s->first->header, s->first->image,
+									  s->hashes[0]);
+	else
+		cuckoo_contains_batch(s->first->header, s->first->image, s->hashes,
+							  s->count, s->found);
 	for (int i = 0; i < s->filter_count; i++)
 	{
 		const CuckooSite *site = &s->filters[i].site;
@@ -563,34 +573,31 @@ ask_together(CuckooScanState *s)
 static void
 release_batch(CuckooScanState *s)
 {
-	/*
-	 * The current row, if it is one of the batch; nobody looks at the others.
-	 * What was read last may belong to the next batch.
-	 */
-	if (s->css.ss.ss_ScanTupleSlot != s->row)
-		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+	/* nobody looks at others than the current row */
+	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 	s->count = s->next = 0;
 	if (BufferIsValid(s->buffer))
 		ReleaseBuffer(s->buffer);
 	s->buffer = InvalidBuffer;
 }
 
-/* A batch of one, which is the row that was read, instead of one released. */
+/* Room for a batch of one row, instead of that of one released. */
 static void
 reserve_one(CuckooScanState *s)
 {
 	/* the executor still looks at the current row */
-	s->css.ss.ss_ScanTupleSlot = s->row;
+	s->css.ss.ss_ScanTupleSlot = s->no_slot;
 	if (s->memory != NULL)
 		MemoryContextDelete(s->memory);
 	s->memory = NULL;
-	s->slots = &s->row;
+	s->tuples = &s->one_tuple;
+	s->slots = &s->one_slot;
 	s->hashes = &s->one_hash;
 	s->found = &s->one_found;
 	s->room = 1;
 }
 
-/* A batch of BATCH_ROWS instead of one released. */
+/* Room for as many rows as a batch has, instead of that of one released. */
 static void
 reserve_batch(CuckooScanState *s)
 {
@@ -602,12 +609,12 @@ reserve_batch(CuckooScanState *s)
 									  ALLOCSET_SMALL_SIZES);
 	caller = MemoryContextSwitchTo(s->memory);
 	/* a copy needs not be pinned by each slot */
-	s->desc = CreateTupleDescCopyConstr(s->row->tts_tupleDescriptor);
-	s->slots = palloc0(BATCH_ROWS * sizeof(TupleTableSlot *));
-	s->tuples = palloc(BATCH_ROWS * sizeof(HeapTupleData));
-	s->hashes = palloc(BATCH_ROWS * sizeof(uint64));
-	s->found = palloc(BATCH_ROWS * sizeof(bool));
-	s->room = BATCH_ROWS;
+	s->desc = CreateTupleDescCopyConstr(s->one_slot->tts_tupleDescriptor);
+	s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
+	s->tuples = palloc(s->most * sizeof(HeapTupleData));
+	s->hashes = palloc(s->most * sizeof(uint64));
+	s->found = palloc(s->most * sizeof(bool));
+	s->room = s->most;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -615,8 +622,6 @@ reserve_batch(CuckooScanState *s)
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
-	if (s->room == 1)
-		return s->row;
 	if (unlikely(s->slots[s->count] == NULL))
 	{
 		MemoryContext caller = MemoryContextSwitchTo(s->memory);
@@ -624,7 +629,7 @@ next_slot(CuckooScanState *s)
 		s->slots[s->count] = MakeTupleTableSlot(s->desc, &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(caller);
 	}
-	s->tuples[s->count] = *((HeapTupleTableSlot *) s->row)->tuple;
+	s->tuples[s->count] = *s->tuple;
 	return ExecStoreHeapTuple(&s->tuples[s->count], s->slots[s->count], false);
 }
 
@@ -676,8 +681,11 @@ next_batch(CuckooScanState *s)
 	int			n = 0;
 
 	release_batch(s);
-	if (!s->ahead && !read_next(s))
+	if (!s->ahead && (s->ended || !read_row(s, ForwardScanDirection)))
 	{
+		/* or the table would begin again */
+		s->ended = true;
+
 		/* a table may have a thousand partitions, each with such a scan */
 		if (!s->rescanned)
 			reserve_one(s);
@@ -687,26 +695,30 @@ next_batch(CuckooScanState *s)
 		s->to_end = reads_all(s);
 	s->started = true;
 	/* if only the first row is wanted after all, nothing more is done for it */
-	if (s->to_end && s->read > 0)
-		limit = BATCH_ROWS;
+	if (s->to_end && s->asked > 0)
+		limit = s->most;
 	else
-		limit = Min(1 + s->read / AHEAD_SHARE, BATCH_ROWS);
+		limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
 	if (limit > s->room)
 		reserve_batch(s);
 	/* it pays to fetch stored filters now, or others have done so */
 	if (s->opened && !s->together)
 		open_filters(s, s->to_end ? s->expected : 1);
-	s->buffer = row_buffer(s->row);
-	IncrBufferRefCount(s->buffer);
 	do
 	{
 		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-		s->read++;
+		else if (s->count == 1 && limit > 1)
+		{
+			s->buffer = row_buffer(s);
+			IncrBufferRefCount(s->buffer);
+		}
 		/* rows before the first that is added are not ahead of anything */
 		n += s->count > 0;
-		s->ahead = n < limit && read_next(s);
-	} while (s->ahead && row_buffer(s->row) == s->buffer);
+		s->ahead = n < limit && read_row(s, ForwardScanDirection);
+		s->ended = s->tuple == NULL;
+	} while (s->ahead && (s->count == 0 || row_buffer(s) == s->buffer));
+	s->asked = Min(s->asked + s->count, AHEAD_SHARE * BATCH_ROWS);
 	if (s->count > 0 && s->together)
 		ask_together(s);
 	return true;
@@ -747,16 +759,16 @@ previous_row(CuckooScanState *s)
 	if (!passed)
 	{
 		last = s->slots[s->next - 1]->tts_tid;
-		passed = !s->ended && ItemPointerEquals(&s->row->tts_tid, &last);
+		passed = !s->ended && ItemPointerEquals(&s->tuple->t_self, &last);
 	}
 	release_batch(s);
 	s->ahead = s->ended = false;
 	while (read_row(s, BackwardScanDirection))
 	{
 		if (!passed)
-			passed = ItemPointerEquals(&s->row->tts_tid, &last);
-		else if (row_passes(node, s->row))
-			return s->row;
+			passed = ItemPointerEquals(&s->tuple->t_self, &last);
+		else if (row_passes(node, next_slot(s)))
+			return s->slots[0];
 		else
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
@@ -818,7 +830,6 @@ end_scan(CustomScanState *node)
 
 	release_batch(s);
 	close_filters(s);
-	ExecClearTuple(s->row);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
 	if (s->column > 0)
@@ -834,7 +845,7 @@ rescan(CustomScanState *node)
 	close_filters(s);
 	s->ahead = s->ended = false;
 	s->rescanned = true;
-	s->read = 0;
+	s->asked = 0;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
 	if (s->column > 0)

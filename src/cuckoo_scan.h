@@ -23,6 +23,7 @@ typedef struct CuckooTest
 	bool		any;			/* the filter is an array of filters */
 	Node	   *call;
 	Oid			function;
+	FmgrInfo	info;			/* of the function */
 	Oid			collation;
 	Expr	   *filter;
 	Expr	   *element;

@@ -33,6 +33,7 @@
 
 #include "access/table.h"
 #include "access/tableam.h"
+#include "utils/rel.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -65,7 +66,6 @@ bool
 cuckoo_take_apart(CuckooTest *test, Node *condition)
 {
 	List	   *args;
-	FmgrInfo	info;
 
 	test->any = false;
 	test->negated = is_notclause(condition);
@@ -98,11 +98,11 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
 	/* ours have a support function, few others do */
 	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
 		return false;
-	fmgr_info(test->function, &info);
-	if (info.fn_addr != cf_contained &&
-		(info.fn_addr != cf_contains || test->any))
+	fmgr_info(test->function, &test->info);
+	if (test->info.fn_addr != cf_contained &&
+		(test->info.fn_addr != cf_contains || test->any))
 		return false;
-	test->filter_no = info.fn_addr == cf_contains ? 0 : 1;
+	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
 	test->filter = list_nth(args, test->filter_no);
 	test->element = list_nth(args, 1 - test->filter_no);
 	return true;
@@ -176,12 +176,12 @@ can_look_ahead(List *conditions)
 	return true;
 }
 
-/* Are a table's rows in shared buffers? */
+/* Is it a table of the access method that the scan reads, heap? */
 static bool
-is_in_buffers(Oid relid)
+is_heap(Oid relid)
 {
 	Relation	rel = table_open(relid, NoLock);
-	bool		result = table_slot_callbacks(rel) == &TTSOpsBufferHeapTuple;
+	bool		result = rel->rd_tableam == GetHeapamTableAmRoutine();
 
 	table_close(rel, NoLock);
 	return result;
@@ -216,7 +216,7 @@ is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 		(root->limit_tuples < 0 ||
 		 root->limit_tuples * rel->tuples >= MIN_ROWS * rel->rows) &&
 		can_look_ahead(rel->baserestrictinfo) &&
-		is_in_buffers(root->simple_rte_array[rel->relid]->relid);
+		is_heap(root->simple_rte_array[rel->relid]->relid);
 }
 
 /* ---- in place of a sequential scan ---- */
