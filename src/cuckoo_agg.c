@@ -515,7 +515,7 @@ typedef struct StateRef
 } StateRef;
 
 static void
-state_open(StateRef *ref, Datum datum)
+state_open(StateRef *ref, Datum datum, bool check)
 {
 	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
 
@@ -529,7 +529,8 @@ state_open(StateRef *ref, Datum datum)
 	else
 	{
 		ref->flat = PG_DETOAST_DATUM(datum);
-		flat_check(ref->flat);
+		if (check)
+			flat_check(ref->flat);
 		flat_read_params(ref->flat, &ref->params);
 	}
 }
@@ -671,7 +672,8 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		state_open(&state, PG_GETARG_DATUM(0));
+		/* what an aggregate has kept from row to row is what we gave it */
+		state_open(&state, PG_GETARG_DATUM(0), !ours);
 		params_check(&state.params, nargs, args);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
@@ -747,7 +749,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		context = CurrentMemoryContext;
-	state_open(&b, PG_GETARG_DATUM(1));
+	state_open(&b, PG_GETARG_DATUM(1), true);
 	if (PG_ARGISNULL(0))
 	{
 		/* a large one is mostly the first of several */
@@ -756,7 +758,7 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 		a.expanded = expanded_from_flat(b.flat, 2 * flat_count(b.flat), context);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
 	}
-	state_open(&a, PG_GETARG_DATUM(0));
+	state_open(&a, PG_GETARG_DATUM(0), true);
 	params_combine(&a.params, &b.params);
 
 	if (a.expanded == NULL ||
@@ -984,7 +986,7 @@ cf_agg_final(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(final_filter(&state.params, NULL, 0));
 	}
 
-	state_open(&state, PG_GETARG_DATUM(0));
+	state_open(&state, PG_GETARG_DATUM(0), true);
 	if (state.expanded != NULL)
 	{
 		expanded_sort(state.expanded);
@@ -1054,7 +1056,7 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 	StateRef	state;
 
 	/* an expanded one is flattened where it is needed, as a bytea */
-	state_open(&state, PG_GETARG_DATUM(0));
+	state_open(&state, PG_GETARG_DATUM(0), true);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));
 	PG_RETURN_POINTER(state_packed(PG_GETARG_DATUM(0)));
