@@ -15,6 +15,9 @@
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#endif
 
 #include "utils/array.h"
 #include "utils/expandeddatum.h"
@@ -106,6 +109,14 @@
 					0, NULL)
 #define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
+#endif
+
+/* Slots are told from 19 on that the rows in them obey NOT NULL. */
+#if PG_VERSION_NUM >= 190000
+#define CUCKOO_MAKE_ROW_SLOT(desc, ops) \
+	MakeTupleTableSlot(desc, ops, TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS)
+#else
+#define CUCKOO_MAKE_ROW_SLOT(desc, ops) MakeTupleTableSlot(desc, ops)
 #endif
 
 /* Join clauses of equal expressions are asked for with the outer join from 16 on. */

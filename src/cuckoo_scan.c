@@ -626,7 +626,7 @@ next_slot(CuckooScanState *s)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(s->memory);
 
-		s->slots[s->count] = MakeTupleTableSlot(s->desc, &TTSOpsHeapTuple);
+		s->slots[s->count] = CUCKOO_MAKE_ROW_SLOT(s->desc, &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(caller);
 	}
 	s->tuples[s->count] = *s->tuple;

@@ -395,7 +395,7 @@ gives_only(RelOptInfo *joinrel, RelOptInfo *rel)
 	{
 		Var		   *var = lfirst(cell);
 
-		if (!IsA(var, Var) || var->varno != (int) rel->relid)
+		if (!IsA(var, Var) || (Index) var->varno != rel->relid)
 			return false;
 	}
 	return true;
