@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "lib/ilist.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -308,7 +309,7 @@ typedef struct CuckooStored
 	struct varatt_external pointer; /* the key, first; zero for none */
 	uint32		probes;			/* by slices so far */
 	uint32		pins;			/* by those who hold the filter, see CuckooSite */
-	uint64		used;			/* when last */
+	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
 	CuckooHeader header;		/* known if probes > 0 or there is a filter */
 } CuckooStored;
