@@ -492,7 +492,7 @@ cuckoo_hashable(Oid type)
 }
 
 static void
-hasher_init_other(CuckooHasher *hasher, Oid type)
+hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type,
 											  TYPECACHE_HASH_EXTENDED_PROC);
@@ -517,12 +517,13 @@ hasher_init_other(CuckooHasher *hasher, Oid type)
 		hasher->form = entry->hash_opintype == ANYARRAYOID ? FORM_ARRAY
 			: FORM_OTHER;
 	/* of its own, as that in the type's cache entry outlives the function */
-	hasher->hash_proc = palloc(sizeof(FmgrInfo));
-	fmgr_info(entry->hash_extended_proc, hasher->hash_proc);
+	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
+	fmgr_info_cxt(entry->hash_extended_proc, hasher->hash_proc, context);
 }
 
 void
-cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
+cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
+				   MemoryContext context)
 {
 	uint64		changes = watch_types();
 	Oid			type = getBaseType(declared);
@@ -530,11 +531,11 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation)
 
 	hasher->collation = collation;
 	if (!plain)
-		hasher_init_other(hasher, type);
+		hasher_init_other(hasher, type, context);
 	/* an enum has no collation; name has "C", unless it is given another */
 	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
 			 type_is_collatable(type) && is_nondeterministic(collation))
-		hasher_init_other(hasher, TEXTOID);
+		hasher_init_other(hasher, TEXTOID, context);
 
 	hasher->type = declared;
 	/* last: it says that all the rest is there */
@@ -556,18 +557,19 @@ CuckooHasher *
 cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 {
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
-	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 
 	if (hasher == NULL)
-		fcinfo->flinfo->fn_extra = hasher = palloc0(size);
+		fcinfo->flinfo->fn_extra = hasher = MemoryContextAllocZero(context,
+																   size);
 	if (hasher->type != type || hasher->changes != type_changes)
 	{
 		if (hasher->hash_proc != NULL)
 			pfree(hasher->hash_proc);
 		memset(hasher, 0, sizeof(*hasher));
-		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION());
+		/* only what is kept goes there, as types may change often */
+		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
 	}
-	MemoryContextSwitchTo(caller);
 	return hasher;
 }
 

@@ -28,6 +28,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
@@ -70,7 +71,8 @@ cf_new(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("type with OID %u does not exist", type)));
-		cuckoo_hasher_init(&hasher, type, InvalidOid);
+		cuckoo_hasher_init(&hasher, type, InvalidOid,
+						   CurrentMemoryContext);
 		h.family = hasher.family;
 		h.tag = hasher.tag;
 	}

@@ -255,9 +255,12 @@ typedef struct CuckooHasher
 /* Can values of the type be elements, whatever their collation? */
 extern bool cuckoo_hashable(Oid type);
 
-/* Fills in a zeroed hasher; an error for types that cannot be hashed. */
+/*
+ * Fills in a zeroed hasher, which is to be used while `context` lives; an error
+ * for types that cannot be hashed.
+ */
 extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
-							   Oid collation);
+							   Oid collation, MemoryContext context);
 
 /*
  * The hasher for the type of an argument of the function being called, kept

@@ -405,7 +405,8 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	{
 		CuckooHasher hasher = {0};
 
-		cuckoo_hasher_init(&hasher, exprType(element), collation);
+		cuckoo_hasher_init(&hasher, exprType(element), collation,
+						   CurrentMemoryContext);
 		/* another family is for the call to complain of */
 		if (hasher.family == filter.header.family &&
 			hasher.tag == filter.header.tag)
