@@ -59,6 +59,9 @@ SELECT cf_new(element => 0::oid::regtype);
 CREATE TYPE mood AS ENUM ('fine');
 SELECT (cf_info(cf_new(element => 'mood'))).element_family;
 SELECT cf_new(element => 'mood[]');
+-- under the type's own collation
+SELECT cf_count(cf_add(cf_add(cf_new(element => 'name[]'), '{a}'::name[]), '{b}'::name[])),
+	cf_contains(cf_add(cf_new(element => 'bpchar[]'), '{a}'::bpchar[]), '{a}'::bpchar[]);
 DROP TYPE mood;
 -- as a column's default
 CREATE TABLE declared (id int PRIMARY KEY, f cuckoofilter DEFAULT cf_new(1000, 0.01, 0, 'bigint'));

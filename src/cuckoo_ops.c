@@ -71,7 +71,7 @@ cf_new(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("type with OID %u does not exist", type)));
-		cuckoo_hasher_init(&hasher, type, InvalidOid,
+		cuckoo_hasher_init(&hasher, type, get_typcollation(type),
 						   CurrentMemoryContext);
 		h.family = hasher.family;
 		h.tag = hasher.tag;
