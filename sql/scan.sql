@@ -482,6 +482,9 @@ GRANT EXECUTE ON FUNCTION cf_contains TO public;
 DROP OWNED BY cuckoo_scanner;
 DROP ROLE cuckoo_scanner;
 DROP FUNCTION leak, immutable_leak;
+-- a window that ends early (from 15 on) keeps rows from being looked at: 40 is an error
+SELECT count(*) FROM (SELECT row_number() OVER () AS n FROM seen
+	WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'none'), 1 / CASE WHEN current_setting('server_version_num')::int < 150000 THEN 1 ELSE 40 - v END)) w WHERE n <= 10;
 -- the planner still may prefer an index
 CREATE INDEX ON seen (later);
 SELECT scans('SELECT FROM seen WHERE later = 7 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');

@@ -169,7 +169,6 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 		case T_IncrementalSort:
 		case T_Unique:
 		case T_Group:
-		case T_WindowAgg:
 		case T_SetOp:
 		case T_LockRows:
 			break;
@@ -190,7 +189,7 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 			children = list_make1(((SubqueryScan *) plan)->subplan);
 			break;
 		default:
-			/* a limit, a join that may end early, what is not known */
+			/* what may end early, as a limit, and what is not known */
 			outer = inner = false;
 	}
 	foreach(cell, children)
