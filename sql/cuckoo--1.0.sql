@@ -140,7 +140,7 @@ CREATE FUNCTION cf_new(
 ) RETURNS cuckoofilter
 AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cf_new(bigint, double precision, bigint, regtype) IS
-'an empty filter for capacity elements at a false-positive rate of at most fpp (1e-8 to 0.5); it is small until filled and grows past its capacity up to cf_info(filter).max_items, the rate rising in proportion. It takes elements of the family that the type element belongs to (text without a nondeterministic collation); where that is null, of the family of the first one added. What family a filter has it keeps, also when all is deleted or cleared; an empty filter with a family is not equal to one without. Filters of equal capacity, fpp and seed are of one geometry. Null when one of the other arguments is null. Errors 22023 when an argument is out of range, 42883 and 0A000 when the type cannot be hashed';
+'an empty filter for capacity elements at a false-positive rate of at most fpp (1e-8 to 0.5); it is small until filled and grows past its capacity up to cf_info(filter).max_items, the rate rising in proportion. It takes elements of the family that the type element belongs to (text under the collation of the type); where that is null, of the family of the first one added. What family a filter has it keeps, also when all is deleted or cleared; an empty filter with a family is not equal to one without. Filters of equal capacity, fpp and seed are of one geometry. Null when one of the other arguments is null. Errors 22023 when an argument is out of range, 42883 and 0A000 when the type cannot be hashed';
 
 CREATE FUNCTION cf_add(filter cuckoofilter, element anycompatible)
 RETURNS cuckoofilter

@@ -301,7 +301,7 @@ SELECT query, scans(query), pages_read(query) < :documents + 50 AS none FROM unn
 DROP TABLE parts, documents;
 
 -- filters that do not fit work_mem together are dropped and fetched again, the one at hand is kept
-CREATE TABLE shelf AS SELECT s, cf_agg(i * 10 + s) AS f FROM generate_series(1, 20) s, generate_series(1, 20000) i GROUP BY s;
+CREATE TABLE shelf AS SELECT s, cf_agg(i * 20 + s) AS f FROM generate_series(1, 20) s, generate_series(1, 20000) i GROUP BY s;
 ANALYZE shelf;
 CREATE FUNCTION held_after(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -321,9 +321,14 @@ SET hash_mem_multiplier = 1;
 SELECT held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s') - :before < 400000 AS little;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s ORDER BY s',
-	'SELECT count(*), sum(v) FROM numbers WHERE v <@ ANY (SELECT f FROM shelf)',
-	'SELECT count(*), sum(v) FROM numbers WHERE NOT v <@ ANY (SELECT f FROM shelf)'
+	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND v <@ ANY (SELECT f FROM shelf)',
+	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND NOT v <@ ANY (SELECT f FROM shelf)'
 ]) query, compare(query) c;
+-- scans hold no more than that, either
+CREATE TABLE twenties AS SELECT i * 20 AS v FROM generate_series(1, 1000) i;
+ANALYZE twenties;
+SELECT max(CASE WHEN v = 20000 THEN held() END) - :before < 300000 AS little FROM twenties WHERE v <@ ANY (SELECT f FROM shelf);
+DROP TABLE twenties;
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read, pages_read_without;
@@ -400,6 +405,27 @@ FETCH BACKWARD 1 FROM c;
 COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
+-- a type that changes under an open cursor is an error, not a "no"
+CREATE TYPE own;
+CREATE FUNCTION own_in(cstring) RETURNS own LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION own_out(own) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE own (INPUT = own_in, OUTPUT = own_out, LIKE = int4);
+CREATE CAST (int AS own) WITHOUT FUNCTION;
+CREATE FUNCTION own_eq(own, own) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE OPERATOR = (LEFTARG = own, RIGHTARG = own, FUNCTION = own_eq, HASHES);
+CREATE FUNCTION own_hash(own) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
+CREATE FUNCTION own_hash_extended(own, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashint4extended';
+CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash_extended(own, bigint);
+SELECT scans('SELECT FROM listed WHERE cf_contains((SELECT cf_agg(v::own) FROM listed), v::own)');
+BEGIN;
+DECLARE c CURSOR FOR SELECT FROM listed WHERE cf_contains((SELECT cf_agg(v::own) FROM listed), v::own);
+FETCH 1 FROM c;
+CREATE OR REPLACE FUNCTION own_hash_extended(own, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashoidextended';
+MOVE ALL FROM c;
+ROLLBACK;
+SET client_min_messages = warning;
+DROP TYPE own CASCADE;
+RESET client_min_messages;
 -- any moves of a cursor give what they give without the scan
 SELECT setseed(0.5);
 DO $$

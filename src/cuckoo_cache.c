@@ -121,12 +121,13 @@ drop(CuckooCache *cache, CuckooStored *stored)
 
 /*
  * Drops what was used least recently, but never the entry used last, until there
- * is room for `size` bytes.
+ * is room for `size` bytes.  False if there is none for what scans hold.
  */
-static void
+static bool
 make_room(CuckooCache *cache, Size size)
 {
 	Size		limit = CUCKOO_HASH_MEMORY();
+	bool		held = false;
 	dlist_mutable_iter entry;
 
 	dlist_foreach_modify(entry, &cache->by_use)
@@ -138,7 +139,10 @@ make_room(CuckooCache *cache, Size size)
 			break;
 		if (stored->pins == 0)
 			drop(cache, stored);
+		else
+			held = true;
 	}
+	return !held || cache->bytes + size <= limit;
 }
 
 CuckooStored *
@@ -154,7 +158,7 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 		last = hash_search(cache->entries, &pointer, HASH_FIND, NULL);
 		if (last == NULL)
 		{
-			make_room(cache, sizeof(*last));
+			(void) make_room(cache, sizeof(*last));
 			last = hash_search(cache->entries, &pointer, HASH_ENTER, &found);
 			memset((char *) last + sizeof(pointer), 0,
 				   sizeof(*last) - sizeof(pointer));
@@ -248,7 +252,8 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return NULL;
 
-	make_room(cache, pointer->va_rawsize);
+	if (!make_room(cache, pointer->va_rawsize) && !compressed)
+		return NULL;
 	caller = MemoryContextSwitchTo(cache->context);
 	filter = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
 		: fetch_whole(pointer);

@@ -542,12 +542,18 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
 	hasher->changes = changes;
 }
 
+bool
+cuckoo_hasher_is_current(const CuckooHasher *hasher)
+{
+	return hasher->changes == type_changes;
+}
+
 CuckooHasher *
 cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
 {
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
 
-	if (unlikely(hasher == NULL || hasher->changes != type_changes))
+	if (unlikely(hasher == NULL || !cuckoo_hasher_is_current(hasher)))
 		hasher = cuckoo_hasher_for_type(fcinfo, element_type(fcinfo, argno),
 										size);
 	return hasher;
@@ -562,7 +568,7 @@ cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 	if (hasher == NULL)
 		fcinfo->flinfo->fn_extra = hasher = MemoryContextAllocZero(context,
 																   size);
-	if (hasher->type != type || hasher->changes != type_changes)
+	if (hasher->type != type || !cuckoo_hasher_is_current(hasher))
 	{
 		if (hasher->hash_proc != NULL)
 			pfree(hasher->hash_proc);

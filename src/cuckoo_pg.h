@@ -269,6 +269,9 @@ extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
 
+/* Is it still true?  Types may change while a query runs. */
+extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
+
 /* The same for a type known at run time, that of an array's elements. */
 extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
 											Size size);
@@ -328,8 +331,8 @@ extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 								   struct varlena *datum);
 
 /*
- * The whole filter, if it is there or should be with so many more probes; NULL
- * for "use slices".
+ * The whole filter, if it is there, or should be with so many more probes and has
+ * room; NULL for "use slices".
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,

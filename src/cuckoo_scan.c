@@ -101,6 +101,7 @@ typedef struct CuckooScanState
 	bool		opened;			/* and at hand, as far as they will be: */
 	bool		together;		/* they can be asked about batches */
 	const CuckooSite *first;	/* the first that has items, or NULL */
+	const CuckooHasher *hasher; /* of all of them, or NULL */
 
 	/* the table, and the row of it that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
@@ -166,12 +167,7 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 		case T_Result:
 		case T_ProjectSet:
 		case T_Material:
-		case T_IncrementalSort:
-		case T_Unique:
-		case T_Group:
-		case T_SetOp:
 		case T_LockRows:
-			break;
 		case T_HashJoin:
 			break;
 		case T_NestLoop:
@@ -488,6 +484,7 @@ open_filters(CuckooScanState *s, uint32 probes)
 			continue;
 		if (site->image == NULL)
 			cuckoo_open_site(site, call, s->test.filter_no, probes);
+		s->hasher = site->hasher;
 		if (site->image == NULL || !site->fits)
 			s->together = false;
 		else if (site->header->items == 0)
@@ -505,9 +502,18 @@ close_filters(CuckooScanState *s)
 {
 	for (int i = 0; i < s->filter_count; i++)
 		cuckoo_close_site(&s->filters[i].site);
-	s->filter_count = 0;
 	s->first = NULL;
-	s->evaluated = s->opened = s->together = false;
+	s->hasher = NULL;
+	s->opened = s->together = false;
+}
+
+/* Forgets the filters, whose expression may then have another value. */
+static void
+forget_filters(CuckooScanState *s)
+{
+	close_filters(s);
+	s->filter_count = 0;
+	s->evaluated = false;
 	MemoryContextReset(s->filter_memory);
 }
 
@@ -665,7 +671,7 @@ add_row(CuckooScanState *s)
 		if (!s->together)
 			s->found[i] = ask_one_by_one(s, element);
 		else if (s->first != NULL)
-			s->hashes[i] = cuckoo_hash(s->first->hasher, element,
+			s->hashes[i] = cuckoo_hash(s->hasher, element,
 									   s->first->header->seed);
 	}
 	MemoryContextSwitchTo(caller);
@@ -700,6 +706,9 @@ next_batch(CuckooScanState *s)
 		limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
 	if (limit > s->room)
 		reserve_batch(s);
+	/* another type by now: one by one the filters would notice */
+	if (s->hasher != NULL && !cuckoo_hasher_is_current(s->hasher))
+		close_filters(s);
 	/* it pays to fetch stored filters now, or others have done so */
 	if (s->opened && !s->together)
 		open_filters(s, s->to_end ? s->expected : 1);
@@ -828,7 +837,7 @@ end_scan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	close_filters(s);
+	forget_filters(s);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
 	if (s->column > 0)
@@ -841,7 +850,7 @@ rescan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	close_filters(s);
+	forget_filters(s);
 	s->ahead = s->ended = false;
 	s->rescanned = true;
 	s->asked = 0;

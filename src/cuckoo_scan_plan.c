@@ -468,21 +468,38 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	add_path(joinrel, &path->path);
 }
 
-/* Conditions of lower security first, then what costs less. */
-static int
-compare_conditions(const ListCell *a, const ListCell *b)
+/*
+ * The order of conditions, as of order_qual_clauses(): those of lower security
+ * first, then those that cost less, then as they came.
+ */
+static List *
+ordered_conditions(PlannerInfo *root, List *conditions)
 {
-	RestrictInfo *x = lfirst_node(RestrictInfo, a);
-	RestrictInfo *y = lfirst_node(RestrictInfo, b);
-	QualCost	cost_x;
-	QualCost	cost_y;
+	List	   *ordered = NIL;
+	ListCell   *cell;
 
-	if (x->security_level != y->security_level)
-		return x->security_level < y->security_level ? -1 : 1;
-	cost_qual_eval_node(&cost_x, (Node *) x, NULL);
-	cost_qual_eval_node(&cost_y, (Node *) y, NULL);
-	return (cost_x.per_tuple > cost_y.per_tuple) -
-		(cost_x.per_tuple < cost_y.per_tuple);
+	foreach(cell, conditions)
+	{
+		RestrictInfo *next = lfirst_node(RestrictInfo, cell);
+		QualCost	next_cost;
+		int			at = list_length(ordered);
+
+		cost_qual_eval_node(&next_cost, (Node *) next, root);
+		while (at > 0)
+		{
+			RestrictInfo *other = list_nth_node(RestrictInfo, ordered, at - 1);
+			QualCost	cost;
+
+			cost_qual_eval_node(&cost, (Node *) other, root);
+			if (other->security_level < next->security_level ||
+				(other->security_level == next->security_level &&
+				 cost.per_tuple <= next_cost.per_tuple))
+				break;
+			at--;
+		}
+		ordered = list_insert_nth(ordered, at, next);
+	}
+	return ordered;
 }
 
 static Plan *
@@ -492,7 +509,7 @@ plan_semi_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	RelOptInfo *outer = linitial(best_path->custom_private);
 	RestrictInfo *rinfo = lsecond(best_path->custom_private);
 	Plan	   *filters = linitial(custom_plans);
-	List	   *conditions = list_copy(outer->baserestrictinfo);
+	List	   *conditions = ordered_conditions(root, outer->baserestrictinfo);
 	CuckooTest	test;
 	TargetEntry *column;
 	CustomScan *scan;
@@ -500,7 +517,6 @@ plan_semi_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	cuckoo_take_apart(&test, (Node *) rinfo->clause);
 	column = tlist_member(test.filter, filters->targetlist);
 	Assert(column != NULL);
-	list_sort(conditions, compare_conditions);
 	conditions = extract_actual_clauses(lappend(conditions, rinfo), false);
 	scan = make_scan(root, outer, best_path, tlist, conditions,
 					 list_length(conditions) - 1, column->resno);
