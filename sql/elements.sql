@@ -220,6 +220,42 @@ SELECT v, outcome(format('EXPLAIN (COSTS OFF) SELECT FROM refused WHERE cf_conta
 		THEN outcome(format('SELECT cf_contains(cf_new(), %s) FROM refused', v)) LIKE '0A000%' ELSE true END AS refused
 FROM unnest(ARRAY['moods', 'range', 'blanks']) AS v;
 
+-- equality as in single calls where a scan asks about many rows, and where the
+-- planner asks about a column's most common values: one row in five, or in ten
+CREATE TABLE scanned AS SELECT ('Word ' || k)::char(20) AS b, ('Word ' || k)::name AS n, 'Word ' || k AS t,
+	CASE k % 2 WHEN 0 THEN ARRAY[ARRAY[k, 1]] ELSE ARRAY[k, 1] END AS a FROM generate_series(1, 5000) i, LATERAL (SELECT i % 50 AS k) s;
+DO $$
+BEGIN
+	IF testable('icu') THEN
+		ALTER TABLE scanned ALTER b TYPE char(20) COLLATE nd, ALTER n TYPE name COLLATE nd, ALTER t TYPE text COLLATE nd;
+	END IF;
+END $$;
+ANALYZE scanned;
+-- rows by a filter of ten elements, and by plain comparisons
+CREATE FUNCTION scanned_by(scan text, condition text, elements text, OUT rows bigint, OUT expected bigint, OUT estimated boolean, OUT custom boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	elements := format('(SELECT %s FROM generate_series(0, 9) m)', elements);
+	PERFORM set_config('cuckoo.enable_scan', scan, true);
+	EXECUTE format('SELECT count(*) FROM scanned WHERE (SELECT bool_or(%s = x) FROM %s s(x))', substring(condition FROM '\w+$'), elements) INTO expected;
+	EXECUTE format('SELECT quote_literal(cf_agg(x, 1e-8)) || ''::cuckoofilter'' FROM %s s(x)', elements) INTO elements;
+	condition := format('FROM scanned WHERE ' || substring(condition FROM '(.*) '), elements, substring(condition FROM '\w+$'));
+	EXECUTE 'SELECT count(*) ' || condition INTO rows;
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT ' || condition INTO plan;
+	estimated := (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 BETWEEN expected * 0.95 AND expected * 1.05;
+	custom := plan::text ~ 'CuckooScan';
+END $$;
+SELECT col, scan, bool_and(rows = expected AND expected IN (500, 1000) AND estimated = (form !~ 'SELECT') AND custom = (scan = 'on')) AS "right", min(expected) AS rows
+FROM unnest(ARRAY['on', 'off']) scan,
+	(VALUES ('b', '''WORD '' || m'), ('n', '''WORD '' || m'), ('t', '''WORD '' || m'), ('a', 'ARRAY[ARRAY[m, 1]]')) AS v(col, element),
+	unnest(ARRAY['cf_contains(%s, %s)', '%2$s <@ %1$s', 'cf_contains((SELECT %s OFFSET 0), %s)', '%2$s <@ ANY (SELECT %1$s OFFSET 0)']) form,
+	scanned_by(scan, form || ' ' || col, CASE WHEN col = 'a' THEN element WHEN testable('icu') THEN format('(%s) COLLATE nd', element) ELSE format('initcap(%s)', element) END)
+GROUP BY col, scan ORDER BY col, scan;
+RESET cuckoo.enable_scan;
+DROP FUNCTION scanned_by;
+DROP TABLE scanned;
+
 -- prepared parameters, of known and unknown type
 PREPARE probe AS SELECT cf_contains(cf_add(cf_new(), 'x'), $1) AS found;
 EXECUTE probe('x');

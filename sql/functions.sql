@@ -51,6 +51,7 @@ SELECT cf_add(cf_delete(cf_add(cf_new(), 1), 1), 'text');
 SELECT cf_add(cf_clear(cf_add(cf_new(), 1)), 'text');
 SELECT cf_add(cf_clear(cf_add(cf_new(), 1.5)), '10.0.0.1'::inet);
 SELECT cf_add(cf_clear(cf_new(element => 'numeric')), '10.0.0.1'::inet);
+SELECT cf_add(cf_clear(cf_add(cf_new(), 1.5)), 2.5) = cf_add(cf_new(), 2.5) AS same_type;
 SELECT cf_new(element => 'json');
 SELECT cf_new(element => 'point');
 SELECT cf_new(element => 'anyelement');
