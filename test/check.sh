@@ -32,7 +32,7 @@ count_lines()
 	ok=$(grep -cE '^(test .*\.\.\. ok|ok [0-9])' "$3")
 	not_ok=$(grep -E '^(test .*\.\.\. FAILED|not ok [0-9]|  Parse errors:)' "$3" | grep -vc '# TODO')
 	skip=$(grep -ciE '^ok [0-9].*# skip' "$3")
-	skipped=$((skipped + $(grep -ciE '^1\.\.0 # skip' "$3")))
+	skipped=$((skipped + $(grep -cE '(^|\.\. )skipped: ' "$3")))
 	skipped=$((skipped + skip))
 	count "$1" "$2" $((ok - skip)) "$not_ok"
 }
