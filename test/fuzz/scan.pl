@@ -450,7 +450,8 @@ sub filter_expression
 		$options{plain} ? 0 : 10, sub { "list('$filter->{name}')" },
 		20, sub { $filter->{literal} || $stored },
 		10, sub { "(SELECT cf_agg(@{[ $elements{$family} =~ s/\bx\b/g.x/gr ]}) FROM generate_series(0, @{[ below(2 * $range) ]}) g(x) WHERE g.x % 3 > 0)" },
-		5, sub { "cf_add($stored, @{[ $elements{$family} =~ s/\bx\b/5/gr ]})" },
+		# one that has room for it
+		5, sub { "cf_add((SELECT f FROM $table WHERE name = '${family}_deleted'), @{[ $elements{$family} =~ s/\bx\b/5/gr ]})" },
 		2, sub { q((SELECT f FROM filters WHERE name = 'none such')) },
 		$options{param} ? 100 : 0, sub { $param = $filter->{name}; '$1' });
 }
