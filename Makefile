@@ -16,15 +16,22 @@
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
+#	make dist               a tar of the source as committed, in build/
 #
 # Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
 # core checks itself), with_llvm=no (no bitcode, for machines without clang).
 
+# the source's folder, for builds elsewhere: make -f FOLDER/Makefile
+here := $(dir $(firstword $(MAKEFILE_LIST)))
+$(if $(filter-out ./ $(CURDIR)/,$(here)),$(shell mkdir -p sql src))
+
 EXTENSION = cuckoo cuckoo_citext
-DATA = $(wildcard sql/cuckoo--*.sql sql/cuckoo_citext--*.sql)
+version := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(here)cuckoo.control)
+DATA = $(patsubst $(here)%,%,$(wildcard $(here)sql/*--*--*.sql))
+DATA_built = $(EXTENSION:%=sql/%--$(version).sql)
 
 MODULE_big = cuckoo
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c)))
+OBJS = $(patsubst $(here)%.c,%.o,$(sort $(wildcard $(here)src/*.c)))
 PG_CPPFLAGS = -DCUCKOO_IN_POSTGRES $(if $(ASSERTS),-DCUCKOO_ASSERTS) \
 	-I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
@@ -50,7 +57,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit $(tasks),$(goals)),)
+ifneq ($(filter-out unit dist $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -59,7 +66,10 @@ ISOLATION := $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
 endif
 include $(PGXS)
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard $(srcdir)/src/*.h)
+
+sql/%--$(version).sql: sql/%.sql.in sql/cf_agg.sql.in sql/generate.awk
+	awk -f $(srcdir)/sql/generate.awk $< >$@
 
 installcheck: installcheck-needs
 .PHONY: installcheck-needs
@@ -114,3 +124,8 @@ $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 .PHONY: unit
 unit: $(unit_tests) $(portable_tests)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
+
+.PHONY: dist
+dist:
+	@mkdir -p build
+	git archive --prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
