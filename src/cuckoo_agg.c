@@ -76,7 +76,8 @@
  * would round it up to: room for 3, 11, 27, 59, 123 hashes.
  */
 #define FLAT_BYTES_MIN		64
-#define FLAT_ROOM(bytes)	(((bytes) - VARHDRSZ - STATE_HEADER_SIZE) / sizeof(uint64))
+#define FLAT_ROOM(bytes) \
+	(((bytes) - VARHDRSZ - STATE_HEADER_SIZE) / sizeof(uint64))
 #define FLAT_ROOM_MAX		FLAT_ROOM(1024)
 
 /* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first under 1e-8. */
@@ -387,7 +388,9 @@ sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
 	{
 		bool		sorted = true;
 
-		for (end = i + 1; end < n && hashes[end] >> 32 == hashes[i] >> 32; end++)
+		for (end = i + 1;
+			 end < n && hashes[end] >> 32 == hashes[i] >> 32;
+			 end++)
 			sorted &= hashes[end - 1] <= hashes[end];
 		if (!sorted)
 			qsort(hashes + i, end - i, sizeof(uint64), compare_hashes);
@@ -451,7 +454,7 @@ expanded_add(ExpandedState *state, uint64 hash)
 }
 
 static Size
-expanded_flat_size(ExpandedObjectHeader *eohptr)
+state_flat_size(ExpandedObjectHeader *eohptr)
 {
 	ExpandedState *state = (ExpandedState *) eohptr;
 	Size		size;
@@ -469,7 +472,7 @@ expanded_flat_size(ExpandedObjectHeader *eohptr)
 }
 
 static void
-expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+state_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 {
 	ExpandedState *state = (ExpandedState *) eohptr;
 	struct varlena *flat = result;
@@ -482,8 +485,8 @@ expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 }
 
 static const ExpandedObjectMethods expanded_methods = {
-	expanded_flat_size,
-	expanded_flatten
+	state_flat_size,
+	state_flatten
 };
 
 /* A new expanded state, child of `parent`, with the hashes of a flat one. */
@@ -693,7 +696,8 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 		{
 			struct varlena *copy = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
 
-			state.expanded = expanded_from_flat(copy, 2 * FLAT_ROOM_MAX, context);
+			state.expanded = expanded_from_flat(copy, 2 * FLAT_ROOM_MAX,
+												context);
 		}
 		expanded_add(state.expanded, hash);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state.expanded->hdr));
@@ -755,7 +759,8 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 		/* a large one is mostly the first of several */
 		if (b.flat == NULL || flat_count(b.flat) <= FLAT_ROOM_MAX)
 			PG_RETURN_DATUM(PG_GETARG_DATUM(1));
-		a.expanded = expanded_from_flat(b.flat, 2 * flat_count(b.flat), context);
+		a.expanded = expanded_from_flat(b.flat, 2 * flat_count(b.flat),
+										context);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
 	}
 	state_open(&a, PG_GETARG_DATUM(0), true);
@@ -785,9 +790,9 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 	/* small ones stay small: a million groups may be combined */
 	if (a.flat == NULL || a.expanded->count > FLAT_ROOM_MAX)
 		PG_RETURN_DATUM(EOHPGetRWDatum(&a.expanded->hdr));
-	result = palloc(expanded_flat_size(&a.expanded->hdr));
-	expanded_flatten(&a.expanded->hdr, result,
-					 expanded_flat_size(&a.expanded->hdr));
+	result = palloc(state_flat_size(&a.expanded->hdr));
+	state_flatten(&a.expanded->hdr, result,
+				  state_flat_size(&a.expanded->hdr));
 	MemoryContextDelete(a.expanded->hdr.eoh_context);
 	PG_RETURN_POINTER(result);
 }
@@ -898,7 +903,7 @@ referenced_expr(Plan **plan, const Var *var)
  * Var, which leads down the plan to where these are made.
  */
 static List *
-call_arguments(FunctionCallInfo fcinfo)
+aggregate_arguments(FunctionCallInfo fcinfo)
 {
 	Aggref	   *aggref = AggGetAggref(fcinfo);
 	Plan	   *plan;
@@ -942,7 +947,7 @@ params_of_call(FunctionCallInfo fcinfo, StateParams *params)
 	NullableDatum args[3];
 	int			nargs = -1;		/* the first one is the value */
 
-	foreach(cell, call_arguments(fcinfo))
+	foreach(cell, aggregate_arguments(fcinfo))
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 

@@ -8,11 +8,11 @@
  * fetches it as a whole once the slices have cost about as much, and keeps it:
  * never more than twice the work of having known before.
  *
- * All call sites of a query share what is fetched: several calls, the partitions
- * of a table, several filters in turn.  Call sites belong together if they have
- * one fn_mcxt, which is the memory of the query that they are part of (in
- * PL/pgSQL that of the transaction or DO block).  The cache lives there and ends
- * with it.
+ * All call sites of a query share what is fetched: several calls, the
+ * partitions of a table, several filters in turn.  Call sites belong together
+ * if they have one fn_mcxt, which is the memory of the query that they are part
+ * of (in PL/pgSQL that of the transaction or DO block).  The cache lives there
+ * and ends with it.
  *
  * The key is the TOAST pointer.  A TOAST value is never changed in place, and a
  * changed filter gets another one, so an entry is never stale.
@@ -120,8 +120,8 @@ drop(CuckooCache *cache, CuckooStored *stored)
 }
 
 /*
- * Drops what was used least recently, but never the entry used last, until there
- * is room for `size` bytes.  False if there is none for what scans hold.
+ * Drops what was used least recently, but never the entry used last, until
+ * there is room for `size` bytes.  False if there is none for what scans hold.
  */
 static bool
 make_room(CuckooCache *cache, Size size)
@@ -176,9 +176,9 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 
 /*
  * Asks for huge pages, for memory that is about to be filled.  To fill and free
- * it takes less time with them (344 MB: 111 instead of 187 ms), and so do probes.
- * Only for sizes for which malloc() mostly makes a mapping and free() unmakes it,
- * so that nothing of it stays behind.
+ * it takes less time with them (344 MB: 111 instead of 187 ms), and so do
+ * probes.  Only for sizes for which malloc() mostly makes a mapping and free()
+ * unmakes it, so that nothing of it stays behind.
  */
 static inline void
 advise_huge_pages(void *memory, Size size)
@@ -187,7 +187,8 @@ advise_huge_pages(void *memory, Size size)
 	if (size >= HUGE_PAGES_FROM)
 	{
 		char	   *begin = (char *) TYPEALIGN(HUGE_PAGE, memory);
-		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
+		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE,
+												  (char *) memory + size);
 
 		/* a hint: it does no harm if it fails */
 		(void) madvise(begin, end - begin, MADV_HUGEPAGE);

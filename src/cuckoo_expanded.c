@@ -5,8 +5,8 @@
  *
  * What changes a filter returns an expanded object: the image in a memory
  * context of its own, behind a pointer that says whether who gets it may write
- * (utils/expandeddatum.h).  A call that gets such a pointer changes the image in
- * place, so a chain of calls copies the filter once; so does a chain of
+ * (utils/expandeddatum.h).  A call that gets such a pointer changes the image
+ * in place, so a chain of calls copies the filter once; so does a chain of
  * assignments to one variable where the language hands its value over (PL/pgSQL
  * of PostgreSQL 18, see cuckoo_plan.c).  Without that right, and for a plain
  * value, a copy is made and changed.
@@ -22,13 +22,13 @@
 #include "utils/memutils.h"
 
 static Size
-expanded_flat_size(ExpandedObjectHeader *eohptr)
+filter_flat_size(ExpandedObjectHeader *eohptr)
 {
 	return VARSIZE(((CuckooExpanded *) eohptr)->flat);
 }
 
 static void
-expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+filter_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 {
 	CuckooExpanded *filter = (CuckooExpanded *) eohptr;
 
@@ -37,7 +37,7 @@ expanded_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 }
 
 static const ExpandedObjectMethods expanded_methods = {
-	expanded_flat_size, expanded_flatten
+	filter_flat_size, filter_flatten
 };
 
 /* The object behind a datum, or NULL if it is none of these. */

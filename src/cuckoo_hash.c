@@ -317,14 +317,15 @@ identify_range(StringInfo out, Oid type)
 {
 	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
 	FormData_pg_range range;
+	TypeCacheEntry *subtype;
 	const Refusal *refusal = NULL;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for range type %u", type);
 	range = *(Form_pg_range) GETSTRUCT(tuple);
 	ReleaseSysCache(tuple);
-	if (get_opclass_family(range.rngsubopc) !=
-		lookup_type_cache(range.rngsubtype, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+	subtype = lookup_type_cache(range.rngsubtype, TYPECACHE_BTREE_OPFAMILY);
+	if (get_opclass_family(range.rngsubopc) != subtype->btree_opf)
 		return &odd_range;
 	if (OidIsValid(range.rngcanonical))
 		refusal = identify_function(out, range.rngcanonical);
@@ -380,7 +381,7 @@ identify(StringInfo out, Oid type, Oid collation)
 
 	if (type_is_enum(type))
 		return &contains_enum;
-	/* these are within another type, as by themselves they are hashed as text */
+	/* these are within another type: by themselves they are hashed as text */
 	if ((type == BPCHAROID || type == NAMEOID) &&
 		(!OidIsValid(collation) || is_nondeterministic(collation)))
 		return &contains_blanks;
@@ -774,7 +775,8 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 			return hash_shaped(hasher, value, seed);
 		default:
 			Assert(hasher->form == FORM_OTHER);
-			return hash_int64(DatumGetInt64(extended_hash(hasher, value)), seed);
+			return hash_int64(DatumGetInt64(extended_hash(hasher, value)),
+							  seed);
 	}
 }
 

@@ -6,8 +6,8 @@
  *
  * Changes work on an expanded copy of the argument, or on the argument itself
  * where that comes with the right to write (cuckoo_expanded.c), and return it;
- * where nothing is to be changed they return the argument as it came, so that an
- * UPDATE with it does not write a TOASTed filter again.
+ * where nothing is to be changed they return the argument as it came, so that
+ * an UPDATE with it does not write a TOASTed filter again.
  *
  * Once a filter has a family and tag, from cf_new() or from its first element,
  * nothing takes them away.
@@ -378,8 +378,11 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext caller;
 	TupleDesc	desc;
+	bool		random;
 	Datum		values[2];
-	bool		nulls[2] = {PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)};
+	bool		nulls[2] = {
+		PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)
+	};
 
 	if (result == NULL || !IsA(result, ReturnSetInfo) ||
 		(result->allowedModes & SFRM_Materialize) == 0)
@@ -410,9 +413,8 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 	/* of the query, as is what is in it */
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	result->returnMode = SFRM_Materialize;
-	result->setResult =
-		tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
-							  false, work_mem);
+	random = (result->allowedModes & SFRM_Materialize_Random) != 0;
+	result->setResult = tuplestore_begin_heap(random, false, work_mem);
 	result->setDesc = CreateTupleDescCopy(desc);
 	MemoryContextSwitchTo(caller);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
@@ -483,7 +485,7 @@ cf_info(PG_FUNCTION_ARGS)
 static void
 free_fetched(const struct varlena *filter, Datum datum)
 {
-	const struct varlena *argument = (const struct varlena *) DatumGetPointer(datum);
+	const void *argument = DatumGetPointer(datum);
 
 	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
 		pfree((void *) filter);
@@ -537,7 +539,9 @@ filter_hash(Datum datum, uint64 seed)
 Datum
 cuckoofilter_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_UINT32((uint32) DatumGetUInt64(filter_hash(PG_GETARG_DATUM(0), 0)));
+	uint64		hash = DatumGetUInt64(filter_hash(PG_GETARG_DATUM(0), 0));
+
+	PG_RETURN_UINT32((uint32) hash);
 }
 
 Datum

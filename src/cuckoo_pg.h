@@ -88,7 +88,10 @@
 #define CUCKOO_MODIFY_IN_PLACE
 #endif
 
-/* That custom scans say whether they can project, and reserved prefixes of settings, came with 15. */
+/*
+ * That custom scans say whether they can project, and reserved prefixes of
+ * settings, came with 15.
+ */
 #if PG_VERSION_NUM < 150000
 #define CUSTOMPATH_SUPPORT_PROJECTION	0
 #define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
@@ -120,12 +123,13 @@
 #define CUCKOO_MAKE_ROW_SLOT(desc, ops) MakeTupleTableSlot(desc, ops)
 #endif
 
-/* Join clauses of equal expressions are asked for with the outer join from 16 on. */
+/* From 16 on, join clauses of equal expressions need the outer join. */
 #if PG_VERSION_NUM >= 160000
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__, NULL)
 #else
-#define cuckoo_join_equalities(...) generate_join_implied_equalities(__VA_ARGS__)
+#define cuckoo_join_equalities(...) \
+	generate_join_implied_equalities(__VA_ARGS__)
 #endif
 
 /* _PG_init() has been declared from 16 on. */
@@ -314,7 +318,7 @@ typedef struct CuckooStored
 {
 	struct varatt_external pointer; /* the key, first; zero for none */
 	uint32		probes;			/* by slices so far */
-	uint32		pins;			/* by those who hold the filter, see CuckooSite */
+	uint32		pins;			/* of those who hold the filter: CuckooSite */
 	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
 	CuckooHeader header;		/* known if probes > 0 or there is a filter */
@@ -324,8 +328,8 @@ typedef struct CuckooStored
 extern CuckooCache *cuckoo_cache(MemoryContext context);
 
 /*
- * The entry for a TOAST pointer, which is looked up unless it is the one that the
- * call site had last.
+ * The entry for a TOAST pointer, which is looked up unless it is the one that
+ * the call site had last.
  */
 extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 								   struct varlena *datum);
@@ -385,13 +389,13 @@ extern void cuckoo_close_site(CuckooSite *site);
 /* ---- cuckoo_plan.c ---- */
 
 /*
- * Operators that cost as much as a test with the same filter each time, and with
- * another one.
+ * Operators that cost as much as a test with the same filter each time, and
+ * with another one.
  */
 #define CUCKOO_COST_OF_A_TEST			1.1
 #define CUCKOO_COST_OF_ANOTHER_FILTER	10
 
-/* Adjusts the estimates of joins by keys of a base relation that filters test. */
+/* Adjusts the estimates of joins by keys of a base relation under a filter. */
 struct PlannerInfo;
 struct RelOptInfo;
 extern void cuckoo_adjust_joins(struct PlannerInfo *root,

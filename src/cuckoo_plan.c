@@ -42,11 +42,11 @@
  * are estimated as before.
  *
  * The cost of a test, in cpu_operator_cost: with a filter that stays the same,
- * 1.1.  As seen, the hash and the probe take about as long as a comparison.  But
- * conditions of the same cost are evaluated in the order of writing, with
- * "column = constant" last, and the comparison is better first: it is exact, and
- * its time does not depend on the filter's size.  With a filter that comes from
- * a row it is 10: the filter has to be got into the cache, or by slices.
+ * 1.1.  As seen, the hash and the probe take about as long as a comparison.
+ * But conditions of the same cost are evaluated in the order of writing, with
+ * "column = constant" last, and the comparison is better first: it is exact,
+ * and its time does not depend on the filter's size.  With a filter that comes
+ * from a row it is 10: the filter has to be got into the cache, or by slices.
  *
  * These functions are called with whatever operator names them, so nothing is
  * taken for a filter on the word of an argument's type alone.
@@ -87,7 +87,7 @@ typedef struct KnownFilter
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
 
-/* Is it our type?  No other has its input function, unless a superuser says so. */
+/* Is it our type?  No other has its input function, unless a superuser lies. */
 static bool
 is_filter_type(Oid type)
 {
@@ -195,9 +195,14 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 	capacity = constant_argument(aggref, 1, INT8OID);
 	asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
 	if (capacity != NULL)
-		known->items = Min(known->items,
-						   Max((double) DatumGetInt64(capacity->constvalue), 1));
-	fpp = asked != NULL ? DatumGetFloat8(asked->constvalue) : CUCKOO_DEFAULT_FPP;
+	{
+		double		most = DatumGetInt64(capacity->constvalue);
+
+		known->items = Min(known->items, Max(most, 1));
+	}
+	fpp = CUCKOO_DEFAULT_FPP;
+	if (asked != NULL)
+		fpp = DatumGetFloat8(asked->constvalue);
 	/* what is out of range, or too large, will be an error */
 	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
 		return false;
@@ -335,8 +340,8 @@ contained_share(double items, double part, double distinct, double fpp,
  * its arguments exchanged.  False if it is another one.
  */
 static bool
-call_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
-			   Node **element)
+contains_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
+				   Node **element)
 {
 	Oid		   *types;
 	int			nargs;
@@ -388,7 +393,8 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	double		distinct;
 	double		selectivity;
 
-	if (!call_arguments(function, args, &filter_arg, &filter_type, &element))
+	if (!contains_arguments(function, args, &filter_arg, &filter_type,
+							&element))
 		return DEFAULT_CONTAINS_SEL;
 	known = known_filter(&filter, root, filter_arg, filter_type);
 	if (known && filter.items == 0)
@@ -458,8 +464,8 @@ cf_contains_support(PG_FUNCTION_ARGS)
 		Oid			filter_type;
 		Node	   *element;
 
-		if (call_arguments(request->funcid, args, &filter, &filter_type,
-						   &element))
+		if (contains_arguments(request->funcid, args, &filter, &filter_type,
+							   &element))
 		{
 			request->startup = 0;
 			request->per_tuple = cpu_operator_cost *
@@ -704,7 +710,8 @@ cf_change_support(PG_FUNCTION_ARGS)
 
 	if (IsA(node, SupportRequestModifyInPlace))
 	{
-		SupportRequestModifyInPlace *request = (SupportRequestModifyInPlace *) node;
+		SupportRequestModifyInPlace *request =
+			(SupportRequestModifyInPlace *) node;
 		Param	   *filter = linitial(request->args);
 
 		if (filter != NULL && IsA(filter, Param) &&

@@ -8,8 +8,9 @@
  * where it lies.  A filter in a table is mostly TOASTed, and reading all of it
  * for a probe would cost far more than the probe, so only the slices with the
  * header and the two buckets are fetched, until it pays to fetch the whole
- * (cuckoo_cache.c).  Callers with an array of elements, or the planner's estimate
- * of the rows to come, say how many probes there are, and it is fetched first.
+ * (cuckoo_cache.c).  Callers with an array of elements, or the planner's
+ * estimate of the rows to come, say how many probes there are, and it is
+ * fetched first.
  *
  *-------------------------------------------------------------------------
  */

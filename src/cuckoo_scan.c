@@ -5,17 +5,18 @@
  *
  * A filter beyond the processor's cache costs a wait for memory for each row,
  * which the executor cannot hide, as it has done with a row before it knows the
- * next.  This custom scan (access/extensible.h) takes the rows of a page, hashes
- * the element of each, looks for all of them with one cuckoo_contains_batch(),
- * and gives out the rows that pass.  For the rest it is a sequential scan: the
- * same rows in the same order, the other conditions before and after in the
- * planner's order (on which row-level security depends), forward and backward,
- * parallel where that would be, and each row checked anew when EvalPlanQual asks
- * for it.  cuckoo_scan_plan.c says where the planner chooses it.
+ * next.  This custom scan (access/extensible.h) takes the rows of a page,
+ * hashes the element of each, looks for all of them with one
+ * cuckoo_contains_batch(), and gives out the rows that pass.  For the rest it
+ * is a sequential scan: the same rows in the same order, the other conditions
+ * before and after in the planner's order (on which row-level security
+ * depends), forward and backward, parallel where that would be, and each row
+ * checked anew when EvalPlanQual asks for it.  cuckoo_scan_plan.c says where
+ * the planner chooses it.
  *
- * A test may be of several filters, of which one is to contain the element: those
- * of an array, or those that a sub-plan gives.  They are asked one after the
- * other, each about the rows that none before it contains.
+ * A test may be of several filters, of which one is to contain the element:
+ * those of an array, or those that a sub-plan gives.  They are asked one after
+ * the other, each about the rows that none before it contains.
  *
  * What shows is that expressions are evaluated a few rows early: for rows that
  * are not asked for, where an error may come, and before what the query does
@@ -27,10 +28,10 @@
  * read to its end and the planner expects enough rows; else it is probed by
  * slices until it pays to fetch it (cuckoo_cache.c), as in a sequential scan.
  *
- * A row of a batch has a slot of its own, so what is deformed for the test needs
- * not be deformed again for the projection.  Rows are not copied: their page is
- * pinned while they are looked at and given out.  So the scan is for tables whose
- * rows are in shared buffers, as those of the access method heap.
+ * A row of a batch has a slot of its own, so what is deformed for the test
+ * needs not be deformed again for the projection.  Rows are not copied: their
+ * page is pinned while they are looked at and given out.  So the scan is for
+ * tables whose rows are in shared buffers, as those of the access method heap.
  *
  * What mirrors nodeSeqscan.c: read_row(), rescan(), end_scan(), and the four
  * functions for parallel scans at the end.
@@ -57,8 +58,8 @@
 #include "utils/ruleutils.h"
 
 /*
- * Rows looked at together: enough for their waits for memory to overlap, and few
- * enough for their slots to stay in the first level of the cache, where the
+ * Rows looked at together: enough for their waits for memory to overlap, and
+ * few enough for their slots to stay in the first level of the cache, where the
  * projection looks for what was deformed for the test.
  */
 #define BATCH_ROWS		64
@@ -89,7 +90,7 @@ typedef struct CuckooScanState
 	CuckooTest	test;
 	uint32		expected;		/* rows it is expected to be asked about */
 
-	/* the filters: from an expression, or a column of the only one of custom_ps */
+	/* the filters: from an expression, or a column of custom_ps's only one */
 	ExprState  *element;
 	ExprState  *expression;
 	int			column;
@@ -242,7 +243,8 @@ static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
 static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
 static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
-static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
+static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt,
+					   void *pscan);
 static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
 static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
 static void reserve_one(CuckooScanState *s);
@@ -308,7 +310,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 									 (sizeof(Datum) + sizeof(bool))),
 					  BATCH_ROWS), 2);
 
-	/* a worker comes later than the plan, and the function may be another now */
+	/* a worker comes later than the plan: the function may be another now */
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -654,7 +656,7 @@ add_row(CuckooScanState *s)
 	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
-	/* an error of the filter's expression comes even if all elements are null */
+	/* an error of the filter's expression comes even for null elements only */
 	if (!s->evaluated)
 		eval_filters(s);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -743,7 +745,8 @@ row_passes(ScanState *node, TupleTableSlot *row)
 
 	if (s->all == NULL)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(node->ps.state->es_query_cxt);
+		EState	   *estate = node->ps.state;
+		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
 
 		s->all = ExecInitQual(((CustomScan *) node->ps.plan)->custom_exprs,
 							  &node->ps);
@@ -876,13 +879,14 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	CuckooScanState *s = (CuckooScanState *) node;
 	PlanState  *ps = &node->ss.ps;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, ps->plan,
-												  ancestors);
-	Expr	   *conditions = make_ands_explicit(((CustomScan *) ps->plan)->custom_exprs);
+												   ancestors);
+	CustomScan *plan = (CustomScan *) ps->plan;
+	Expr	   *conditions = make_ands_explicit(plan->custom_exprs);
+	bool		prefixes = es->verbose || s->column > 0;
 
-	ExplainPropertyText("Filter", deparse_expression((Node *) conditions,
-													 context,
-													 es->verbose || s->column > 0,
-													 false), es);
+	ExplainPropertyText("Filter",
+						deparse_expression((Node *) conditions, context,
+										   prefixes, false), es);
 	if (es->analyze && ps->instrument != NULL &&
 		(ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
 		ExplainPropertyFloat("Rows Removed by Filter", NULL,

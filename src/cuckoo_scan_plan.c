@@ -18,14 +18,15 @@
  * gives, and every row is read once.
  *
  * The scan takes less time than a sequential one whenever it asks about many
- * rows, and as much where few are asked about (make bench has the table).  It is
- * not offered where it could gain nothing: for tables of less than MIN_ROWS, and
- * where a LIMIT ends the scan after less than that many rows, by the planner's
- * estimate.  Nor where conditions cannot be evaluated ahead of the rows that are
- * given out.
+ * rows, and as much where few are asked about (make bench has the table).  It
+ * is not offered where it could gain nothing: for tables of less than MIN_ROWS,
+ * and where a LIMIT ends the scan after less than that many rows, by the
+ * planner's estimate.  Nor where conditions cannot be evaluated ahead of the
+ * rows that are given out.
  *
- * The hooks are set when the library is loaded.  That is before a query with one
- * of our functions gets its paths, as planning calls their support functions.
+ * The hooks are set when the library is loaded.  That is before a query with
+ * one of our functions gets its paths, as planning calls their support
+ * functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,9 +53,9 @@
 #define MAX_FILTERS		1000
 
 /*
- * What the scan saves for each row and filter, in cpu_operator_cost: the call of
- * the test through the function manager, about half of its time (the rest is the
- * hash).  Waits for memory, which it saves besides, are in no cost.
+ * What the scan saves for each row and filter, in cpu_operator_cost: the call
+ * of the test through the function manager, about half of its time (the rest is
+ * the hash).  Waits for memory, which it saves besides, are in no cost.
  */
 #define SAVED_COST		0.5
 
@@ -150,7 +151,8 @@ has_scan_test(List *conditions, Index relid)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 
-		if (!rinfo->pseudoconstant && is_scan_test((Node *) rinfo->clause, relid))
+		if (!rinfo->pseudoconstant &&
+			is_scan_test((Node *) rinfo->clause, relid))
 			return true;
 	}
 	return false;
@@ -168,9 +170,10 @@ can_look_ahead(List *conditions)
 
 	foreach(cell, conditions)
 	{
-		Node	   *condition = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+		Expr	   *clause = lfirst_node(RestrictInfo, cell)->clause;
 
-		if (contain_subplans(condition) || contain_volatile_functions(condition))
+		if (contain_subplans((Node *) clause) ||
+			contain_volatile_functions((Node *) clause))
 			return false;
 	}
 	return true;
@@ -188,9 +191,9 @@ is_heap(Oid relid)
 }
 
 /*
- * The sequential scan in a list of paths, NULL if there is none.  Where there is
- * none, the table is read in another way: it is sampled, partitioned, foreign,
- * or another extension's hook knows better.
+ * The sequential scan in a list of paths, NULL if there is none.  Where there
+ * is none, the table is read in another way: it is sampled, partitioned,
+ * foreign, or another extension's hook knows better.
  */
 static ListCell *
 find_seqscan(List *paths)
@@ -221,8 +224,9 @@ is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 
 /* ---- in place of a sequential scan ---- */
 
-static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-					   List *tlist, List *clauses, List *custom_plans);
+static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel,
+					   CustomPath *best_path, List *tlist, List *clauses,
+					   List *custom_plans);
 
 static const CustomPathMethods scan_path_methods = {
 	.CustomName = "CuckooScan",
@@ -240,7 +244,8 @@ scan_path(Path *seqscan)
 		seqscan->parent->tuples / (seqscan->parallel_workers + 1);
 	path->path.type = T_CustomPath;
 	path->path.pathtype = T_CustomScan;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION |
+		CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->methods = &scan_path_methods;
 	return path;
 }
@@ -271,9 +276,10 @@ offer_scan(RelOptInfo *rel)
 /*
  * Offers it for each other relation, or set of them, that has a filter.
  *
- * Not where an outer join has a condition that is not on this relation: it stays
- * with the join, so that the scan would be run for rows that the condition, as
- * in "ON cf_contains(f, v) AND name = 'x'", keeps from the filter.
+ * Not where an outer join has a condition that is not on this relation: it
+ * stays with the join, so that the scan would be run for rows that the
+ * condition, as in "ON cf_contains(f, v) AND name = 'x'", keeps from the
+ * filter.
  */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
@@ -298,8 +304,9 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* to a join the filter is another one for each row, to the scan it is not */
-		seqscan->total_cost -= (CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
+		/* a join has another filter for each row, the scan has not */
+		seqscan->total_cost -=
+			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
 		path = scan_path(seqscan);
 		add_path(rel, &path->path);
