@@ -56,6 +56,10 @@ installcheck()
 	count_lines "$1" $? suite.log
 }
 
+echo "==== style"
+test/style.sh 2>&1 | tee suite.log
+count_lines style $? suite.log
+
 echo "==== unit tests of the core"
 make -s unit 2>&1 | tee suite.log
 status=$?

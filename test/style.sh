@@ -1,0 +1,107 @@
+#!/bin/bash
+# Rules of style, one test each, in TAP's words: test/style.sh
+#
+# make check runs it. What breaks a rule is listed below the rule's line.
+set -uo pipefail
+shopt -s lastpipe	# rule() counts, also at the end of a pipe
+cd "$(dirname "$0")/.." || exit
+export LC_ALL=C.UTF-8
+
+tests=0 status=0
+
+# rule NAME: the lines of standard input, FILE:LINE:TEXT, break it
+rule()
+{
+	local found
+
+	found=$(cat)
+	tests=$((tests + 1))
+	if [ -z "$found" ]; then
+		echo "ok $tests - $1"
+	else
+		echo "not ok $tests - $1"
+		printf '%s\n' "$found" | sed 's/^/# /'
+		status=1
+	fi
+}
+
+# All that people write; this may be a copy without git, where things are built.
+mapfile -t files < <(find . \( -name .git -o -name build -o -name results -o -name log \
+	-o -name 'tmp_check*' -o -name output_iso -o -name plots -o -name expected \) -prune \
+	-o -type f \( -name '*.[ch]' -o -name '*.sql' -o -name '*.in' -o -name '*.awk' \
+	-o -name '*.sh' -o -name '*.p[lm]' -o -name '*.spec' -o -name '*.md' -o -name '*.json' \
+	-o -name '*.yml' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
+	sed 's,^\./,,' | sort)
+mapfile -t source < <(printf '%s\n' "${files[@]}" | grep '^src/.*\.[ch]$')
+mapfile -t prose < <(printf '%s\n' "${files[@]}" | grep '\.md$')
+mapfile -t spaced < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|json|yml)$|^demo/.*\.sql$')
+mapfile -t tabbed < <(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "${spaced[@]}"))
+
+# ---- what .editorconfig says -----------------------------------------------
+
+grep -Hn '[[:blank:]]$' "${files[@]}" |
+	rule 'no trailing blanks, which only make changes look larger'
+
+for file in "${files[@]}"; do
+	[ -z "$(tail -c 1 "$file")" ] || echo "$file:$(wc -l <"$file"):"
+done | rule 'each file ends with a newline, so that a line can be added without changing another'
+
+grep -Hn $'\r' "${files[@]}" |
+	rule 'lines end with LF, as the shell and PostgreSQL expect'
+
+for file in "${files[@]}"; do
+	iconv -f utf-8 -t utf-8 "$file" >/dev/null 2>&1 || echo "$file:1:"
+done | rule 'files are UTF-8, which all readers agree on'
+
+grep -HnE $'^\t* {4}' "${tabbed[@]}" |
+	rule 'code is indented with tabs, as PostgreSQL is'
+
+grep -Hn $'^ *\t' "${spaced[@]}" |
+	rule 'prose and data are indented with blanks, as web pages show tabs in any width'
+
+# long lines that are to be wrapped yet
+later='^(src/cuckoo_(bucket|build|filter|format|index|tables)\.[ch]|CHANGELOG\.md:15):'
+
+# A message stays whole, to be found by searching for it.
+for file in "${source[@]}"; do
+	expand -t 4 "$file" | grep -nE '^.{81}' | sed "s,^,$file:,"
+done | grep -vE -e "$later" -e '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
+	rule 'lines of the source have at most 80 columns, so that two files stand side by side'
+
+# Tables cannot be wrapped, nor can links; code is as wide as it is.
+for file in "${prose[@]}"; do
+	awk '/^ *```/ { code = !code } { print code ? "" : $0 }' "$file" |
+		grep -nE '^.{121}' | sed "s,^,$file:,"
+done | grep -vE -e "$later" -e '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
+	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
+
+# ---- what C code may do ----------------------------------------------------
+
+grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_pg\.h:' |
+	rule 'PG_VERSION_NUM stands in cuckoo_pg.h alone, where the next port finds all of it'
+
+grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/cuckoo_port\.h:' |
+	rule 'no assert, abort or exit of libc, which would take down all sessions of the server'
+
+grep -HnE '\belog\(' "${source[@]}" | grep -vF \
+	-e 'elog(ERROR, "cache lookup failed for ' \
+	-e 'elog(ERROR, "could not encode base64")' \
+	-e 'elog(ERROR, "failed assertion ' \
+	-e 'elog(ERROR, "function of cf_agg called in non-aggregate context")' |
+	rule 'no elog for what a user can cause: ereport has SQLSTATE, detail and hint'
+
+# A definition has its name at the begin of the line after "static".
+for file in "${source[@]}"; do
+	awk -v file="$file" '
+		/^[a-z_][a-z_0-9]*\(/ && before ~ /^static/ {
+			name = $0
+			sub(/\(.*/, "", name)
+			if (!seen[name]++)
+				print name, file ":" FNR ":" name
+		}
+		{ before = $0 }' "$file"
+done | sort | awk '$1 == name { print first; print $2 } { name = $1; first = $2 }' | uniq |
+	rule 'no two static functions of one name, which a reader would take for one'
+
+echo "1..$tests"
+exit $status
