@@ -47,7 +47,8 @@ no_tap := $(if $(filter installcheck,$(MAKECMDGOALS)),$(shell \
 	echo "they need Perl with IPC::Run (Debian: libipc-run-perl)"; fi))
 
 REGRESS_OPTS = --load-extension=cuckoo
-REGRESS := $(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f)))))
+# helpers first, which the others use: make installcheck REGRESS='helpers scan'
+REGRESS := helpers $(filter-out helpers,$(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f))))))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=cuckoo
 TAP_TESTS := $(if $(no_tap),,1)
 PROVE_TESTS = test/t/*.pl

@@ -74,17 +74,10 @@ BEGIN
 	END;
 END $$;
 -- the same through every language's variables, and as an argument
-CREATE FUNCTION with_more(f cuckoofilter, n int) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
-BEGIN
-	FOR i IN 1..n LOOP
-		f := cf_add(f, i);
-	END LOOP;
-	RETURN f;
-END $$;
 CREATE FUNCTION with_one(f cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_add(f, 1)';
-SELECT cf_count(with_more(f, 3)) AS more, cf_count(with_one(f)) AS one, cf_count(with_one(with_more(f, 2))) AS both, cf_count(f) AS f
+SELECT cf_count(filled(f, 3)) AS more, cf_count(with_one(f)) AS one, cf_count(with_one(filled(f, 2))) AS both, cf_count(f) AS f
 FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s;
-DROP FUNCTION with_more, with_one;
+DROP FUNCTION with_one;
 
 -- as the transition function of somebody's own aggregate, also over windows
 DO $$

@@ -8,14 +8,6 @@ SELECT items, capacity, max_items, round(fpp_at_capacity::numeric, 6) AS fpp_at_
 	bits_per_item, element_family, seed, format_version
 FROM cf_info(cf_new());
 SELECT (cf_info(cf_new(1000000))).bytes < 1024 AS empty_under_1_kb;
-CREATE FUNCTION filled(f cuckoofilter, n int) RETURNS cuckoofilter
-LANGUAGE plpgsql AS $$
-BEGIN
-	FOR i IN 1..n LOOP
-		f := cf_add(f, i);
-	END LOOP;
-	RETURN f;
-END $$;
 SELECT (cf_info(filled(cf_new(1000000), 100))).bytes < 2048 AS hundred_under_2_kb;
 
 -- add, copies, delete
@@ -216,4 +208,3 @@ SELECT cf_contains(cf_new(), 'x'::cstring);
 SELECT cf_contains(cf_new(), point '(1,2)');
 
 DROP TABLE kept;
-DROP FUNCTION filled;

@@ -26,13 +26,9 @@ CREATE TABLE skewed AS SELECT v, 'user ' || v AS t, v::numeric AS n
 INSERT INTO skewed SELECT FROM generate_series(1, 3000);
 CREATE TABLE distinct_ AS SELECT i AS v, 'user ' || i AS t, i::numeric AS n FROM generate_series(1, 60000) i;
 ANALYZE skewed, distinct_;
-CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
-END $$;
+CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE sql AS $$
+	SELECT (plan_of(query) ->> 'Plan Rows')::float8
+$$;
 -- estimated rows by actual rows
 CREATE FUNCTION factor(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -151,13 +147,9 @@ SELECT factor(joined('category = 7 AND cf_contains([t], fact.t)', 'fact JOIN dim
 	factor(joined('category = 7 AND cf_contains([c], fact.c)', 'fact JOIN dim USING (c)')) BETWEEN 0.5 AND 2 AS varchar,
 	factor(joined('cf_contains([k], k)', 'fact')) BETWEEN 0.5 AND 2 AS scan;
 -- a semi-join costs what it does beside a filter on another column of the same values
-CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
-END $$;
+CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE sql AS $$
+	SELECT (plan_of(query) ->> 'Total Cost')::float8
+$$;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT cost(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND category = 7) AND cf_contains([stored], fact.k)', 'fact'))
@@ -190,13 +182,9 @@ CREATE TABLE star AS SELECT i % 5 + 5 * (i * 3 / 7 % 200) AS k1, i / 5 % 5 + 5 *
 	i / 25 % 5 + 5 * (i * 11 / 7 % 200) AS k3, i / 125 % 5 + 5 * (i * 13 / 7 % 200) AS k4 FROM generate_series(0, 49999) i;
 CREATE TABLE point AS SELECT k, k % 5 AS fifth FROM generate_series(0, 999) k;
 ANALYZE star, point;
-CREATE FUNCTION joins(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-	RETURN (SELECT string_agg(m[1], ', ') FROM regexp_matches(plan::text, 'Nested Loop|Hash Join|Merge Join', 'g') m);
-END $$;
+CREATE FUNCTION joins(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(m[1], ', ') FROM regexp_matches(plan_of(query)::text, 'Nested Loop|Hash Join|Merge Join', 'g') m
+$$;
 SELECT 'SELECT 1 FROM star' || string_agg(format(' JOIN point p%1$s ON p%1$s.k = k%1$s', i), '') || ' WHERE '
 		|| string_agg(format('p%s.fifth = 1', i), ' AND ') AS star,
 	string_agg(format(' AND cf_contains((SELECT cf_agg(k) FROM point WHERE fifth = 1), k%s)', i), '') AS filters
@@ -238,13 +226,10 @@ DROP ROLE cuckoo_reader;
 
 -- a cheap test comes before a dear one, an operator before a test of one filter a row
 CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN true; END$$;
-CREATE FUNCTION first_of(condition text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) SELECT 1 FROM (SELECT 1 AS v, f FROM lists OFFSET 0) s WHERE ' || condition INTO plan;
-	RETURN substring(plan -> 0 -> 'Plan' ->> 'Filter' FROM 'cf_contains|dear|<@|@>|%|=');
-END $$;
+CREATE FUNCTION first_of(condition text) RETURNS text LANGUAGE sql AS $$
+	SELECT substring(plan_of('SELECT 1 FROM (SELECT 1 AS v, f FROM lists OFFSET 0) s WHERE ' || condition) ->> 'Filter'
+		FROM 'cf_contains|dear|<@|@>|%|=')
+$$;
 SELECT first_of('dear(v) AND cf_contains((SELECT f FROM lists LIMIT 1), v)'), first_of('dear(v) AND v <@ (SELECT f FROM lists LIMIT 1)'),
 	first_of('dear(v) AND f @> v'), first_of('f @> v AND v % 2 = 1'), first_of('cf_contains(f, v) AND v % 2 = 1'),
 	first_of('(SELECT f FROM lists LIMIT 1) @> v AND v % 2 = 1');

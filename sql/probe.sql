@@ -59,13 +59,6 @@ SELECT * FROM probe_as('plain');
 -- few pages for a cold probe of a filter in many chunks
 ALTER TABLE shelf ALTER f SET STORAGE external;
 INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
-CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
-END $$;
 SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
 SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
 
@@ -181,5 +174,5 @@ ALTER TABLE shelf ALTER f SET STORAGE extended;
 INSERT INTO shelf VALUES (300012, corrupt(set_byte(cf_new(300000000)::bytea, 2, 9), ''));
 INSERT INTO shelf VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrupt(cf_new()::bytea, '\x00'));
 SELECT refused, count(*) FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id) GROUP BY refused ORDER BY refused;
-DROP FUNCTION probe, probe_as, pages_read, seen, corrupt, refused;
+DROP FUNCTION probe, probe_as, seen, corrupt, refused;
 DROP TABLE shelf;

@@ -19,12 +19,9 @@ ANALYZE lists, seen, listed;
 
 -- by which scans a query reads its tables (not the filters), from the top of the plan on
 CREATE FUNCTION scans(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	plan jsonb;
 BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
 	RETURN string_agg(coalesce(node ->> 'Custom Plan Provider', node ->> 'Node Type') || ' ' || (node ->> 'Relation Name'), ', ')
-	FROM jsonb_path_query(plan, 'strict $.** ? (exists (@."Relation Name"))') node
+	FROM jsonb_path_query(plan_of(query)::jsonb, 'strict $.** ? (exists (@."Relation Name"))') node
 	WHERE node ->> 'Relation Name' <> 'lists';
 END $$;
 -- a query by the scan and without: the same rows in the same order?
@@ -221,13 +218,6 @@ DROP SEQUENCE ticks;
 -- a stored filter is fetched, at once and once, where many rows are asked about, else probed by slices
 CREATE TABLE numbers AS SELECT i AS v FROM generate_series(1, 20000) i;
 ANALYZE numbers;
-CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
-	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
-END $$;
 SELECT pages_read('SELECT count(*) FROM numbers') AS rows, pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
 SELECT query, pages_read(query) < :rows + :filter * 1.2 AS once FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
@@ -331,7 +321,7 @@ SELECT max(CASE WHEN v = 20000 THEN held() END) - :before < 300000 AS little FRO
 DROP TABLE twenties;
 RESET work_mem;
 RESET hash_mem_multiplier;
-DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read, pages_read_without;
+DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read_without;
 DROP TABLE numbers, shelf;
 
 -- parallel, also where the scan is begun anew

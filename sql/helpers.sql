@@ -1,0 +1,22 @@
+-- What several tests use; the first one of installcheck, so that it is there.
+-- the plan of a query; options are such as 'ANALYZE, BUFFERS, '
+CREATE FUNCTION plan_of(query text, options text DEFAULT '') RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (' || options || 'FORMAT json) ' || query INTO plan;
+	RETURN plan -> 0 -> 'Plan';
+END $$;
+-- pages that a query reads, from memory or not
+CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE sql AS $$
+	SELECT (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int
+	FROM plan_of(query, 'ANALYZE, BUFFERS, ') plan
+$$;
+-- a filter after n changes of one variable; declared so that the extension can be dropped beside it
+CREATE FUNCTION filled(f anyelement, n int) RETURNS anyelement LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..n LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	RETURN f;
+END $$;
