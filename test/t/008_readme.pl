@@ -1,0 +1,159 @@
+# What README.md and doc/*.md show runs as it stands: every block of SQL is one
+# test.  The blocks of a file run in order, each in a session of its own, in a
+# database that was empty before; the one of README.md has no extension either.
+# A block that has lines "--> ..." must print just these, as psql -At does.
+#
+# A comment "<!-- not run: reason -->" in the line before a block leaves it out.
+#
+# Of every document of the project: lines fit 120 columns, and links to files
+# and headings of this source lead somewhere.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use Test::More;
+
+my $top = "$FindBin::RealBin/../..";
+
+# The lines of a file, decoded
+sub lines_of
+{
+	my ($path) = @_;
+
+	open my $file, '<:encoding(UTF-8)', $path or die "$path: $!";
+	chomp(my @lines = <$file>);
+	return @lines;
+}
+
+# The blocks of SQL: number of the first line, text, expected lines, and why the
+# block is not run
+sub blocks_of
+{
+	my @lines = @_;
+	my (@blocks, $block);
+
+	foreach my $i (0 .. $#lines)
+	{
+		my $line = $lines[$i];
+
+		if ($block && $line =~ /^```/)
+		{
+			undef $block;
+		}
+		elsif ($block)
+		{
+			$block->{sql} .= "$line\n";
+			push @{ $block->{expected} }, $1 if $line =~ /^--> (.*)/;
+		}
+		elsif ($line =~ /^\s*```sql/)
+		{
+			my ($reason) = $i ? $lines[$i - 1] =~ /^<!-- not run: (.+) -->$/ : ();
+
+			$block = { line => $i + 1, sql => '', expected => [], reason => $reason };
+			push @blocks, $block;
+		}
+	}
+	return @blocks;
+}
+
+sub run_block
+{
+	my ($node, $database, $name, $block) = @_;
+	my ($out, $errors);
+	my $expected = join "\n", @{ $block->{expected} };
+	my $status = $node->psql($database, $block->{sql}, stdout => \$out, stderr => \$errors);
+
+	if ($status != 0)
+	{
+		fail($name);
+		diag($errors);
+	}
+	elsif ($expected eq '')
+	{
+		pass($name);
+	}
+	else
+	{
+		is($out, $expected, $name);
+	}
+	return;
+}
+
+# The anchor of a heading, as GitHub makes it
+sub anchor
+{
+	my ($heading) = @_;
+
+	$heading = lc $heading;
+	$heading =~ s/[^\w\- ]//g;
+	$heading =~ tr/ /-/;
+	return $heading;
+}
+
+sub headings_of
+{
+	return map { /^#+ (.*)/ ? anchor($1) : () } @_;
+}
+
+# Links that lead nowhere
+sub broken_links
+{
+	my ($folder, @lines) = @_;
+	my @broken;
+
+	foreach my $link (join("\n", @lines) =~ /\]\(([^()\s]+)\)/g)
+	{
+		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		my @target;
+
+		next if $link =~ /^https?:/;
+		if ($path ne '' && !-e "$folder/$path")
+		{
+			push @broken, $link;
+			next;
+		}
+		next if $anchor eq '';
+		@target = $path eq '' ? @lines : lines_of("$folder/$path");
+		push @broken, $link if !grep { $_ eq $anchor } headings_of(@target);
+	}
+	return @broken;
+}
+
+my $node = start_node('readme');
+
+foreach my $path (map { substr($_, length("$top/")) } sort(glob("$top/*.md"), glob("$top/*/*.md")))
+{
+	my @lines = lines_of("$top/$path");
+	my ($folder) = "$top/$path" =~ m{^(.*)/};
+
+	is(join(' ', grep { length $lines[$_ - 1] > 120 } 1 .. @lines), '', "$path: no line is longer than 120 columns");
+	is(join(' ', broken_links($folder, @lines)), '', "$path: links lead somewhere");
+}
+
+foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
+{
+	my @lines = lines_of("$top/$path");
+	my @blocks = blocks_of(@lines);
+	(my $database = $path) =~ s/\W/_/g;
+
+	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
+	$node->safe_psql($database, 'CREATE EXTENSION cuckoo') if $path ne 'README.md';
+	cmp_ok(scalar(@blocks), '>=', $path eq 'README.md' ? 10 : 1, "$path: has blocks of SQL");
+	foreach my $block (@blocks)
+	{
+		my $name = "$path: block in line $block->{line}";
+
+		if (defined $block->{reason})
+		{
+			note("$name is not run: $block->{reason}");
+			next;
+		}
+		run_block($node, $database, $name, $block);
+	}
+	cmp_ok(scalar(grep { defined $_->{reason} } @blocks), '<=', 1, "$path: one block at most is not run");
+}
+
+$node->stop;
+done_testing();
