@@ -121,7 +121,8 @@ sub broken_links
 	return @broken;
 }
 
-my $node = start_node('readme');
+# plans are shown without workers
+my $node = start_node('readme', 'max_parallel_workers_per_gather = 0');
 
 foreach my $path (map { substr($_, length("$top/")) } sort(glob("$top/*.md"), glob("$top/*/*.md")))
 {
