@@ -335,8 +335,8 @@ extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 								   struct varlena *datum);
 
 /*
- * The whole filter, if it is there, or should be with so many more probes and has
- * room; NULL for "use slices".
+ * The whole filter, if it is there, or should be with so many more probes and
+ * has room; NULL for "use slices".
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,
