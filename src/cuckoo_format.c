@@ -25,6 +25,24 @@
 
 #include <math.h>
 
+static const uint8_t magic[] = {'C', 'F'};
+
+/* Each field of the byte table begins where the one before ends. */
+_Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
+			   CUCKOO_AT_FAMILY == CUCKOO_AT_VERSION + 1 &&
+			   CUCKOO_AT_BASE_BITS == CUCKOO_AT_FAMILY + 1 &&
+			   CUCKOO_AT_ASKED_BITS == CUCKOO_AT_BASE_BITS + 1 &&
+			   CUCKOO_AT_LEVEL == CUCKOO_AT_ASKED_BITS + 1 &&
+			   CUCKOO_AT_FLAGS == CUCKOO_AT_LEVEL + 1 &&
+			   CUCKOO_AT_BASE == CUCKOO_AT_FLAGS + 1 &&
+			   CUCKOO_AT_TAG == CUCKOO_AT_BASE + 4 &&
+			   CUCKOO_AT_RESERVED == CUCKOO_AT_TAG + 2 &&
+			   CUCKOO_AT_ITEMS == CUCKOO_AT_RESERVED + 2 &&
+			   CUCKOO_AT_SEED == CUCKOO_AT_ITEMS + 8 &&
+			   CUCKOO_AT_BUCKETS == CUCKOO_AT_SEED + 8,
+			   "no gap and no overlap in the header");
+_Static_assert(CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
+
 #define WINDOWS_FROM		4096
 #define EXACT_WINDOWS_FROM	16384
 #define SMALL_BASE			32
@@ -261,37 +279,37 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 
 	if (size < CUCKOO_HEADER_SIZE)
 		return CUCKOO_BAD_SHORT;
-	if (image[0] != 'C' || image[1] != 'F')
+	if (memcmp(image + CUCKOO_AT_MAGIC, magic, sizeof(magic)) != 0)
 		return CUCKOO_BAD_MAGIC;
-	if (image[2] != CUCKOO_FORMAT_VERSION)
+	if (image[CUCKOO_AT_VERSION] != CUCKOO_FORMAT_VERSION)
 		return CUCKOO_BAD_VERSION;
-	if (image[3] > CUCKOO_FAMILY_LAST)
+	if (image[CUCKOO_AT_FAMILY] > CUCKOO_FAMILY_LAST)
 		return CUCKOO_BAD_FAMILY;
 
-	base_bits = image[4];
-	asked_bits = image[5];
-	level = image[6];
+	base_bits = image[CUCKOO_AT_BASE_BITS];
+	asked_bits = image[CUCKOO_AT_ASKED_BITS];
+	level = image[CUCKOO_AT_LEVEL];
 	if (asked_bits < CUCKOO_CORE_BITS || base_bits < asked_bits ||
 		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_CORE_BITS)
 		return CUCKOO_BAD_BITS;
 
-	h->items = cuckoo_load64(image + 16);
-	h->seed = cuckoo_load64(image + 24);
-	h->base = cuckoo_load32(image + 8);
-	h->tag = cuckoo_load16(image + 12);
-	h->family = image[3];
+	h->items = cuckoo_load64(image + CUCKOO_AT_ITEMS);
+	h->seed = cuckoo_load64(image + CUCKOO_AT_SEED);
+	h->base = cuckoo_load32(image + CUCKOO_AT_BASE);
+	h->tag = cuckoo_load16(image + CUCKOO_AT_TAG);
+	h->family = image[CUCKOO_AT_FAMILY];
 	h->base_bits = (uint8_t) base_bits;
 	h->asked_bits = (uint8_t) asked_bits;
 	h->level = (uint8_t) level;
 	cuckoo_header_derive(h);
 
-	if (image[7] != (h->windows ? CUCKOO_FLAG_WINDOWS : 0))
+	if (image[CUCKOO_AT_FLAGS] != (h->windows ? CUCKOO_FLAG_WINDOWS : 0))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
 		return CUCKOO_BAD_TAG;
-	if (cuckoo_load16(image + 14) != 0)
+	if (cuckoo_load16(image + CUCKOO_AT_RESERVED) != 0)
 		return CUCKOO_BAD_RESERVED;
 	/* m0 < 2^32 and level <= 24: no overflow */
 	buckets = (uint64_t) h->base << level;
@@ -303,19 +321,18 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 void
 cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 {
-	image[0] = 'C';
-	image[1] = 'F';
-	image[2] = CUCKOO_FORMAT_VERSION;
-	image[3] = h->family;
-	image[4] = h->base_bits;
-	image[5] = h->asked_bits;
-	image[6] = h->level;
-	image[7] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
-	cuckoo_store32(image + 8, h->base);
-	cuckoo_store16(image + 12, h->tag);
-	cuckoo_store16(image + 14, 0);
-	cuckoo_store64(image + 16, h->items);
-	cuckoo_store64(image + 24, h->seed);
+	memcpy(image + CUCKOO_AT_MAGIC, magic, sizeof(magic));
+	image[CUCKOO_AT_VERSION] = CUCKOO_FORMAT_VERSION;
+	image[CUCKOO_AT_FAMILY] = h->family;
+	image[CUCKOO_AT_BASE_BITS] = h->base_bits;
+	image[CUCKOO_AT_ASKED_BITS] = h->asked_bits;
+	image[CUCKOO_AT_LEVEL] = h->level;
+	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
+	cuckoo_store32(image + CUCKOO_AT_BASE, h->base);
+	cuckoo_store16(image + CUCKOO_AT_TAG, h->tag);
+	cuckoo_store16(image + CUCKOO_AT_RESERVED, 0);
+	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
+	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
 }
 
 CuckooStatus

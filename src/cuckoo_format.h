@@ -7,7 +7,7 @@
  * its base64 text says and what travels in binary.  It is the same on every
  * machine.  FORMAT.md is the prose specification.
  *
- *	bytes	field
+ *	bytes	field (CUCKOO_AT_... below)
  *	0-1		magic "CF"
  *	2		format version, 1
  *	3		element family (CuckooFamily); 0 while it is not known: in a
@@ -42,8 +42,27 @@
 
 #include "cuckoo_port.h"
 
-#define CUCKOO_FORMAT_VERSION			1
-#define CUCKOO_HEADER_SIZE		32
+#define CUCKOO_FORMAT_VERSION	1
+
+/* Where the fields of the byte table begin. */
+enum
+{
+	CUCKOO_AT_MAGIC = 0,
+	CUCKOO_AT_VERSION = 2,
+	CUCKOO_AT_FAMILY = 3,
+	CUCKOO_AT_BASE_BITS = 4,
+	CUCKOO_AT_ASKED_BITS = 5,
+	CUCKOO_AT_LEVEL = 6,
+	CUCKOO_AT_FLAGS = 7,
+	CUCKOO_AT_BASE = 8,
+	CUCKOO_AT_TAG = 12,
+	CUCKOO_AT_RESERVED = 14,
+	CUCKOO_AT_ITEMS = 16,
+	CUCKOO_AT_SEED = 24,
+	CUCKOO_AT_BUCKETS = 32
+};
+
+#define CUCKOO_HEADER_SIZE		CUCKOO_AT_BUCKETS
 #define CUCKOO_TAIL_SIZE		8	/* one 64-bit load is always in bounds */
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
@@ -224,7 +243,7 @@ extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
 static inline void
 cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 {
-	cuckoo_store64(image + 16, h->items);
+	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
 
 /* Checks a whole image; CUCKOO_OK or the reason to refuse it. */

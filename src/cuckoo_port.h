@@ -59,9 +59,9 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
- * CUCKOO_INLINE is for what the callers specialise by a constant argument, or
- * what would pass a struct through memory; CUCKOO_NOINLINE for what should not
- * take registers from the path beside it.
+ * CUCKOO_INLINE is for functions that callers specialise by a constant argument
+ * and for those that would pass a struct through memory.  CUCKOO_NOINLINE is for
+ * functions that would take registers from the path beside them.
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
@@ -78,8 +78,8 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
- * x, of which the compiler shall not know how it came about: else clang makes a
- * branch in a loop of a mask that a comparison gives.
+ * Hides the origin of x from the optimizer.  Without it clang turns a mask that
+ * comes from a comparison into a branch in a loop.
  */
 static inline uint64_t
 cuckoo_opaque(uint64_t x)
@@ -91,8 +91,8 @@ cuckoo_opaque(uint64_t x)
 }
 
 /*
- * a if c, else b, where c is a toss-up: by a conditional move, which a compiler
- * takes for a branch unless it is told.
+ * a if c, else b, by a conditional move: c is a toss-up, and unless it is told
+ * so, a compiler makes a branch of it.
  */
 static inline uint64_t
 cuckoo_select(bool c, uint64_t a, uint64_t b)
@@ -106,8 +106,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 }
 
 /*
- * Two words are computed with at once in the vector registers that every x86-64
- * has; elsewhere one by one.
+ * Every x86-64 has vector registers that hold two words at once; other machines
+ * compute with one word after the other.
  */
 #if ((defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)) && \
 	!defined(CUCKOO_PORTABLE)
@@ -118,8 +118,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 #endif
 
 /*
- * Byte order is found out by the compiler where it says so; elsewhere the
- * bytes are put together one by one, which is right on every machine.
+ * Where the compiler does not tell the byte order, bytes are put together one by
+ * one, which is right on every machine.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
 	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)
