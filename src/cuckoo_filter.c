@@ -78,9 +78,9 @@ copies_of(uint32_t matches)
  * else in bits.
  */
 static CUCKOO_INLINE uint64_t
-narrow_place(const CuckooHeader *h, uint64_t pos)
+narrow_place(const CuckooHeader *h, uint64_t pos, bool whole)
 {
-	return pos * h->stride;
+	return pos * (whole ? h->bucket_bytes : h->bucket_bits);
 }
 
 static CUCKOO_INLINE uint64_t
@@ -185,8 +185,8 @@ narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 
-	return narrow_contains_at(h, image, hash, narrow_place(h, pair.pos1),
-							  narrow_place(h, pair.pos2),
+	return narrow_contains_at(h, image, hash, narrow_place(h, pair.pos1, whole),
+							  narrow_place(h, pair.pos2, whole),
 							  narrow_lanes(h, hash, grown), whole);
 }
 
@@ -260,8 +260,8 @@ narrow_batch(const CuckooHeader *h, const uint8_t *image,
 		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
 
 		at[i].lanes = narrow_lanes(h, hashes[i], grown);
-		at[i].place1 = narrow_place(h, pair.pos1);
-		at[i].place2 = narrow_place(h, pair.pos2);
+		at[i].place1 = narrow_place(h, pair.pos1, whole);
+		at[i].place2 = narrow_place(h, pair.pos2, whole);
 		CUCKOO_PREFETCH(image + narrow_byte(at[i].place1, whole));
 		CUCKOO_PREFETCH(image + narrow_byte(at[i].place2, whole));
 	}
@@ -597,8 +597,8 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-	uint64_t	place1 = narrow_place(h, pair.pos1);
-	uint64_t	place2 = narrow_place(h, pair.pos2);
+	uint64_t	place1 = narrow_place(h, pair.pos1, whole);
+	uint64_t	place2 = narrow_place(h, pair.pos2, whole);
 	CuckooLaneHits hits =
 		cuckoo_pair_lane_hits(narrow_bucket(image, place1, whole),
 							  narrow_bucket(image, place2, whole),

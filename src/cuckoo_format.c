@@ -127,21 +127,22 @@ cuckoo_max_items(const CuckooHeader *h)
 void
 cuckoo_header_derive(CuckooHeader *h)
 {
+	uint32_t	base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
 	int			lane;
 
 	h->bits = (uint8_t) (h->base_bits - h->level);
 	h->windows = has_windows(h->base);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
-	h->base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
 	h->moves = cuckoo_moves[h->windows];
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
-	h->ext_mask = h->base_mask &
+	h->ext_mask = base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
 	h->narrow = h->bits <= CUCKOO_NARROW_BITS;
 	h->whole = h->narrow && h->bits % 2 == 1;
 	h->plain = h->whole && h->level == 0;
-	h->stride = (uint32_t) cuckoo_bucket_bits(h->bits) / (h->whole ? 8 : 1);
-	h->lane_mask = h->base_mask & ~UINT32_C(15);
+	h->bucket_bits = (uint32_t) cuckoo_bucket_bits(h->bits);
+	h->bucket_bytes = h->bucket_bits / 8;
+	h->lane_mask = base_mask & ~UINT32_C(15);
 
 	lane = h->bits - 4;
 	h->lane_size = UINT64_C(1) << lane;

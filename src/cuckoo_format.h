@@ -137,9 +137,13 @@ typedef enum CuckooStatus
 /* What follows from a core, see cuckoo_index.h. */
 typedef uint64_t CuckooMove;
 
-/* The header of an image, decoded, with what follows from it. */
+/*
+ * The header of an image, decoded: what is stored, and what
+ * cuckoo_header_derive() finds from that.
+ */
 typedef struct CuckooHeader
 {
+	/* stored */
 	uint64_t	items;
 	uint64_t	seed;
 	uint32_t	base;			/* m0 */
@@ -149,24 +153,26 @@ typedef struct CuckooHeader
 	uint8_t		asked_bits;		/* ft */
 	uint8_t		level;			/* g */
 
-	/* derived, for lookups to have at hand */
+	/* derived: the geometry */
 	uint8_t		bits;			/* f = f0 - g */
 	bool		windows;
 	uint32_t	buckets;		/* m0 * 2^g */
-	uint32_t	base_mask;		/* the low f0 bits */
-	uint32_t	stride;			/* narrow: a bucket's bytes if whole, else bits */
-	uint32_t	lane_mask;		/* base_mask without the low nibble */
+
+	/* derived: for lookups and changes of one element */
+	uint32_t	bucket_bits;
+	uint32_t	bucket_bytes;	/* if a bucket is whole bytes */
 	uint32_t	level_mask;		/* the low g bits */
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
+	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
 	bool		narrow;			/* f is CUCKOO_NARROW_BITS at most */
 	bool		whole;			/* narrow, and a bucket is whole bytes */
 	bool		plain;			/* whole, and level 0 */
 	const CuckooMove *moves;	/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
-	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
+	uint64_t	lane_tops;		/* highest bit of each lane */
+	uint64_t	lane_rest;		/* the other bits of each lane */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */
-	uint64_t	lane_tops;		/* highest */
-	uint64_t	lane_rest;		/* all but the highest */
+	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
 
