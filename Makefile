@@ -58,7 +58,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist $(tasks),$(goals)),)
+ifneq ($(filter-out unit dist build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -106,7 +106,7 @@ endif
 # of their own for each compiler.  RUN is the emulator for one of another
 # processor, such as RUN='qemu-s390x -L /usr/s390x-linux-gnu'
 # with CC=s390x-linux-gnu-gcc, of which the bytes of numbers go the other way.
-core = src/cuckoo_format.c src/cuckoo_tables.c src/cuckoo_filter.c src/cuckoo_build.c
+core = $(addprefix src/cuckoo_,$(addsuffix .c,tables format validate filter build))
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
@@ -121,6 +121,11 @@ $(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
+
+# the micro-benchmark of the core, for bench/run.sh
+build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
 
 .PHONY: unit
 unit: $(unit_tests) $(portable_tests)

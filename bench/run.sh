@@ -33,9 +33,7 @@ beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
 
 echo
 echo "The core, nanoseconds an item, fpp 0.001 (bench/bench_core.c):"
-mkdir -p build
-${CC:-cc} -std=c11 -O2 -DNDEBUG -Isrc -o build/bench_core bench/bench_core.c \
-	src/cuckoo_tables.c src/cuckoo_format.c src/cuckoo_filter.c src/cuckoo_build.c -lm
+make -sB build/bench_core
 # shellcheck disable=SC2086 # a list of numbers
 build/bench_core ${ITEMS:-} | tee build/core
 echo

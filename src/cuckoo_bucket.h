@@ -23,29 +23,7 @@
 #define CUCKOO_BUCKET_H
 
 #include "cuckoo_format.h"
-
-#define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
-#define CUCKOO_CODE_BITS	12
-#define CUCKOO_CODE_MASK	0xfff
-#define CUCKOO_CODES_ZERO	816 /* those that begin with a zero nibble */
-#define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
-
-/*
- * The tables that buckets and what is in them need, see cuckoo_tables.c.  They
- * are one object, as the address of each would cost an instruction.
- */
-typedef struct CuckooTables
-{
-	/* of a code, slot 0 in the low bits; of what is no code, all zero */
-	uint16_t	nibbles[CUCKOO_CODE_MASK + 1];
-	uint16_t	core_nibbles[256];	/* low nibble of a core (0 is 1), four times */
-	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, for slot i */
-	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
-	uint16_t	code_terms[4][16];	/* of nibbles, slot by slot */
-	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
-} CuckooTables;
-
-extern const CuckooTables cuckoo_tables;
+#include "cuckoo_tables.h"
 
 /* The bits of a bucket; above them are bits of its neighbour. */
 typedef struct CuckooBits
@@ -53,18 +31,6 @@ typedef struct CuckooBits
 	uint64_t	lo;
 	uint64_t	hi;				/* f > CUCKOO_NARROW_BITS only */
 } CuckooBits;
-
-static inline int
-cuckoo_bucket_bits(int f)
-{
-	return 4 * f - 4;
-}
-
-static inline uint64_t
-cuckoo_low_mask(int bits)
-{
-	return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
-}
 
 /* Where the bucket at `pos` begins: the byte, from the first bucket on. */
 static inline uint64_t

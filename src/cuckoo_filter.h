@@ -20,6 +20,7 @@
 #define CUCKOO_FILTER_H
 
 #include "cuckoo_format.h"
+#include "cuckoo_validate.h"
 
 #define CUCKOO_MAX_COPIES	2
 

@@ -30,10 +30,7 @@
  *
  * cuckoo_header_read() refuses every header whose sizes do not agree with the
  * length of the image, so whoever got a CuckooHeader from it may access all
- * buckets.  cuckoo_validate() refuses besides what the header cannot know:
- * impossible bucket contents and a wrong number of items.  It is the only
- * validator; text input, binary receive, the cast from bytea and the tests
- * share it.
+ * buckets.  What the header cannot know, cuckoo_validate() checks.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,6 +38,7 @@
 #define CUCKOO_FORMAT_H
 
 #include "cuckoo_port.h"
+#include "cuckoo_tables.h"
 
 #define CUCKOO_FORMAT_VERSION	1
 
@@ -69,6 +67,13 @@ enum
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
 #define CUCKOO_WINDOW			128 /* buckets of a window */
 #define CUCKOO_FLAG_WINDOWS		0x01
+
+/* What a bucket is made of, see cuckoo_bucket.h. */
+#define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
+#define CUCKOO_CODE_BITS	12
+#define CUCKOO_CODE_MASK	0xfff
+#define CUCKOO_CODES_ZERO	816 /* those that begin with a zero nibble */
+#define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
 
 /*
  * 512 MiB, so that base64 of it (683 MiB) still is a PostgreSQL datum (under
@@ -134,9 +139,6 @@ typedef enum CuckooStatus
 	CUCKOO_BAD_ITEMS
 } CuckooStatus;
 
-/* What follows from a core, see cuckoo_index.h. */
-typedef uint64_t CuckooMove;
-
 /*
  * The header of an image, decoded: what is stored, and what
  * cuckoo_header_derive() finds from that.
@@ -175,6 +177,20 @@ typedef struct CuckooHeader
 	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
+
+/* Bits of a bucket of four fingerprints of f bits. */
+static inline int
+cuckoo_bucket_bits(int f)
+{
+	return 4 * f - 4;
+}
+
+/* The low `bits` bits, 0 to 64. */
+static inline uint64_t
+cuckoo_low_mask(int bits)
+{
+	return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
+}
 
 /*
  * Fills in a decoded header for a new, empty filter at level 0.
@@ -251,9 +267,6 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 {
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
-
-/* Checks a whole image; CUCKOO_OK or the reason to refuse it. */
-extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
 /* Says in a lower-case phrase what a status means. */
 extern const char *cuckoo_status_text(CuckooStatus status);

@@ -36,16 +36,7 @@
 #define CUCKOO_INDEX_H
 
 #include "cuckoo_format.h"
-
-/*
- * The moves of all cores in filters without windows and with; CuckooHeader
- * points to those of the filter.  Those of 0, which 1 replaces, are those of 1.
- *
- * A move is one word, to be read at once: in the high half the low one of H for
- * far, which is 0 for no core (test_index.c), and 0 for near; in the low half P
- * at the last level << 8 for far, d for near.
- */
-extern const CuckooMove cuckoo_moves[2][256];
+#include "cuckoo_tables.h"
 
 /*
  * A fingerprint at the filter's level and its two positions.  These are 64 bits

@@ -4,8 +4,7 @@
  *		What the core needs of compiler, machine and surroundings; what these
  *		have is found out here only.
  *
- * The core (port, format, bucket, index, filter, build) includes libc headers
- * only.  It never allocates, never prints and never fails other than by a
+ * The core (core in the Makefile lists its files) includes libc headers only.  It never allocates, never prints and never fails other than by a
  * status.  Inside PostgreSQL (CUCKOO_IN_POSTGRES) its long loops let a cancel
  * request through and its assertions are PostgreSQL's; alone (unit tests,
  * fuzzers, micro-benchmark) the former is nothing and the latter are libc's.

@@ -20,8 +20,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_bucket.h"
-#include "cuckoo_index.h"
+#include "cuckoo_format.h"
+#include "cuckoo_tables.h"
 
 /*
  * Dn(p) lists the quadruples that begin with the three nibbles in p and whose
@@ -86,6 +86,9 @@
 _Static_assert(sizeof((const uint16_t[]) {QUADRUPLES}) ==
 			   CUCKOO_CODES * sizeof(uint16_t),
 			   "all sorted quadruples, each once");
+_Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
+			   (CUCKOO_CODE_MASK + 1) * sizeof(uint16_t),
+			   "an entry for whatever 12 bits can be");
 
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
