@@ -109,8 +109,8 @@ typedef struct CuckooLaneHits
  * 6-1): (x - ones) & ~x & tops.
  *
  * In vector registers that is no fewer instructions.  It is for the general
- * registers, which it leaves to the lookups that follow (cuckoo_filter.c, on
- * lookups in narrow buckets).
+ * registers, which it leaves to the lookups that follow (cuckoo_match.h, on
+ * narrow buckets).
  */
 static CUCKOO_INLINE CuckooLaneHits
 cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
@@ -213,7 +213,8 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
  * Lane hits of a narrow bucket as slots: bit i is slot i.
  *
  * Four bits at a distance d are gathered by a multiplication with four bits at
- * a distance d - 1: the product has them side by side, and all others elsewhere.
+ * a distance d - 1: the product has them side by side, and all others
+ * elsewhere.
  * The factor is such that they are its highest.
  */
 static inline uint32_t

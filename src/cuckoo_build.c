@@ -10,10 +10,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_bucket.h"
 #include "cuckoo_build.h"
-#include "cuckoo_filter.h"
-#include "cuckoo_index.h"
+#include "cuckoo_table.h"
 
 #define AHEAD			32		/* elements whose buckets are prefetched */
 #define PAUSE_EVERY		65536	/* elements between looks for a cancel */

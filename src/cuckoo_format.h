@@ -67,6 +67,7 @@ enum
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
 #define CUCKOO_WINDOW			128 /* buckets of a window */
 #define CUCKOO_FLAG_WINDOWS		0x01
+#define CUCKOO_MAX_COPIES		2	/* of one fingerprint in one pair of buckets */
 
 /* What a bucket is made of, see cuckoo_bucket.h. */
 #define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
@@ -160,7 +161,7 @@ typedef struct CuckooHeader
 	bool		windows;
 	uint32_t	buckets;		/* m0 * 2^g */
 
-	/* derived: for lookups and changes of one element */
+	/* derived: for lookups and changes of one element, see cuckoo_match.h */
 	uint32_t	bucket_bits;
 	uint32_t	bucket_bytes;	/* if a bucket is whole bytes */
 	uint32_t	level_mask;		/* the low g bits */
@@ -171,10 +172,10 @@ typedef struct CuckooHeader
 	bool		plain;			/* whole, and level 0 */
 	const CuckooMove *moves;	/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
+	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
+	uint64_t	lane_size;		/* 2 ^ bits of a lane */
 	uint64_t	lane_tops;		/* highest bit of each lane */
 	uint64_t	lane_rest;		/* the other bits of each lane */
-	uint64_t	lane_size;		/* 2 ^ bits of a lane */
-	uint64_t	lane_factor;	/* lane_ones >> 4, see narrow_lanes() */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
 

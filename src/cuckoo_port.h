@@ -4,10 +4,13 @@
  *		What the core needs of compiler, machine and surroundings; what these
  *		have is found out here only.
  *
- * The core (core in the Makefile lists its files) includes libc headers only.  It never allocates, never prints and never fails other than by a
- * status.  Inside PostgreSQL (CUCKOO_IN_POSTGRES) its long loops let a cancel
- * request through and its assertions are PostgreSQL's; alone (unit tests,
- * fuzzers, micro-benchmark) the former is nothing and the latter are libc's.
+ * The core is, from the ground up: port, tables, format, bucket and index,
+ * match and table, lookup, change and build; and validate, above bucket.  A
+ * file includes those below it, and libc headers, only.  The core never
+ * allocates, never prints and never fails other than by a status.  Inside
+ * PostgreSQL (CUCKOO_IN_POSTGRES) its long loops let a cancel request through
+ * and its assertions are PostgreSQL's; alone (unit tests, fuzzers,
+ * micro-benchmark) the former is nothing and the latter are libc's.
  *
  * All multi-byte numbers of an image are little-endian and unaligned; they
  * are read and written by the functions below and nothing else.  Compilers
@@ -59,8 +62,11 @@ cuckoo_check_interrupts(void)
 
 /*
  * CUCKOO_INLINE is for functions that callers specialise by a constant argument
- * and for those that would pass a struct through memory.  CUCKOO_NOINLINE is for
- * functions that would take registers from the path beside them.
+ * and for those that would pass a struct through memory.  CUCKOO_NOINLINE is
+ * for functions that would take registers from the path beside them.
+ * CUCKOO_INTERNAL is for functions that only other files of the core call: they
+ * are called directly even where the linker lets other libraries replace what
+ * is extern.
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
@@ -68,12 +74,14 @@ cuckoo_check_interrupts(void)
 #define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
 #define CUCKOO_INLINE		inline __attribute__((always_inline))
 #define CUCKOO_NOINLINE		__attribute__((noinline))
+#define CUCKOO_INTERNAL		__attribute__((visibility("hidden")))
 #else
 #define CUCKOO_PREFETCH(p)	((void) (p))
 #define CUCKOO_LIKELY(c)	(c)
 #define CUCKOO_UNLIKELY(c)	(c)
 #define CUCKOO_INLINE		inline
 #define CUCKOO_NOINLINE
+#define CUCKOO_INTERNAL
 #endif
 
 /*
@@ -117,8 +125,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 #endif
 
 /*
- * Where the compiler does not tell the byte order, bytes are put together one by
- * one, which is right on every machine.
+ * Where the compiler does not tell the byte order, bytes are put together one
+ * by one, which is right on every machine.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
 	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)

@@ -99,7 +99,7 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 	ROW16(M, r##8), ROW16(M, r##9), ROW16(M, r##a), ROW16(M, r##b), \
 	ROW16(M, r##c), ROW16(M, r##d), ROW16(M, r##e), ROW16(M, r##f)
 
-/* The low nibble of a core, in all four places; a core of 0 is replaced by 1. */
+/* The low nibble of a core, in all four places.  1 replaces a core of 0. */
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*

@@ -1,0 +1,265 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_change.c
+ *		Insert, remove, grow, shrink.
+ *
+ * Copies, growth and the walk of evictions (cuckoo_table.c) are ours; the rest
+ * is the cuckoo filter of Fan et al., see cuckoo_lookup.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_change.h"
+#include "cuckoo_match.h"
+#include "cuckoo_table.h"
+
+CuckooStatus
+cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
+		return CUCKOO_UNCHANGED;
+	if (cuckoo_place(&table, pair.fp, (uint32_t) pair.pos1,
+					 (uint32_t) pair.pos2, hash) != CUCKOO_OK)
+	{
+		if (cuckoo_is_crafted(h, h->items))
+			return CUCKOO_CRAFTED;
+		return h->bits > CUCKOO_CORE_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
+	}
+	h->items++;
+	cuckoo_header_write(h, image);
+	return CUCKOO_OK;
+}
+
+static CUCKOO_NOINLINE CuckooStatus
+remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+	uint32_t	matches = cuckoo_image_matches(h, image, pair);
+
+	if (cuckoo_copies_of(matches) != 1)
+		return CUCKOO_UNCHANGED;
+	cuckoo_table_replace(&table,
+						 (uint32_t) (matches < 1 << CUCKOO_SLOTS ? pair.pos1 :
+									 pair.pos2), pair.fp, 0);
+	h->items--;
+	cuckoo_header_write_items(h, image);
+	return CUCKOO_OK;
+}
+
+/*
+ * Takes a fingerprint out of the bucket at a place, in which one lane agrees,
+ * if its nibble does too.
+ *
+ * Once slot i is empty it sorts first: the slots before i move up by one, those
+ * after stay, which can be done to lanes and nibbles where they are.
+ */
+static CUCKOO_INLINE CuckooStatus
+remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+		   uint64_t place, bool whole)
+{
+	uint8_t    *p = image + cuckoo_narrow_byte(place, whole);
+	int			shift = cuckoo_narrow_shift(place, whole);
+	uint64_t	bucket = cuckoo_load64(p) >> shift;
+	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
+	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
+	uint64_t	change;
+
+	if (CUCKOO_UNLIKELY(((nibbles ^ cuckoo_tables.core_nibbles[hash & 0xff]) &
+						 cuckoo_tables.slot_nibbles[slot]) != 0))
+		return CUCKOO_UNCHANGED;
+
+	hit = hit * 2 - 1;			/* all bits up to lane i */
+	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
+	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) * h->lane_size;
+	change &= hit;
+	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
+	cuckoo_store64(p, cuckoo_load64(p) ^ change << shift);
+	h->items--;
+	cuckoo_header_write_items(h, image);
+	return CUCKOO_OK;
+}
+
+/* As half_hit() and whole_hit(). */
+static CUCKOO_NOINLINE CuckooStatus
+remove_half_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				uint64_t place)
+{
+	return remove_hit(h, image, hash, hit, place, false);
+}
+
+static CUCKOO_NOINLINE CuckooStatus
+remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				 uint64_t place)
+{
+	return remove_hit(h, image, hash, hit, place, true);
+}
+
+/*
+ * As in lookups, narrow buckets have a path of their own, without a branch on
+ * which bucket or slot it is.  It is taken when cuckoo_pair_lane_hits() finds a
+ * single lane, which then does agree.
+ */
+static CUCKOO_INLINE CuckooStatus
+remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
+			  bool whole)
+{
+	CuckooPair	pair = cuckoo_positions(h, hash, grown);
+	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
+	CuckooLaneHits hits =
+		cuckoo_pair_lane_hits(cuckoo_narrow_bucket(image, place1, whole),
+							  cuckoo_narrow_bucket(image, place2, whole),
+							  cuckoo_narrow_lanes(h, hash, grown), h);
+	uint64_t	place;
+
+	if (hits.any == 0)
+		return CUCKOO_UNCHANGED;
+	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
+		return remove_any(h, image, hash);
+	place = cuckoo_select(hits.first != 0, place1, place2);
+	return whole ? remove_whole_hit(h, image, hash, hits.any, place)
+		: remove_half_hit(h, image, hash, hits.any, place);
+}
+
+/* The kinds of filters, as in cuckoo_contains() */
+static CUCKOO_NOINLINE CuckooStatus
+remove_from_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	if (h->whole)
+		return remove_narrow(h, image, hash, true, true);
+	if (!h->narrow)
+		return remove_any(h, image, hash);
+	return h->level > 0 ? remove_narrow(h, image, hash, true, false)
+		: remove_narrow(h, image, hash, false, false);
+}
+
+CuckooStatus
+cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	if (!h->plain)
+		return remove_from_other(h, image, hash);
+	return remove_narrow(h, image, hash, false, true);
+}
+
+/*
+ * The fingerprint at the level above of an entry found at j, and in `half`
+ * whether it moves to the upper half of the buckets; and back.
+ */
+static inline uint32_t
+fingerprint_up(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t *half)
+{
+	uint32_t	core = fp & 0xff;
+	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
+
+	*half = (ext & 1) ^ cuckoo_growth_flip(h, j, core, h->level);
+	return core | ext >> 1 << CUCKOO_CORE_BITS;
+}
+
+static inline uint32_t
+fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
+{
+	uint32_t	core = fp & 0xff;
+	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
+	uint32_t	bit = half ^ cuckoo_growth_flip(h, j, core, h->level - 1);
+
+	return core | (ext << 1 | bit) << CUCKOO_CORE_BITS;
+}
+
+void
+cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
+			CuckooHeader *h, uint8_t *image)
+{
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	uint32_t	j = 0;
+
+	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);
+	for (uint32_t pos = 0; pos < old->buckets; pos++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+		uint32_t	halves[2][CUCKOO_SLOTS] = {{0}};
+
+		if (pos % 65536 == 0)
+			cuckoo_check_interrupts();
+		cuckoo_table_get(&from, pos, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			uint32_t	half,
+						fp;
+
+			if (slots[i] == 0)
+				continue;
+			fp = fingerprint_up(old, j, slots[i], &half);
+			halves[half][i] = fp;
+		}
+		cuckoo_table_put(&to, pos, halves[0]);
+		cuckoo_table_put(&to, pos + old->buckets, halves[1]);
+		if (++j == old->base)
+			j = 0;
+	}
+	cuckoo_header_write(h, image);
+}
+
+/* The up to eight entries of a bucket one level down, and their number. */
+static int
+merged_bucket(const CuckooTable *from, uint32_t pos, uint32_t j,
+			  uint32_t merged[2 * CUCKOO_SLOTS])
+{
+	uint32_t	half_buckets = from->header->buckets / 2;
+	int			n = 0;
+
+	for (uint32_t half = 0; half < 2; half++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		cuckoo_table_get(from, pos + half * half_buckets, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+			if (slots[i] != 0)
+				merged[n++] = fingerprint_down(from->header, j, slots[i], half);
+	}
+	return n;
+}
+
+CuckooStatus
+cuckoo_shrink(const CuckooHeader *old, const uint8_t *old_image,
+			  CuckooHeader *h, uint8_t *image)
+{
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
+
+	CUCKOO_ASSERT(h->level == old->level - 1 && h->base == old->base);
+	if (h->items > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+
+	/* first what stays where it is, then what found its bucket full */
+	for (int overflow = 0; overflow < 2; overflow++)
+	{
+		uint32_t	j = 0;
+
+		for (uint32_t pos = 0; pos < h->buckets; pos++)
+		{
+			uint32_t	merged[2 * CUCKOO_SLOTS] = {0};
+			int			n = merged_bucket(&from, pos, j, merged);
+
+			if (pos % 65536 == 0)
+				cuckoo_check_interrupts();
+			if (!overflow)
+				cuckoo_table_put(&to, pos, merged);
+			for (int i = CUCKOO_SLOTS; overflow && i < n; i++)
+			{
+				uint32_t	other = cuckoo_alternate(h, pos, merged[i]);
+
+				if (cuckoo_place(&to, merged[i], pos, other, merged[i]) !=
+					CUCKOO_OK)
+					return CUCKOO_FULL;
+			}
+			if (++j == h->base)
+				j = 0;
+		}
+	}
+	cuckoo_header_write(h, image);
+	return CUCKOO_OK;
+}

@@ -1,0 +1,277 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_lookup.c
+ *		Is an element in the filter, and how often?
+ *
+ * B. Fan, D. G. Andersen, M. Kaminsky, M. D. Mitzenmacher: Cuckoo Filter:
+ * Practically Better Than Bloom.  CoNEXT 2014.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_lookup.h"
+#include "cuckoo_match.h"
+
+/* Lookups whose memory accesses overlap. */
+#define BATCH				64
+
+/* In buckets of any kind. */
+static CUCKOO_NOINLINE bool
+any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return cuckoo_image_matches(h, image, cuckoo_pair(h, hash)) != 0;
+}
+
+/*
+ * Is it in one of two buckets, given the lanes of either that agree by
+ * cuckoo_pair_lane_hits(), and where the first bucket that has such a lane
+ * begins?
+ *
+ * Mostly it is one lane, and its nibble agrees too.  Of several some may not
+ * agree, or be the other bucket's, but the lowest of the bucket's own does: if
+ * the nibbles of all of them agree, so does that one's.
+ */
+static CUCKOO_INLINE bool
+narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		   uint64_t hits, uint64_t place, bool whole)
+{
+	uint64_t	bucket = cuckoo_narrow_bucket(image, place, whole);
+	uint32_t	other = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
+		cuckoo_tables.core_nibbles[hash & 0xff];
+	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
+
+	return CUCKOO_LIKELY((other & cuckoo_tables.slot_nibbles[slots]) == 0) ||
+		any_contains(h, image, hash);
+}
+
+/* Functions of their own, to leave registers to the part before the hit. */
+static CUCKOO_NOINLINE bool
+half_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		 uint64_t hits, uint64_t place)
+{
+	return narrow_hit(h, image, hash, hits, place, false);
+}
+
+static CUCKOO_NOINLINE bool
+whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		  uint64_t hits, uint64_t place)
+{
+	return narrow_hit(h, image, hash, hits, place, true);
+}
+
+/*
+ * Whether any lane agrees is the only branch, as in cuckoo_pair_matches():
+ * which bucket it is in is selected.  `lanes` are cuckoo_narrow_lanes().
+ */
+static CUCKOO_INLINE bool
+narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
+{
+	CuckooLaneHits hits =
+		cuckoo_pair_lane_hits(cuckoo_narrow_bucket(image, place1, whole),
+							  cuckoo_narrow_bucket(image, place2, whole), lanes, h);
+	uint64_t	place;
+
+	if (CUCKOO_LIKELY(hits.any == 0))
+		return false;
+	place = cuckoo_select(hits.first != 0, place1, place2);
+	return whole ? whole_hit(h, image, hash, hits.any, place)
+		: half_hit(h, image, hash, hits.any, place);
+}
+
+static CUCKOO_INLINE bool
+narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				bool grown, bool whole)
+{
+	CuckooPair	pair = cuckoo_positions(h, hash, grown);
+
+	return narrow_contains_at(h, image, hash,
+							  cuckoo_narrow_place(h, pair.pos1, whole),
+							  cuckoo_narrow_place(h, pair.pos2, whole),
+							  cuckoo_narrow_lanes(h, hash, grown), whole);
+}
+
+/*
+ * Whether the filter has grown is a constant too.  The kinds of filters are
+ * functions of their own, so that none takes registers from another.
+ */
+static CUCKOO_NOINLINE bool
+grown_whole_contains(const CuckooHeader *h, const uint8_t *image,
+					 uint64_t hash)
+{
+	return narrow_contains(h, image, hash, true, true);
+}
+
+static CUCKOO_NOINLINE bool
+grown_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return narrow_contains(h, image, hash, true, false);
+}
+
+static CUCKOO_NOINLINE bool
+level0_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return narrow_contains(h, image, hash, false, false);
+}
+
+static CUCKOO_NOINLINE bool
+other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	if (h->whole)
+		return grown_whole_contains(h, image, hash);
+	if (!h->narrow)
+		return any_contains(h, image, hash);
+	return h->level > 0 ? grown_contains(h, image, hash)
+		: level0_contains(h, image, hash);
+}
+
+bool
+cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	if (!h->plain)
+		return other_contains(h, image, hash);
+	return narrow_contains(h, image, hash, false, true);
+}
+
+int
+cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	return cuckoo_copies_of(cuckoo_image_matches(h, image, cuckoo_pair(h, hash)));
+}
+
+typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
+							   const uint64_t *hashes, size_t n, bool *found);
+
+/* A part of a batch, in narrow buckets; `grown` and `whole` as above. */
+static CUCKOO_INLINE void
+narrow_batch(const CuckooHeader *h, const uint8_t *image,
+			 const uint64_t *hashes, size_t n, bool *found, bool grown,
+			 bool whole)
+{
+	struct
+	{
+		uint64_t	lanes;
+		uint64_t	place1;
+		uint64_t	place2;
+	}			at[BATCH];
+
+	/* all reads are under way before the first is waited for */
+	for (size_t i = 0; i < n; i++)
+	{
+		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
+
+		at[i].lanes = cuckoo_narrow_lanes(h, hashes[i], grown);
+		at[i].place1 = cuckoo_narrow_place(h, pair.pos1, whole);
+		at[i].place2 = cuckoo_narrow_place(h, pair.pos2, whole);
+		CUCKOO_PREFETCH(image + cuckoo_narrow_byte(at[i].place1, whole));
+		CUCKOO_PREFETCH(image + cuckoo_narrow_byte(at[i].place2, whole));
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i] = narrow_contains_at(h, image, hashes[i], at[i].place1,
+									  at[i].place2, at[i].lanes, whole);
+}
+
+/* The kinds of filters, as in cuckoo_contains(). */
+static CUCKOO_NOINLINE void
+plain_batch(const CuckooHeader *h, const uint8_t *image,
+			const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, false, true);
+}
+
+static CUCKOO_NOINLINE void
+grown_whole_batch(const CuckooHeader *h, const uint8_t *image,
+				  const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, true, true);
+}
+
+static CUCKOO_NOINLINE void
+grown_batch(const CuckooHeader *h, const uint8_t *image,
+			const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, true, false);
+}
+
+static CUCKOO_NOINLINE void
+level0_batch(const CuckooHeader *h, const uint8_t *image,
+			 const uint64_t *hashes, size_t n, bool *found)
+{
+	narrow_batch(h, image, hashes, n, found, false, false);
+}
+
+static CUCKOO_INLINE void
+prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos1, h->bits));
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+}
+
+void
+cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+{
+	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
+}
+
+/* The same in buckets of any kind. */
+static CUCKOO_NOINLINE void
+any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
+		  size_t n, bool *found)
+{
+	CuckooPair	pairs[BATCH];
+
+	for (size_t i = 0; i < n; i++)
+	{
+		pairs[i] = cuckoo_pair(h, hashes[i]);
+		prefetch_pair(h, image, pairs[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i] = cuckoo_image_matches(h, image, pairs[i]) != 0;
+}
+
+void
+cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
+					  const uint64_t *hashes, size_t n, bool *found)
+{
+	/* parts differ by one at most, as in a small one little would overlap */
+	size_t		parts = (n + BATCH - 1) / BATCH;
+	size_t		begin = 0;
+	BatchFunction batch = h->plain ? plain_batch
+		: h->whole ? grown_whole_batch
+		: !h->narrow ? any_batch
+		: h->level > 0 ? grown_batch : level0_batch;
+
+	for (size_t part = 0; part < parts; part++)
+	{
+		size_t		count = (n - begin) / (parts - part);
+
+		if (part % 1024 == 0)
+			cuckoo_check_interrupts();
+		batch(h, image, hashes + begin, count, found + begin);
+		begin += count;
+	}
+}
+
+void
+cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
+{
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	probe->fp = pair.fp;
+	probe->pos[0] = pair.pos1;
+	probe->pos[1] = pair.pos2;
+	probe->length = cuckoo_bucket_reach(h->bits);
+	for (int i = 0; i < 2; i++)
+		probe->offset[i] = CUCKOO_HEADER_SIZE +
+			cuckoo_bucket_byte(probe->pos[i], h->bits);
+}
+
+int
+cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
+					const uint8_t *bytes0, const uint8_t *bytes1)
+{
+	CuckooPair	pair = {probe->fp, probe->pos[0], probe->pos[1]};
+
+	return cuckoo_copies_of(cuckoo_pair_matches(h, pair, bytes0, bytes1));
+}
