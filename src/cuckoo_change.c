@@ -32,8 +32,9 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	return CUCKOO_OK;
 }
 
+/* From wide buckets, and right in all. */
 static CUCKOO_NOINLINE CuckooStatus
-remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
+remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
@@ -82,10 +83,10 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	return CUCKOO_OK;
 }
 
-/* As half_hit() and whole_hit(). */
+/* As shared_hit() and whole_hit(). */
 static CUCKOO_NOINLINE CuckooStatus
-remove_half_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				uint64_t place)
+remove_shared_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				  uint64_t place)
 {
 	return remove_hit(h, image, hash, hit, place, false);
 }
@@ -118,30 +119,38 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (hits.any == 0)
 		return CUCKOO_UNCHANGED;
 	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
-		return remove_any(h, image, hash);
+		return remove_wide(h, image, hash);
 	place = cuckoo_select(hits.first != 0, place1, place2);
 	return whole ? remove_whole_hit(h, image, hash, hits.any, place)
-		: remove_half_hit(h, image, hash, hits.any, place);
+		: remove_shared_hit(h, image, hash, hits.any, place);
 }
 
-/* The kinds of filters, as in cuckoo_contains() */
-static CUCKOO_NOINLINE CuckooStatus
-remove_from_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
-{
-	if (h->whole)
-		return remove_narrow(h, image, hash, true, true);
-	if (!h->narrow)
-		return remove_any(h, image, hash);
-	return h->level > 0 ? remove_narrow(h, image, hash, true, false)
-		: remove_narrow(h, image, hash, false, false);
+#define REMOVE(name, grown, whole) \
+static CUCKOO_NOINLINE CuckooStatus \
+remove_##name(CuckooHeader *h, uint8_t *image, uint64_t hash) \
+{ \
+	return remove_narrow(h, image, hash, grown, whole); \
 }
 
+CUCKOO_NARROW_KINDS(REMOVE)
+
+static CuckooStatus (*const remove_of[CUCKOO_KINDS]) (CuckooHeader *h,
+													  uint8_t *image,
+													  uint64_t hash) = {
+	[CUCKOO_WHOLE] = remove_whole,
+	[CUCKOO_WHOLE_GROWN] = remove_whole_grown,
+	[CUCKOO_SHARED] = remove_shared,
+	[CUCKOO_SHARED_GROWN] = remove_shared_grown,
+	[CUCKOO_WIDE] = remove_wide
+};
+
+/* As cuckoo_contains() */
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (!h->plain)
-		return remove_from_other(h, image, hash);
-	return remove_narrow(h, image, hash, false, true);
+	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
+		return remove_narrow(h, image, hash, false, true);
+	return remove_of[h->kind] (h, image, hash);
 }
 
 /*

@@ -136,9 +136,12 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
 	h->ext_mask = base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
-	h->narrow = h->bits <= CUCKOO_NARROW_BITS;
-	h->whole = h->narrow && h->bits % 2 == 1;
-	h->plain = h->whole && h->level == 0;
+	if (h->bits > CUCKOO_NARROW_BITS)
+		h->kind = CUCKOO_WIDE;
+	else if (h->bits % 2 == 1)
+		h->kind = h->level > 0 ? CUCKOO_WHOLE_GROWN : CUCKOO_WHOLE;
+	else
+		h->kind = h->level > 0 ? CUCKOO_SHARED_GROWN : CUCKOO_SHARED;
 	h->bucket_bits = (uint32_t) cuckoo_bucket_bits(h->bits);
 	h->bucket_bytes = h->bucket_bits / 8;
 	h->lane_mask = base_mask & ~UINT32_C(15);
@@ -147,7 +150,7 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->lane_size = UINT64_C(1) << lane;
 	h->lane_ones = UINT64_C(1) | h->lane_size;
 	h->lane_gather = 0;
-	if (h->narrow)
+	if (h->kind != CUCKOO_WIDE)
 	{
 		h->lane_ones |= h->lane_ones << 2 * lane;
 		h->lane_ones <<= CUCKOO_CODE_BITS;

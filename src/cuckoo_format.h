@@ -67,7 +67,7 @@ enum
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
 #define CUCKOO_WINDOW			128 /* buckets of a window */
 #define CUCKOO_FLAG_WINDOWS		0x01
-#define CUCKOO_MAX_COPIES		2	/* of one fingerprint in one pair of buckets */
+#define CUCKOO_MAX_COPIES		2	/* of what looks the same */
 
 /* What a bucket is made of, see cuckoo_bucket.h. */
 #define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
@@ -141,6 +141,20 @@ typedef enum CuckooStatus
 } CuckooStatus;
 
 /*
+ * Kinds of filters, each with lookups of its own: two by two, by where buckets
+ * begin and by level, and those with wide buckets.
+ */
+typedef enum CuckooKind
+{
+	CUCKOO_WHOLE,				/* buckets are whole bytes (f is odd), level 0 */
+	CUCKOO_WHOLE_GROWN,			/* the same at a higher level */
+	CUCKOO_SHARED,				/* two buckets share a byte (f is even), level 0 */
+	CUCKOO_SHARED_GROWN,		/* the same at a higher level */
+	CUCKOO_WIDE,				/* f > CUCKOO_NARROW_BITS, any level */
+	CUCKOO_KINDS
+} CuckooKind;
+
+/*
  * The header of an image, decoded: what is stored, and what
  * cuckoo_header_derive() finds from that.
  */
@@ -163,13 +177,11 @@ typedef struct CuckooHeader
 
 	/* derived: for lookups and changes of one element, see cuckoo_match.h */
 	uint32_t	bucket_bits;
-	uint32_t	bucket_bytes;	/* if a bucket is whole bytes */
+	uint32_t	bucket_bytes;	/* rounded down unless buckets are whole */
 	uint32_t	level_mask;		/* the low g bits */
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
 	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
-	bool		narrow;			/* f is CUCKOO_NARROW_BITS at most */
-	bool		whole;			/* narrow, and a bucket is whole bytes */
-	bool		plain;			/* whole, and level 0 */
+	uint8_t		kind;			/* CuckooKind */
 	const CuckooMove *moves;	/* cuckoo_moves[windows] */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */

@@ -14,9 +14,9 @@
 /* Lookups whose memory accesses overlap. */
 #define BATCH				64
 
-/* In buckets of any kind. */
+/* In wide buckets, and right in all. */
 static CUCKOO_NOINLINE bool
-any_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+wide_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	return cuckoo_image_matches(h, image, cuckoo_pair(h, hash)) != 0;
 }
@@ -40,13 +40,13 @@ narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
 
 	return CUCKOO_LIKELY((other & cuckoo_tables.slot_nibbles[slots]) == 0) ||
-		any_contains(h, image, hash);
+		wide_contains(h, image, hash);
 }
 
 /* Functions of their own, to leave registers to the part before the hit. */
 static CUCKOO_NOINLINE bool
-half_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-		 uint64_t hits, uint64_t place)
+shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+		   uint64_t hits, uint64_t place)
 {
 	return narrow_hit(h, image, hash, hits, place, false);
 }
@@ -66,16 +66,16 @@ static CUCKOO_INLINE bool
 narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
 {
-	CuckooLaneHits hits =
-		cuckoo_pair_lane_hits(cuckoo_narrow_bucket(image, place1, whole),
-							  cuckoo_narrow_bucket(image, place2, whole), lanes, h);
+	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
+	uint64_t	bucket2 = cuckoo_narrow_bucket(image, place2, whole);
+	CuckooLaneHits hits = cuckoo_pair_lane_hits(bucket1, bucket2, lanes, h);
 	uint64_t	place;
 
 	if (CUCKOO_LIKELY(hits.any == 0))
 		return false;
 	place = cuckoo_select(hits.first != 0, place1, place2);
 	return whole ? whole_hit(h, image, hash, hits.any, place)
-		: half_hit(h, image, hash, hits.any, place);
+		: shared_hit(h, image, hash, hits.any, place);
 }
 
 static CUCKOO_INLINE bool
@@ -90,58 +90,43 @@ narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 							  cuckoo_narrow_lanes(h, hash, grown), whole);
 }
 
-/*
- * Whether the filter has grown is a constant too.  The kinds of filters are
- * functions of their own, so that none takes registers from another.
- */
-static CUCKOO_NOINLINE bool
-grown_whole_contains(const CuckooHeader *h, const uint8_t *image,
-					 uint64_t hash)
-{
-	return narrow_contains(h, image, hash, true, true);
+#define CONTAINS(name, grown, whole) \
+static CUCKOO_NOINLINE bool \
+name##_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
+{ \
+	return narrow_contains(h, image, hash, grown, whole); \
 }
 
-static CUCKOO_NOINLINE bool
-grown_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	return narrow_contains(h, image, hash, true, false);
-}
+CUCKOO_NARROW_KINDS(CONTAINS)
 
-static CUCKOO_NOINLINE bool
-level0_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	return narrow_contains(h, image, hash, false, false);
-}
+static bool (*const contains_of[CUCKOO_KINDS]) (const CuckooHeader *h,
+												const uint8_t *image,
+												uint64_t hash) = {
+	[CUCKOO_WHOLE] = whole_contains,
+	[CUCKOO_WHOLE_GROWN] = whole_grown_contains,
+	[CUCKOO_SHARED] = shared_contains,
+	[CUCKOO_SHARED_GROWN] = shared_grown_contains,
+	[CUCKOO_WIDE] = wide_contains
+};
 
-static CUCKOO_NOINLINE bool
-other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	if (h->whole)
-		return grown_whole_contains(h, image, hash);
-	if (!h->narrow)
-		return any_contains(h, image, hash);
-	return h->level > 0 ? grown_contains(h, image, hash)
-		: level0_contains(h, image, hash);
-}
-
+/* The first kind does without the jump, which would cost it some percent. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (!h->plain)
-		return other_contains(h, image, hash);
-	return narrow_contains(h, image, hash, false, true);
+	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
+		return narrow_contains(h, image, hash, false, true);
+	return contains_of[h->kind] (h, image, hash);
 }
 
 int
 cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	return cuckoo_copies_of(cuckoo_image_matches(h, image, cuckoo_pair(h, hash)));
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	return cuckoo_copies_of(cuckoo_image_matches(h, image, pair));
 }
 
-typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
-							   const uint64_t *hashes, size_t n, bool *found);
-
-/* A part of a batch, in narrow buckets; `grown` and `whole` as above. */
+/* A part of a batch, in narrow buckets; `grown` and `whole` are constants. */
 static CUCKOO_INLINE void
 narrow_batch(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
@@ -170,34 +155,15 @@ narrow_batch(const CuckooHeader *h, const uint8_t *image,
 									  at[i].place2, at[i].lanes, whole);
 }
 
-/* The kinds of filters, as in cuckoo_contains(). */
-static CUCKOO_NOINLINE void
-plain_batch(const CuckooHeader *h, const uint8_t *image,
-			const uint64_t *hashes, size_t n, bool *found)
-{
-	narrow_batch(h, image, hashes, n, found, false, true);
+#define BATCH_OF(name, grown, whole) \
+static CUCKOO_NOINLINE void \
+name##_batch(const CuckooHeader *h, const uint8_t *image, \
+			 const uint64_t *hashes, size_t n, bool *found) \
+{ \
+	narrow_batch(h, image, hashes, n, found, grown, whole); \
 }
 
-static CUCKOO_NOINLINE void
-grown_whole_batch(const CuckooHeader *h, const uint8_t *image,
-				  const uint64_t *hashes, size_t n, bool *found)
-{
-	narrow_batch(h, image, hashes, n, found, true, true);
-}
-
-static CUCKOO_NOINLINE void
-grown_batch(const CuckooHeader *h, const uint8_t *image,
-			const uint64_t *hashes, size_t n, bool *found)
-{
-	narrow_batch(h, image, hashes, n, found, true, false);
-}
-
-static CUCKOO_NOINLINE void
-level0_batch(const CuckooHeader *h, const uint8_t *image,
-			 const uint64_t *hashes, size_t n, bool *found)
-{
-	narrow_batch(h, image, hashes, n, found, false, false);
-}
+CUCKOO_NARROW_KINDS(BATCH_OF)
 
 static CUCKOO_INLINE void
 prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
@@ -214,10 +180,10 @@ cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
 }
 
-/* The same in buckets of any kind. */
+/* A part of a batch, in wide buckets. */
 static CUCKOO_NOINLINE void
-any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
-		  size_t n, bool *found)
+wide_batch(const CuckooHeader *h, const uint8_t *image,
+		   const uint64_t *hashes, size_t n, bool *found)
 {
 	CuckooPair	pairs[BATCH];
 
@@ -230,6 +196,17 @@ any_batch(const CuckooHeader *h, const uint8_t *image, const uint64_t *hashes,
 		found[i] = cuckoo_image_matches(h, image, pairs[i]) != 0;
 }
 
+static void (*const batch_of[CUCKOO_KINDS]) (const CuckooHeader *h,
+											 const uint8_t *image,
+											 const uint64_t *hashes, size_t n,
+											 bool *found) = {
+	[CUCKOO_WHOLE] = whole_batch,
+	[CUCKOO_WHOLE_GROWN] = whole_grown_batch,
+	[CUCKOO_SHARED] = shared_batch,
+	[CUCKOO_SHARED_GROWN] = shared_grown_batch,
+	[CUCKOO_WIDE] = wide_batch
+};
+
 void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
@@ -237,10 +214,6 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 	/* parts differ by one at most, as in a small one little would overlap */
 	size_t		parts = (n + BATCH - 1) / BATCH;
 	size_t		begin = 0;
-	BatchFunction batch = h->plain ? plain_batch
-		: h->whole ? grown_whole_batch
-		: !h->narrow ? any_batch
-		: h->level > 0 ? grown_batch : level0_batch;
 
 	for (size_t part = 0; part < parts; part++)
 	{
@@ -248,7 +221,7 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 
 		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
-		batch(h, image, hashes + begin, count, found + begin);
+		batch_of[h->kind] (h, image, hashes + begin, count, found + begin);
 		begin += count;
 	}
 }

@@ -45,10 +45,10 @@ cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 					 CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	const uint8_t *p1 = buckets + cuckoo_bucket_byte(pair.pos1, h->bits);
+	const uint8_t *p2 = buckets + cuckoo_bucket_byte(pair.pos2, h->bits);
 
-	return cuckoo_pair_matches(h, pair,
-							   buckets + cuckoo_bucket_byte(pair.pos1, h->bits),
-							   buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+	return cuckoo_pair_matches(h, pair, p1, p2);
 }
 
 /* Copies, given the matching slots: 0, 1, or 2 for two or more. */
@@ -64,9 +64,20 @@ cuckoo_copies_of(uint32_t matches)
  * hand at a time, all of which wait for memory together: every result takes a
  * register until the loads before it are done.
  *
- * `whole` says that buckets are whole bytes, which is so for odd f.  It is a
- * constant.  Where a bucket begins, from the first bucket on, is in bytes then,
- * else in bits.
+ * So each kind of filter has functions of its own, in which `grown` (the level
+ * is not 0) and `whole` (buckets are whole bytes) are constants.  They are made
+ * by a macro M(name, grown, whole) that CUCKOO_NARROW_KINDS() calls for each
+ * kind; tables by CuckooKind choose among them.
+ */
+#define CUCKOO_NARROW_KINDS(M) \
+	M(whole, false, true) \
+	M(whole_grown, true, true) \
+	M(shared, false, false) \
+	M(shared_grown, true, false)
+
+/*
+ * The place of a bucket: where it begins, from the first bucket on, in bytes if
+ * buckets are whole bytes, else in bits.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_place(const CuckooHeader *h, uint64_t pos, bool whole)

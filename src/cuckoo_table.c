@@ -37,7 +37,7 @@ cuckoo_table_add(const CuckooTable *t, uint32_t pos, uint32_t fp)
 {
 	const CuckooHeader *h = t->header;
 
-	if (t->slots || !h->narrow)
+	if (t->slots || h->kind == CUCKOO_WIDE)
 		cuckoo_table_replace(t, pos, 0, fp);
 	else
 	{
