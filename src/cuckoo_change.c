@@ -144,13 +144,19 @@ static CuckooStatus (*const remove_of[CUCKOO_KINDS]) (CuckooHeader *h,
 	[CUCKOO_WIDE] = remove_wide
 };
 
+static CUCKOO_NOINLINE CuckooStatus
+remove_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	return remove_of[h->kind] (h, image, hash);
+}
+
 /* As cuckoo_contains() */
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
 		return remove_narrow(h, image, hash, false, true);
-	return remove_of[h->kind] (h, image, hash);
+	return remove_other(h, image, hash);
 }
 
 /*
