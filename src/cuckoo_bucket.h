@@ -123,8 +123,8 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 								  _mm_set1_epi64x((int64_t) lanes));
 	__m128i		ones = _mm_set1_epi64x((int64_t) h->lane_ones);
 	__m128i		tops = _mm_set1_epi64x((int64_t) h->lane_tops);
-	__m128i		here = _mm_and_si128(_mm_andnot_si128(x, _mm_sub_epi64(x, ones)),
-									 tops);
+	__m128i		below = _mm_andnot_si128(x, _mm_sub_epi64(x, ones));
+	__m128i		here = _mm_and_si128(below, tops);
 	__m128i		there = _mm_shuffle_epi32(here, _MM_SHUFFLE(1, 0, 3, 2));
 
 	hits.first = (uint64_t) _mm_cvtsi128_si64(here);
@@ -230,7 +230,8 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 {
-	uint32_t	x = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^ p->nibbles;
+	uint32_t	x = p->nibbles ^
+		cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }

@@ -117,10 +117,11 @@ cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots, uint8_t *image)
 	cuckoo_header_write(h, image);
 	for (uint32_t pos = 0; pos < h->buckets; pos++)
 	{
+		const uint32_t *bucket = slots + (size_t) pos * CUCKOO_SLOTS;
+
 		if (pos % PAUSE_EVERY == 0)
 			cuckoo_check_interrupts();
 		cuckoo_bucket_store(buckets, pos, h->bits,
-							cuckoo_bucket_pack(slots + (size_t) pos * CUCKOO_SLOTS,
-											   h->bits));
+							cuckoo_bucket_pack(bucket, h->bits));
 	}
 }

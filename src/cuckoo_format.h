@@ -146,9 +146,9 @@ typedef enum CuckooStatus
  */
 typedef enum CuckooKind
 {
-	CUCKOO_WHOLE,				/* buckets are whole bytes (f is odd), level 0 */
+	CUCKOO_WHOLE,				/* buckets of whole bytes (f is odd), level 0 */
 	CUCKOO_WHOLE_GROWN,			/* the same at a higher level */
-	CUCKOO_SHARED,				/* two buckets share a byte (f is even), level 0 */
+	CUCKOO_SHARED,				/* two share a byte (f is even), level 0 */
 	CUCKOO_SHARED_GROWN,		/* the same at a higher level */
 	CUCKOO_WIDE,				/* f > CUCKOO_NARROW_BITS, any level */
 	CUCKOO_KINDS

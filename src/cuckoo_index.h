@@ -106,7 +106,8 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	{
 		uint32_t	larger = (uint32_t) cuckoo_opaque(0 - (uint64_t) (j1 > j2));
 		uint32_t	p = cuckoo_far_segment(move);
-		uint32_t	segment = (uint32_t) hash >> CUCKOO_CORE_BITS ^ (p & larger);
+		uint32_t	ext = (uint32_t) hash >> CUCKOO_CORE_BITS;
+		uint32_t	segment = ext ^ (p & larger);
 
 		pair.pos1 += (segment & h->level_mask) * h->base;
 		pair.pos2 += ((segment ^ p) & h->level_mask) * h->base;

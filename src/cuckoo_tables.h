@@ -23,8 +23,8 @@ typedef struct CuckooTables
 {
 	/* of a code, slot 0 in the low bits; of what is no code, all zero */
 	uint16_t	nibbles[4096];
-	uint16_t	core_nibbles[256];	/* low nibble of a core (0 is 1), four times */
-	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, for slot i */
+	uint16_t	core_nibbles[256];	/* a core's low one, four times; 0 is 1 */
+	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, slot i */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
 	uint16_t	code_terms[4][16];	/* of nibbles, slot by slot */
 	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
