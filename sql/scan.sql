@@ -396,9 +396,11 @@ COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
 -- a type that changes under an open cursor is an error, not a "no"
+SET client_min_messages = warning;
 CREATE TYPE own;
 CREATE FUNCTION own_in(cstring) RETURNS own LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
 CREATE FUNCTION own_out(own) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+RESET client_min_messages;
 CREATE TYPE own (INPUT = own_in, OUTPUT = own_out, LIKE = int4);
 CREATE CAST (int AS own) WITHOUT FUNCTION;
 CREATE FUNCTION own_eq(own, own) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
