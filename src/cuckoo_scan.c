@@ -62,7 +62,7 @@
  * few enough for their slots to stay in the first level of the cache, where the
  * projection looks for what was deformed for the test.
  */
-#define BATCH_ROWS		64
+#define BATCH_ROWS		128
 #define BATCH_BYTES		12288
 
 /* A batch is at most this part of the rows before it, if not all are wanted. */
