@@ -136,6 +136,18 @@ ANALYZE few, session, latest, parted, nothing;
 SELECT tab, c.* FROM unnest(ARRAY['session', 'latest', 'parted']) tab,
 	compare(format('SELECT v, t FROM %s WHERE cf_contains(list(''fives''), v)', tab)) c;
 SELECT scans('SELECT FROM few WHERE cf_contains(list(''fives''), v)') AS few;
+-- offered where a query does not end the scan after few rows
+SELECT query, scans(query) FROM unnest(ARRAY[
+	'SELECT FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1',
+	'SELECT FROM seen WHERE cf_contains(list(''none''), v) LIMIT 1',
+	'SELECT EXISTS (SELECT FROM seen WHERE cf_contains(list(''fives''), v))',
+	'SELECT EXISTS (SELECT FROM seen WHERE cf_contains(list(''none''), v))',
+	'SELECT v FROM seen WHERE cf_contains(list(''fives''), v) ORDER BY v LIMIT 1',
+	'SELECT count(*) FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1',
+	'SELECT v % 9, max(v) FROM seen WHERE cf_contains(list(''fives''), v) GROUP BY v % 9 LIMIT 1',
+	'SELECT DISTINCT v % 9 FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1',
+	'SELECT row_number() OVER (), v FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1'
+]) query;
 SELECT scans('SELECT FROM seen TABLESAMPLE bernoulli (50) WHERE cf_contains(list(''fives''), v)') AS sampled;
 INSERT INTO lists SELECT 'places', cf_agg(ctid::text) FROM nothing WHERE hashtid(ctid) % 2 = 0;
 SELECT scans, rows BETWEEN 1000 AND 4000 AS about_half, same FROM unnest(ARRAY['', 'NOT ']) negation,
@@ -202,9 +214,10 @@ BEGIN
 END $$;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT EXISTS (SELECT FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
-	'SELECT * FROM (SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)) OFFSET 0) s LIMIT 3',
-	'SELECT * FROM (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) OFFSET 0) s LIMIT 400',
-	'SELECT (SELECT * FROM (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v)) OFFSET 0) s LIMIT 1) FROM generate_series(1, 100) n',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 1',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 3',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT FROM c LIMIT 400',
+	'SELECT (WITH c AS MATERIALIZED (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT v FROM c LIMIT 1) FROM generate_series(1, 100) n',
 	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
 	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
 ]) query, ticks(query) c;
@@ -232,7 +245,7 @@ SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + :
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter / 2 AS slices FROM unnest(ARRAY[
-	'SELECT * FROM (SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) OFFSET 0) s LIMIT 3',
+	'WITH c AS MATERIALIZED (SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM c LIMIT 3',
 	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',

@@ -386,19 +386,4 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 /* Ends that; a filter that was fetched may then make way for others. */
 extern void cuckoo_close_site(CuckooSite *site);
 
-/* ---- cuckoo_plan.c ---- */
-
-/*
- * Operators that cost as much as a test with the same filter each time, and
- * with another one.
- */
-#define CUCKOO_COST_OF_A_TEST			1.1
-#define CUCKOO_COST_OF_ANOTHER_FILTER	10
-
-/* Adjusts the estimates of joins by keys of a base relation under a filter. */
-struct PlannerInfo;
-struct RelOptInfo;
-extern void cuckoo_adjust_joins(struct PlannerInfo *root,
-								struct RelOptInfo *rel);
-
 #endif							/* CUCKOO_PG_H */

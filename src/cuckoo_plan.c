@@ -53,13 +53,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_pg.h"
+#include "cuckoo_plan.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
@@ -510,22 +509,60 @@ same_expression(Node *a, Node *b)
 	return equal(a, b);
 }
 
+bool
+cuckoo_take_apart(CuckooTest *test, Node *condition)
+{
+	List	   *args;
+
+	test->any = false;
+	test->negated = is_notclause(condition);
+	if (test->negated)
+		condition = (Node *) get_notclausearg((Expr *) condition);
+	test->call = condition;
+	if (IsA(condition, FuncExpr))
+	{
+		test->function = ((FuncExpr *) condition)->funcid;
+		test->collation = ((FuncExpr *) condition)->inputcollid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		test->function = ((OpExpr *) condition)->opfuncid;
+		test->collation = ((OpExpr *) condition)->inputcollid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
+			 ((ScalarArrayOpExpr *) condition)->useOr)
+	{
+		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
+		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
+		args = ((ScalarArrayOpExpr *) condition)->args;
+		test->any = true;
+	}
+	else
+		return false;
+
+	/* ours have a support function, few others do */
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
+		return false;
+	fmgr_info(test->function, &test->info);
+	if (test->info.fn_addr != cf_contained &&
+		(test->info.fn_addr != cf_contains || test->any))
+		return false;
+	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
+	test->filter = list_nth(args, test->filter_no);
+	test->element = list_nth(args, 1 - test->filter_no);
+	return true;
+}
+
 /* What a condition looks for in a filter, NULL if it is another condition. */
 static Node *
 tested_element(RestrictInfo *rinfo)
 {
-	Oid			function;
-	List	   *args = function_and_arguments((Node *) rinfo->clause,
-											  &function);
-	FmgrInfo	info;
+	CuckooTest	test;
 
-	/* ours have a support function, few others do */
-	if (list_length(args) != 2 || !OidIsValid(get_func_support(function)))
-		return NULL;
-	fmgr_info(function, &info);
-	if (info.fn_addr == cf_contains)
-		return lsecond(args);
-	return info.fn_addr == cf_contained ? linitial(args) : NULL;
+	return cuckoo_take_apart(&test, (Node *) rinfo->clause) &&
+		!test.negated && !test.any ? (Node *) test.element : NULL;
 }
 
 /* Share of the rows of a relation that pass all its tests of this element. */
@@ -674,17 +711,13 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 	}
 }
 
-/*
- * Keeps the planner from counting filters on join keys twice, see above.  It is
- * called once for each base relation, before joins are estimated.
- */
 void
 cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
 	/* members of inheritance trees are joined by clauses of their own */
-	if (rel->reloptkind != RELOPT_BASEREL)
+	if (rel->reloptkind != RELOPT_BASEREL || root->eq_classes == NIL)
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{

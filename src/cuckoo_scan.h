@@ -9,29 +9,9 @@
 #ifndef CUCKOO_SCAN_H
 #define CUCKOO_SCAN_H
 
-#include "cuckoo_pg.h"
+#include "cuckoo_plan.h"
 
 #include "nodes/extensible.h"
-
-/*
- * A condition taken apart: [NOT] cf_contains(filter, element), or one of the
- * operators, or element <@ ANY (array of filters).
- */
-typedef struct CuckooTest
-{
-	bool		negated;
-	bool		any;			/* the filter is an array of filters */
-	Node	   *call;
-	Oid			function;
-	FmgrInfo	info;			/* of the function */
-	Oid			collation;
-	Expr	   *filter;
-	Expr	   *element;
-	int			filter_no;		/* number of the argument, 0 or 1 */
-} CuckooTest;
-
-/* Takes a condition apart; false if it is no test of a filter. */
-extern bool cuckoo_take_apart(CuckooTest *test, Node *condition);
 
 /*
  * A plan has all its conditions in custom_exprs, in the planner's order, and in

@@ -20,9 +20,9 @@
  * The scan takes less time than a sequential one whenever it asks about many
  * rows, and as much where few are asked about (make bench has the table).  It
  * is not offered where it could gain nothing: for tables of less than MIN_ROWS,
- * and where a LIMIT ends the scan after less than that many rows, by the
- * planner's estimate.  Nor where conditions cannot be evaluated ahead of the
- * rows that are given out.
+ * and where a LIMIT or EXISTS ends the scan after less than that many rows, by
+ * the planner's estimate.  Nor is it where conditions cannot be evaluated ahead
+ * of the rows that are given out.
  *
  * The hooks are set when the library is loaded.  That is before a query with
  * one of our functions gets its paths, as planning calls their support
@@ -63,52 +63,6 @@ static bool enable_scan = true;
 static set_rel_pathlist_hook_type next_rel_hook;
 static set_join_pathlist_hook_type next_join_hook;
 
-bool
-cuckoo_take_apart(CuckooTest *test, Node *condition)
-{
-	List	   *args;
-
-	test->any = false;
-	test->negated = is_notclause(condition);
-	if (test->negated)
-		condition = (Node *) get_notclausearg((Expr *) condition);
-	test->call = condition;
-	if (IsA(condition, FuncExpr))
-	{
-		test->function = ((FuncExpr *) condition)->funcid;
-		test->collation = ((FuncExpr *) condition)->inputcollid;
-		args = ((FuncExpr *) condition)->args;
-	}
-	else if (IsA(condition, OpExpr))
-	{
-		test->function = ((OpExpr *) condition)->opfuncid;
-		test->collation = ((OpExpr *) condition)->inputcollid;
-		args = ((OpExpr *) condition)->args;
-	}
-	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
-			 ((ScalarArrayOpExpr *) condition)->useOr)
-	{
-		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
-		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
-		args = ((ScalarArrayOpExpr *) condition)->args;
-		test->any = true;
-	}
-	else
-		return false;
-
-	/* ours have a support function, few others do */
-	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
-		return false;
-	fmgr_info(test->function, &test->info);
-	if (test->info.fn_addr != cf_contained &&
-		(test->info.fn_addr != cf_contains || test->any))
-		return false;
-	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
-	test->filter = list_nth(args, test->filter_no);
-	test->element = list_nth(args, 1 - test->filter_no);
-	return true;
-}
-
 /*
  * The relations that an expression has columns of; NULL, and false, if it has
  * other things that depend on relations.
@@ -141,10 +95,11 @@ is_scan_test(Node *condition, Index relid)
 		relations_of(test.filter, &relids) && !bms_is_member(relid, relids);
 }
 
-/* Is one of the conditions such a test? */
-static bool
-has_scan_test(List *conditions, Index relid)
+/* Those of the conditions that are such tests. */
+static List *
+scan_tests(List *conditions, Index relid)
 {
+	List	   *tests = NIL;
 	ListCell   *cell;
 
 	foreach(cell, conditions)
@@ -153,9 +108,9 @@ has_scan_test(List *conditions, Index relid)
 
 		if (!rinfo->pseudoconstant &&
 			is_scan_test((Node *) rinfo->clause, relid))
-			return true;
+			tests = lappend(tests, rinfo);
 	}
-	return false;
+	return tests;
 }
 
 /*
@@ -210,14 +165,31 @@ find_seqscan(List *paths)
 	return NULL;
 }
 
+/*
+ * Does the query want so few rows that the scan ends, by the planner's
+ * estimate, before it has read MIN_ROWS?  What sorts, groups or aggregates
+ * wants all of them.
+ */
+static bool
+wants_few(PlannerInfo *root, RelOptInfo *rel)
+{
+	const Query *query = root->parse;
+
+	/* below 1 it is a share, and 0 stands for all */
+	return root->tuple_fraction >= 1 &&
+		root->tuple_fraction * rel->tuples < MIN_ROWS * rel->rows &&
+		root->query_pathkeys == NIL && query->groupClause == NIL &&
+		query->distinctClause == NIL && !query->hasAggs &&
+		!query->hasWindowFuncs;
+}
+
 /* Could the scan serve for this relation, with a test that it has? */
 static bool
 is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 {
 	return enable_scan && rel->tuples >= MIN_ROWS &&
+		!wants_few(root, rel) &&
 		find_seqscan(rel->pathlist) != NULL &&
-		(root->limit_tuples < 0 ||
-		 root->limit_tuples * rel->tuples >= MIN_ROWS * rel->rows) &&
 		can_look_ahead(rel->baserestrictinfo) &&
 		is_heap(root->simple_rte_array[rel->relid]->relid);
 }
@@ -233,9 +205,9 @@ static const CustomPathMethods scan_path_methods = {
 	.PlanCustomPath = plan_scan
 };
 
-/* The scan in place of a sequential one. */
+/* The scan in place of a sequential one, by one of the tests. */
 static CustomPath *
-scan_path(Path *seqscan)
+scan_path(Path *seqscan, List *tests)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -246,16 +218,17 @@ scan_path(Path *seqscan)
 	path->path.pathtype = T_CustomScan;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION |
 		CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->custom_private = tests;
 	path->methods = &scan_path_methods;
 	return path;
 }
 
-/* Offers the scan where conditions on the relation alone have a test. */
+/* Offers the scan for tests among the conditions on the relation alone. */
 static void
-offer_scan(RelOptInfo *rel)
+offer_scan(RelOptInfo *rel, List *tests)
 {
 	ListCell   *cell = find_seqscan(rel->pathlist);
-	Path	   *path = &scan_path(lfirst(cell))->path;
+	Path	   *path = &scan_path(lfirst(cell), tests)->path;
 
 	/*
 	 * For a member of an inheritance tree the sequential scan must remain:
@@ -270,11 +243,12 @@ offer_scan(RelOptInfo *rel)
 
 	cell = find_seqscan(rel->partial_pathlist);
 	if (cell != NULL)
-		lfirst(cell) = scan_path(lfirst(cell));
+		lfirst(cell) = scan_path(lfirst(cell), tests);
 }
 
 /*
- * Offers it for each other relation, or set of them, that has a filter.
+ * Offers it for each other relation, or set of them, that has the filter of one
+ * of the tests in a join.
  *
  * Not where an outer join has a condition that is not on this relation: it
  * stays with the join, so that the scan would be run for rows that the
@@ -282,7 +256,8 @@ offer_scan(RelOptInfo *rel)
  * filter.
  */
 static void
-offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
+offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
+				  List *join_tests)
 {
 	ListCell   *cell;
 
@@ -290,14 +265,13 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 		if (!bms_is_member(rel->relid,
 						   lfirst_node(RestrictInfo, cell)->clause_relids))
 			return;
-	foreach(cell, rel->joininfo)
+	foreach(cell, join_tests)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		Path	   *seqscan;
 		CustomPath *path;
 
-		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!is_scan_test((Node *) rinfo->clause, rel->relid))
+		if (!join_clause_is_movable_to(rinfo, rel))
 			continue;
 		seqscan = create_seqscan_path(root, rel,
 									  bms_difference(rinfo->clause_relids,
@@ -308,7 +282,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
-		path = scan_path(seqscan);
+		path = scan_path(seqscan, list_concat_copy(tests, join_tests));
 		add_path(rel, &path->path);
 	}
 }
@@ -317,21 +291,21 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel)
 static void
 add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	bool		for_rel;
-	bool		for_joins;
+	List	   *tests;
+	List	   *join_tests;
 
 	if (next_rel_hook)
 		next_rel_hook(root, rel, rti, rte);
 	cuckoo_adjust_joins(root, rel);
-	for_rel = has_scan_test(rel->baserestrictinfo, rel->relid);
-	for_joins = has_scan_test(rel->joininfo, rel->relid);
-	if ((for_rel || for_joins) && is_for_scan(root, rel))
+	tests = scan_tests(rel->baserestrictinfo, rel->relid);
+	join_tests = scan_tests(rel->joininfo, rel->relid);
+	if ((tests != NIL || join_tests != NIL) && is_for_scan(root, rel))
 	{
 		/* these first, as the other takes the sequential scan away */
-		if (for_joins)
-			offer_inner_scans(root, rel);
-		if (for_rel)
-			offer_scan(rel);
+		if (join_tests != NIL)
+			offer_inner_scans(root, rel, tests, join_tests);
+		if (tests != NIL)
+			offer_scan(rel, tests);
 	}
 }
 
@@ -371,12 +345,21 @@ static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
 {
-	List	   *conditions = extract_actual_clauses(clauses, false);
-	int			test_no = 0;
+	List	   *conditions = NIL;
+	int			test_no = -1;
+	ListCell   *cell;
 
-	while (test_no < list_length(conditions) &&
-		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
-		test_no++;
+	foreach(cell, clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+
+		if (rinfo->pseudoconstant)
+			continue;
+		if (test_no < 0 && list_member_ptr(best_path->custom_private, rinfo))
+			test_no = list_length(conditions);
+		conditions = lappend(conditions, rinfo->clause);
+	}
+	Assert(test_no >= 0);
 	return (Plan *) make_scan(root, rel, best_path, tlist, conditions, test_no,
 							  0);
 }
