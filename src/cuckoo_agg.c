@@ -56,6 +56,7 @@
  */
 #include "cuckoo_pg.h"
 #include "cuckoo_build.h"
+#include "cuckoo_keys.h"
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -798,11 +799,12 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * Places the hashes in unpacked slots, enlarging the geometry *h or raising
- * its level as often as needed, and packs the filter.
+ * The filter that just holds a set of hashes, sorted and distinct: places them
+ * in unpacked slots, enlarging the geometry *h as often as needed, and packs
+ * these.
  */
 static struct varlena *
-build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
+exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
 	CuckooStatus status;
 	struct varlena *filter;
@@ -812,15 +814,13 @@ build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
 	{
 		slots = MemoryContextAllocHuge(CurrentMemoryContext,
 									   cuckoo_build_slots(h) * sizeof(uint32));
-		status = cuckoo_build(h, hashes, n, slots);
-		if (status == CUCKOO_OK)
+		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
 			break;
 		pfree(slots);
 
 		if (cuckoo_is_crafted(h, n))
 			cuckoo_error(CUCKOO_CRAFTED);
-		status = exact ? cuckoo_header_enlarge(h, percent)
-			: cuckoo_header_set_level(h, h->level + 1);
+		status = cuckoo_header_enlarge(h, percent);
 		if (status != CUCKOO_OK)
 			cuckoo_error(status);
 	}
@@ -829,6 +829,24 @@ build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
 	cuckoo_build_pack(h, slots, cuckoo_image(filter));
 	pfree(slots);
 	return filter;
+}
+
+/*
+ * The filter by capacity of a set of hashes: that of their keys, as a union of
+ * filters would be.
+ */
+static struct varlena *
+sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	Size		size = Max(n, 1) * sizeof(uint64);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
+
+	if (n > 0)
+		memcpy(keys, hashes, n * sizeof(uint64));
+	n = (Size) cuckoo_keys_of_hashes(h, keys, n, scratch);
+	pfree(scratch);
+	return cuckoo_filter_of_keys(h, keys, n);
 }
 
 /* The filter of a set of hashes, sorted and distinct. */
@@ -844,8 +862,6 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 	else
 		status = cuckoo_header_sized(&h, (uint64) params->capacity,
 									 params->bits, params->seed);
-	while (status == CUCKOO_OK && !exact && CUCKOO_TARGET_ITEMS(h.buckets) < n)
-		status = cuckoo_header_set_level(&h, h.level + 1);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
 	if (n > 0)
@@ -853,7 +869,7 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 		h.family = params->family;
 		h.tag = params->tag;
 	}
-	return build_filter(&h, exact, hashes, n);
+	return exact ? exact_filter(&h, hashes, n) : sized_filter(&h, hashes, n);
 }
 
 /*
