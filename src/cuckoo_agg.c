@@ -91,6 +91,7 @@ PG_FUNCTION_INFO_V1(cuckoostate_send);
 PG_FUNCTION_INFO_V1(cf_agg_trans);
 PG_FUNCTION_INFO_V1(cf_agg_combine);
 PG_FUNCTION_INFO_V1(cf_agg_final);
+PG_FUNCTION_INFO_V1(cf_state_final);
 PG_FUNCTION_INFO_V1(cf_agg_internal_trans);
 PG_FUNCTION_INFO_V1(cf_agg_internal_combine);
 PG_FUNCTION_INFO_V1(cf_agg_serialize);
@@ -1025,6 +1026,13 @@ cf_agg_final(PG_FUNCTION_ARGS)
 		pfree(hashes);
 	}
 	PG_RETURN_POINTER(filter);
+}
+
+/* cf_state_final(state): the state as a value */
+Datum
+cf_state_final(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(state_packed(PG_GETARG_DATUM(0)));
 }
 
 /* ---- states of STYPE internal ---- */

@@ -45,6 +45,7 @@ PG_FUNCTION_INFO_V1(cf_add_unique_each);
 PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
+PG_FUNCTION_INFO_V1(cf_hash);
 PG_FUNCTION_INFO_V1(cf_eq);
 PG_FUNCTION_INFO_V1(cf_ne);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash);
@@ -479,6 +480,16 @@ cf_info(PG_FUNCTION_ARGS)
 	Assert(n == lengthof(values));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
+}
+
+/* cf_hash(element, seed): the hash by which filters know the element */
+Datum
+cf_hash(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 0, sizeof(CuckooHasher));
+
+	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
+										(uint64) PG_GETARG_INT64(1)));
 }
 
 /* Frees the filter of a datum if it was fetched. */
