@@ -331,17 +331,12 @@ double
 cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b, uint64_t common)
 {
 	double		q = 2 / ldexp(a->base, a->base_bits);
-	double		most = (double) (a->items < b->items ? a->items : b->items);
 	double		linear = 1 - q * ((double) a->items + (double) b->items);
 	double		rest = (double) common -
 		q * (double) a->items * (double) b->items;
 	double		square = linear * linear + 4 * q * rest;
-	double		c;
 
-	if (rest <= 0)
-		return 0;
-	c = 2 * rest / (linear + sqrt(square));
-	return c < most ? c : most;
+	return rest <= 0 ? 0 : 2 * rest / (linear + sqrt(square));
 }
 
 /* ---- putting together ---- */

@@ -483,8 +483,8 @@ test_corrupt(void)
 {
 	CuckooHeader h = unit_header(40, 12, 8);
 	UnitFilter	f;
-	uint64_t	keys[40];
-	uint64_t	scratch[40];
+	uint64_t	keys[41];
+	uint64_t	scratch[41];
 
 	unit_filter_init(&f, &h);
 	for (int i = 0; i < 40; i++)
@@ -497,6 +497,9 @@ test_corrupt(void)
 			  CUCKOO_BAD_ITEMS, "%d items", items);
 		CHECK(keys[items] == 7 && scratch[items] == 7, "%d items: overrun", items);
 	}
+	f.h.items = 41;
+	CHECK(cuckoo_keys_read(&f.h, f.image, keys, scratch) == CUCKOO_BAD_ITEMS,
+		  "41 items");
 	unit_filter_free(&f);
 	printf("numbers of items that are wrong\n");
 }
