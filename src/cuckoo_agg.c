@@ -226,7 +226,7 @@ flat_header_problem(const struct varlena *flat)
 	if (size < STATE_HEADER_SIZE)
 		return "shorter than a header";
 	if (bytes[0] != 'C' || bytes[1] != 'S')
-		return "does not begin with \"CS\"";
+		return "first two bytes are not \"CS\"";
 	if (bytes[2] != STATE_VERSION)
 		return "unknown version";
 	flat_read_params(flat, &params);
@@ -279,7 +279,7 @@ flat_check_input(const struct varlena *flat)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
-				 errhint("The bytes must be those of a cuckoostate, complete and unchanged.")));
+				 errhint("Pass the complete, unaltered bytes of a cuckoostate.")));
 }
 
 /* Throws an error if the header of a stored flat state is invalid. */
@@ -466,8 +466,8 @@ state_flat_size(ExpandedObjectHeader *eohptr)
 	if (!AllocSizeIsValid(size))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("partial state of cf_agg is too large to be passed on"),
-				 errdetail("%zu distinct values were seen by one process.",
+				 errmsg("partial state of cf_agg is too large to be passed to another process"),
+				 errdetail("One process collected %zu distinct values.",
 						   state->count),
 				 errhint("Set max_parallel_workers_per_gather to 0, or split the elements over several filters.")));
 	return size;
@@ -557,7 +557,7 @@ params_error_null(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s must not be null", name),
-			 errhint("Give it a value, or use the form of cf_agg without it.")));
+			 errhint("Specify a value, or use a form of cf_agg without this argument.")));
 }
 
 /* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
@@ -581,9 +581,9 @@ params_init(StateParams *params, int nargs, const NullableDatum *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fpp is out of range"),
-				 errdetail("The second argument of cf_agg(value, fpp) is a false-positive rate, but it is %g.",
+				 errdetail("The second argument of cf_agg(value, fpp) is the false-positive rate, and its value is %g.",
 						   fpp),
-				 errhint("fpp must be from %g to %g. To give a capacity, use cf_agg(value, capacity, fpp).",
+				 errhint("fpp must be between %g and %g. To specify a capacity, use cf_agg(value, capacity, fpp).",
 						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
 	params->bits = cuckoo_checked_fpp(fpp);
 	if (nargs > 1)
@@ -617,8 +617,8 @@ params_check(const StateParams *params, int nargs, const NullableDatum *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("A row has another capacity, fpp or seed than the rows before it."),
-				 errhint("Use constants, or GROUP BY what they depend on.")));
+				 errdetail("The capacity, fpp or seed of a row differs from that of the rows before it."),
+				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
 /* Errors unless two states are for one filter. */
@@ -630,18 +630,18 @@ params_combine(const StateParams *a, const StateParams *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine states of cf_agg over different element types"),
 				 a->family == b->family ?
-				 errdetail("Both are of the family \"%s\", but of different types or collations.",
+				 errdetail("Both states are of the family \"%s\", but of different types or collations.",
 						   cuckoo_family_name(a->family)) :
 				 errdetail("The families are \"%s\" and \"%s\".",
 						   cuckoo_family_name(a->family),
 						   cuckoo_family_name(b->family)),
-				 errhint("Cast the elements of both to one type.")));
+				 errhint("Cast the elements of both states to the same type.")));
 	if (a->bits != b->bits || a->capacity != b->capacity || a->seed != b->seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
 				 errdetail("The states differ in capacity, fpp or seed."),
-				 errhint("Make both with the same arguments of cf_agg.")));
+				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
 /*

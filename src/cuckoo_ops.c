@@ -88,7 +88,7 @@ row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 		(*desc)->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s must return the columns that this version of the library gives",
+				 errmsg("function %s does not return the columns that this version of the library provides",
 						format_procedure(fcinfo->flinfo->fn_oid)),
 				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
 }

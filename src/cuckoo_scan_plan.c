@@ -518,7 +518,7 @@ void
 cuckoo_scan_plan_init(void)
 {
 	DefineCustomBoolVariable("cuckoo.enable_scan",
-							 "Enables scans that ask a cuckoofilter about many rows at a time.",
+							 "Enables the planner's use of scans that probe a cuckoofilter for many rows at a time.",
 							 NULL, &enable_scan, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("cuckoo");
