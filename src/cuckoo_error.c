@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_error.c
- *		Core status to PostgreSQL error, and the checks of parameters that
- *		several files need.
+ *		Errors for the status of a core function, and checks of parameters that
+ *		several files share.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,9 @@ cuckoo_assert_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * The one table from status to SQLSTATE.  Reasons to refuse an image have no
- * entry: which error they are depends on where the image came from.
+ * Raises the error for a status.  This is the only place that maps a status to
+ * an SQLSTATE.  Here a reason to refuse an image means that a stored filter is
+ * corrupt.  Callers that read input raise their own error for such a reason.
  */
 void
 cuckoo_error(CuckooStatus status)
