@@ -229,7 +229,7 @@ FROM others ORDER BY what;
 SELECT 'combining states of one family and different tags', error_of(format('SELECT cf_agg_combine(%L, %L)', a, b)) = m AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, a)) = m
 	AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, b)) = 'none'
 FROM (SELECT s::text AS a, encode(set_byte(decode(s::text, 'base64'), 6, (get_byte(decode(s::text, 'base64'), 6) + 1) % 256), 'base64') AS b,
-	'42804 cannot combine states of cf_agg over different element types: Both are of the family "other", but of different types or collations.' AS m
+	'42804 cannot combine states of cf_agg over different element types: Both states are of the family "other", but of different types or collations.' AS m
 	FROM others WHERE what = 'type of family other') o;
 SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
 SQL
