@@ -735,9 +735,9 @@ cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Support function of the functions that change a filter by one element.  In "f
- * := cf_add(f, x)" they may change the variable in place, because an error does
- * not change it.  x may depend on the variable, because it is hashed before the
+ * Support function of the functions that change a filter by one element.  They
+ * may change the variable f of "f := cf_add(f, x)" in place, because an error
+ * does not change it.  x may depend on f, because it is hashed before the
  * change.
  */
 Datum

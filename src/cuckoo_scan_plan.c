@@ -279,7 +279,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* with the scan, the filter is not another one for each row */
+		/* this cost is for another filter in each row; the scan has one */
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
