@@ -158,6 +158,13 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 		(a->family == b->family && a->tag == b->tag);
 }
 
+/* Is the geometry one that cf_agg(value) chooses, without a bit to grow by? */
+static bool
+is_exact(const CuckooHeader *h)
+{
+	return h->base_bits == h->asked_bits;
+}
+
 /* Errors unless the keys of both mean the same. */
 static void
 check_compatible(const CuckooHeader *a, const CuckooHeader *b)
@@ -189,7 +196,7 @@ check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 						   (unsigned long long) cuckoo_capacity(a),
 						   b->base, b->base_bits,
 						   (unsigned long long) cuckoo_capacity(b)),
-				 a->base_bits == a->asked_bits || b->base_bits == b->asked_bits ?
+				 is_exact(a) || is_exact(b) ?
 				 errhint("cf_agg(value) fits a filter to its elements, which cannot be had back from it. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
 				 errhint("Build both filters with the same capacity and fpp.")));
 }
@@ -231,19 +238,19 @@ state_filter(SetState *state)
 }
 
 static Size
-state_flat_size(ExpandedObjectHeader *eohptr)
+set_flat_size(ExpandedObjectHeader *eohptr)
 {
 	return VARSIZE(state_filter((SetState *) eohptr));
 }
 
 static void
-state_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+set_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 {
 	memcpy(result, state_filter((SetState *) eohptr), size);
 }
 
 static const ExpandedObjectMethods state_methods = {
-	state_flat_size, state_flatten
+	set_flat_size, set_flatten
 };
 
 /* The state behind a datum, or NULL if it is a filter. */
