@@ -74,8 +74,8 @@ done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 
 # ---- what C code may do ----------------------------------------------------
 
-grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_pg\.h:' |
-	rule 'PG_VERSION_NUM stands in cuckoo_pg.h alone, where the next port finds all of it'
+grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_compat\.h:' |
+	rule 'PG_VERSION_NUM stands in cuckoo_compat.h alone, where the next port finds all of it'
 
 grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/cuckoo_port\.h:' |
 	rule 'no assert, abort or exit of libc, which would take down all sessions of the server'
