@@ -188,7 +188,7 @@ is_nondeterministic(Oid collation)
 static uint64 type_changes = 0;
 
 static void
-type_changed(Datum arg, CuckooCacheId cache, uint32 hash)
+note_type_change(Datum arg, CuckooCacheId cache, uint32 hash)
 {
 	type_changes++;
 }
@@ -200,9 +200,9 @@ watch_types(void)
 	if (type_changes == 0)
 	{
 		type_changes = 1;
-		CacheRegisterSyscacheCallback(ATTNUM, type_changed, (Datum) 0);
-		CacheRegisterSyscacheCallback(PROCOID, type_changed, (Datum) 0);
-		CacheRegisterSyscacheCallback(CLAOID, type_changed, (Datum) 0);
+		CacheRegisterSyscacheCallback(ATTNUM, note_type_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(PROCOID, note_type_change, (Datum) 0);
+		CacheRegisterSyscacheCallback(CLAOID, note_type_change, (Datum) 0);
 	}
 	return type_changes;
 }

@@ -21,19 +21,13 @@
 
 #include "cuckoo_filter.h"
 
-#define CUCKOO_DEFAULT_FPP	0.001
-
-/* The image in a detoasted datum, which may have a short header. */
-static inline uint8 *
-cuckoo_image(const struct varlena *datum)
-{
-	return (uint8 *) VARDATA_ANY(datum);
-}
-
 /* ---- cuckoo_error.c ---- */
 
 /* Throws the error for a status that is not a success. */
 pg_noreturn extern void cuckoo_error(CuckooStatus status);
+
+/* The fpp where none is given. */
+#define CUCKOO_DEFAULT_FPP	0.001
 
 /* Fingerprint bits for an fpp, which is an error outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
@@ -42,13 +36,26 @@ extern int	cuckoo_checked_fpp(double fpp);
 extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
 									uint64 seed);
 
-/* Reads the header of a stored filter; corrupt ones are an error. */
+/* ---- cuckoo_datum.c ---- */
+
+/* The image in a detoasted datum, which may have a short header. */
+static inline uint8 *
+cuckoo_image(const struct varlena *datum)
+{
+	return (uint8 *) VARDATA_ANY(datum);
+}
+
+/* A new datum with room for an image of `size` bytes, zeroed. */
+extern struct varlena *cuckoo_new_datum(uint64 size);
+
+/* An empty filter of the geometry of *h. */
+extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+
+/* Reads the header of a whole filter; corrupt ones are an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
-/* ---- cuckoo_io.c ---- */
-
-/* By which the planner's functions know the type. */
-extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
+/* The same for a datum of any form; a stored filter is not fetched for it. */
+extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 
 /*
  * Decodes base64 text to a new datum; NULL if it is none.  The inverse gives
@@ -57,11 +64,10 @@ extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
-/* A new datum with room for an image of `size` bytes, zeroed. */
-extern struct varlena *cuckoo_new_datum(uint64 size);
+/* ---- cuckoo_io.c ---- */
 
-/* An empty filter of the geometry of *h. */
-extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+/* By which the planner's functions know the type. */
+extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_expanded.c ---- */
 
@@ -74,9 +80,6 @@ typedef struct CuckooExpanded
 
 /* The whole of a filter, to be read; not copied where it is in memory. */
 extern const struct varlena *cuckoo_filter(Datum datum);
-
-/* The header of a filter, for which a stored one is not fetched. */
-extern void cuckoo_read_header(CuckooHeader *h, Datum datum);
 
 /*
  * The filter as an object that the caller may change: the one that the datum is
@@ -163,7 +166,8 @@ typedef struct CuckooStored
 	uint32		pins;			/* of those who hold the filter: CuckooSite */
 	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
-	CuckooHeader header;		/* known if probes > 0 or there is a filter */
+	bool		has_header;		/* is this known? */
+	CuckooHeader header;
 } CuckooStored;
 
 /* The cache for call sites whose fn_mcxt this is. */
@@ -185,8 +189,8 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  struct varlena *datum,
 												  uint32 probes);
 
-/* Makes sure of the header of a filter that is not fetched. */
-extern void cuckoo_stored_header(CuckooStored *stored, Relation toastrel);
+/* Makes sure of the header, for which a filter is not fetched. */
+extern void cuckoo_know_header(CuckooStored *stored, struct varlena *datum);
 
 /* Some bytes of such a filter, in new memory. */
 extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,

@@ -238,7 +238,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 		return true;			/* contains nothing */
 
 	filter = ((Const *) node)->constvalue;
-	cuckoo_read_header(&known->header, filter);
+	cuckoo_peek_header(&known->header, filter);
 	known->items = (double) known->header.items;
 	known->fpp = cuckoo_fpp_now(&known->header);
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(filter)))
