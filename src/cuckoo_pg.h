@@ -87,14 +87,47 @@ extern const struct varlena *cuckoo_filter(Datum datum);
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
-/* ---- cuckoo_hash.c ---- */
+/* ---- cuckoo_identity.c ---- */
+
+/* Does equality under the collation differ from equality of bytes? */
+extern bool cuckoo_is_nondeterministic(Oid collation);
+
+/* Can values of the type, hashed under the collation, be of "other"? */
+extern bool cuckoo_has_tag(Oid type, Oid collation);
+
+/* The tag of such a type; an error for types that have none. */
+extern uint16 cuckoo_type_tag(Oid type, Oid collation);
+
+/* ---- cuckoo_family.c ---- */
+
+/* The canonical forms; one or more for each family. */
+typedef enum CuckooForm
+{
+	CUCKOO_FORM_NONE = 0,
+	CUCKOO_FORM_INT2,
+	CUCKOO_FORM_INT4,
+	CUCKOO_FORM_INT8,
+	CUCKOO_FORM_TEXT,
+	CUCKOO_FORM_BPCHAR,
+	CUCKOO_FORM_NAME,
+	CUCKOO_FORM_CHAR,
+	CUCKOO_FORM_ENUM,
+	CUCKOO_FORM_BYTEA,
+	CUCKOO_FORM_UUID,
+	CUCKOO_FORM_BOOL,
+	CUCKOO_FORM_DATE,
+	CUCKOO_FORM_FLOAT4,
+	CUCKOO_FORM_FLOAT8,
+	CUCKOO_FORM_ARRAY,
+	CUCKOO_FORM_OTHER
+} CuckooForm;
 
 /* How values of one SQL type become 64-bit hashes. */
 typedef struct CuckooHasher
 {
 	Oid			type;			/* of the values, as declared */
 	Oid			collation;		/* for hash_proc */
-	int			form;			/* canonical bytes, see cuckoo_hash.c */
+	CuckooForm	form;			/* canonical bytes, see cuckoo_hash.c */
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
@@ -137,8 +170,6 @@ typedef struct CuckooElements
 extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 										 CuckooElements *elements, Size size);
 
-extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
-
 /* Are values of this hasher what the filter takes? */
 static inline bool
 cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
@@ -152,6 +183,10 @@ extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 								uint16 tag);
 
 extern const char *cuckoo_family_name(uint8 family);
+
+/* ---- cuckoo_hash.c ---- */
+
+extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
 
 /* ---- cuckoo_cache.c ---- */
 
