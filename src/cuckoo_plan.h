@@ -12,6 +12,8 @@
 
 #include "nodes/pathnodes.h"
 
+/* ---- cuckoo_plan.c ---- */
+
 /*
  * Operators that cost as much as a test with the same filter each time, and
  * with another one.
@@ -38,6 +40,8 @@ typedef struct CuckooTest
 
 /* Takes a condition apart; false if it is no test of a filter. */
 extern bool cuckoo_take_apart(CuckooTest *test, Node *condition);
+
+/* ---- cuckoo_plan_join.c ---- */
 
 /*
  * Keeps the planner from counting filters on join keys twice.  It is called
