@@ -14,6 +14,7 @@
  */
 #include "cuckoo_scan.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
