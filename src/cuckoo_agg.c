@@ -66,7 +66,8 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 	{
 		/* what an aggregate has kept from row to row is what we gave it */
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
-		cuckoo_check_params(&state.params, nargs, args);
+		if (nargs > 0)
+			cuckoo_check_params(&state.params, nargs, args);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
 

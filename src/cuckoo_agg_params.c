@@ -67,8 +67,6 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 {
 	CuckooAggParams given;
 
-	if (nargs == 0)
-		return;
 	if (nargs > 1 && !args[0].isnull && !args[1].isnull &&
 		DatumGetInt64(args[0].value) == params->capacity &&
 		cuckoo_checked_fpp(DatumGetFloat8(args[1].value)) == params->bits &&

@@ -329,17 +329,18 @@ cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
 {
 	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
 
-	memset(state, 0, sizeof(*state));
 	state->datum = datum;
 	state->ours = ours;
 	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
 		DatumGetEOHP(datum)->eoh_methods == &state_methods)
 	{
 		state->expanded = (CuckooExpandedState *) DatumGetEOHP(datum);
+		state->flat = NULL;
 		state->params = state->expanded->params;
 	}
 	else
 	{
+		state->expanded = NULL;
 		state->flat = PG_DETOAST_DATUM(datum);
 		if (!ours)
 			cuckoo_check_flat(state->flat);
