@@ -56,7 +56,7 @@ extern void cuckoo_compare_params(const CuckooAggParams *a,
 extern void cuckoo_find_params(FunctionCallInfo fcinfo,
 							   CuckooAggParams *params);
 
-/* ---- cuckoo_agg_state.c ---- */
+/* ---- flat states: cuckoo_agg_io.c ---- */
 
 #define CUCKOO_STATE_VERSION		1
 #define CUCKOO_STATE_HEADER_SIZE	32
@@ -104,7 +104,23 @@ cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 	params->capacity = (int64) cuckoo_load64(bytes + 16);
 }
 
-typedef struct CuckooExpandedState CuckooExpandedState;
+/* Throws an error if the header of a stored flat state is invalid. */
+extern void cuckoo_check_flat(const struct varlena *flat);
+
+/* ---- all states: cuckoo_agg_state.c ---- */
+
+/* A state from some size on. */
+typedef struct CuckooExpandedState
+{
+	ExpandedObjectHeader hdr;
+	CuckooAggParams params;
+	uint64	   *hashes;
+	Size		count;
+	Size		sorted;			/* hashes of the sorted, distinct run */
+	Size		room;
+} CuckooExpandedState;
+
+extern const ExpandedObjectMethods cuckoo_state_methods;
 
 /* A state that was opened.  One of flat and expanded is NULL. */
 typedef struct CuckooAggState
@@ -119,8 +135,33 @@ typedef struct CuckooAggState
 /* Makes a state without hashes, for the parameters in it. */
 extern void cuckoo_new_state(CuckooAggState *state);
 
-/* Opens a state.  Its header is checked unless it is ours. */
-extern void cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours);
+/*
+ * Opens a state.  Its header is checked unless it is ours.  This is inline, as
+ * each row does it.
+ */
+static inline void
+cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
+{
+	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
+
+	state->datum = datum;
+	state->ours = ours;
+	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
+		DatumGetEOHP(datum)->eoh_methods == &cuckoo_state_methods)
+	{
+		state->expanded = (CuckooExpandedState *) DatumGetEOHP(datum);
+		state->flat = NULL;
+		state->params = state->expanded->params;
+	}
+	else
+	{
+		state->expanded = NULL;
+		state->flat = PG_DETOAST_DATUM(datum);
+		if (!ours)
+			cuckoo_check_flat(state->flat);
+		cuckoo_flat_read_params(state->flat, &state->params);
+	}
+}
 
 /* The state with another hash; what has to last longer is in `context`. */
 extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
@@ -135,10 +176,5 @@ extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
 
 /* The hashes, sorted and distinct. */
 extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
-
-/* ---- cuckoo_agg_io.c ---- */
-
-/* Throws an error if the header of a stored flat state is invalid. */
-extern void cuckoo_check_flat(const struct varlena *flat);
 
 #endif							/* CUCKOO_AGG_H */

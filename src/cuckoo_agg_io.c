@@ -177,7 +177,7 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 	/* an expanded one is flattened where it is needed, as a bytea */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
-		PG_RETURN_DATUM(EOHPGetRODatum(DatumGetEOHP(state.datum)));
+		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));
 	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
 

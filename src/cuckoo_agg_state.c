@@ -37,16 +37,6 @@
 /* Fewer hashes are sorted faster by comparison. */
 #define SMALL_SORT			200
 
-struct CuckooExpandedState
-{
-	ExpandedObjectHeader hdr;
-	CuckooAggParams params;
-	uint64	   *hashes;
-	Size		count;
-	Size		sorted;			/* hashes of the sorted, distinct run */
-	Size		room;
-};
-
 /* ---- flat states ---- */
 
 static inline void
@@ -290,7 +280,7 @@ state_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 		cuckoo_store64(cuckoo_flat_hash(flat, i), state->hashes[i]);
 }
 
-static const ExpandedObjectMethods state_methods = {
+const ExpandedObjectMethods cuckoo_state_methods = {
 	state_flat_size,
 	state_flatten
 };
@@ -304,7 +294,7 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 	CuckooExpandedState *state =
 		MemoryContextAllocZero(context, sizeof(CuckooExpandedState));
 
-	EOH_init_header(&state->hdr, &state_methods, context);
+	EOH_init_header(&state->hdr, &cuckoo_state_methods, context);
 	cuckoo_flat_read_params(flat, &state->params);
 	state->room = Max(room, cuckoo_flat_count(flat));
 	state->hashes = MemoryContextAllocHuge(context,
@@ -322,30 +312,6 @@ cuckoo_new_state(CuckooAggState *state)
 	state->expanded = NULL;
 	state->flat = flat_new(&state->params, FLAT_BYTES_MIN);
 	state->datum = PointerGetDatum(state->flat);
-}
-
-void
-cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
-{
-	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
-
-	state->datum = datum;
-	state->ours = ours;
-	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
-		DatumGetEOHP(datum)->eoh_methods == &state_methods)
-	{
-		state->expanded = (CuckooExpandedState *) DatumGetEOHP(datum);
-		state->flat = NULL;
-		state->params = state->expanded->params;
-	}
-	else
-	{
-		state->expanded = NULL;
-		state->flat = PG_DETOAST_DATUM(datum);
-		if (!ours)
-			cuckoo_check_flat(state->flat);
-		cuckoo_flat_read_params(state->flat, &state->params);
-	}
 }
 
 /*
