@@ -74,6 +74,11 @@ done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 
 # ---- what C code may do ----------------------------------------------------
 
+for file in "${source[@]}"; do
+	lines=$(wc -l <"$file")
+	[ "$lines" -le 700 ] || echo "$file:$lines:"
+done | rule 'no file of the source has more than 700 lines, which mostly are about two things'
+
 grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_compat\.h:' |
 	rule 'PG_VERSION_NUM stands in cuckoo_compat.h alone, where the next port finds all of it'
 
