@@ -66,7 +66,7 @@ extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
 /* ---- cuckoo_io.c ---- */
 
-/* By which the planner's functions know the type. */
+/* By which cuckoo_plan.c recognises the type. */
 extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_expanded.c ---- */
@@ -266,6 +266,11 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 
 /* Ends that; a filter that was fetched may then make way for others. */
 extern void cuckoo_close_site(CuckooSite *site);
+
+/* ---- cuckoo_agg_io.c ---- */
+
+/* By which cuckoo_plan.c recognises the type of the states. */
+extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_sets.c ---- */
 

@@ -18,8 +18,8 @@
  * it is used unless the histogram contradicts it.  It is also an upper limit,
  * because the filter cannot contain more values, whatever the histogram says.
  *
- * A filter may be aggregated by a sub-select of the same query, cf_agg(...) as
- * an InitPlan.  Then only the number of items is estimated, from the input rows
+ * A filter may be aggregated by a sub-select of the same query, cf_agg(...) or
+ * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is estimated, from the input rows
  * or from the capacity, whichever is less.  Nothing is known about a filter
  * from a table.  The estimate is half of the rows, for a test and for its
  * negation.
@@ -73,9 +73,12 @@ typedef struct KnownFilter
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
 
-/* Is it our type?  Only a superuser can give its input function to another. */
+/*
+ * Is it our type with this input function?  Only a superuser can give that to
+ * another one.
+ */
 static bool
-is_filter_type(Oid type)
+is_our_type(Oid type, PGFunction input_function)
 {
 	Oid			input;
 	Oid			param;
@@ -83,7 +86,7 @@ is_filter_type(Oid type)
 
 	getTypeInputInfo(type, &input, &param);
 	fmgr_info(input, &info);
-	return info.fn_addr == cuckoofilter_in;
+	return info.fn_addr == input_function;
 }
 
 /* The sub-plan of this or an outer query that sets a parameter, or NULL. */
@@ -152,6 +155,45 @@ aggregated_rows(const Plan *plan)
 	return -1;
 }
 
+/*
+ * The aggregate that makes filters of elements in a plan, or below it where the
+ * plan unites filters; *plan becomes the node that computes it.  NULL if there
+ * is none, or one that is not understood.
+ */
+static Aggref *
+element_aggregate(Plan **plan, Oid filter_type)
+{
+	for (;;)
+	{
+		Aggref	   *aggref;
+		ListCell   *cell;
+
+		if (*plan == NULL)
+			return NULL;
+		if (IsA(*plan, SubqueryScan))
+			*plan = ((SubqueryScan *) *plan)->subplan;
+		else if (IsA(*plan, Gather) || IsA(*plan, Sort))
+			*plan = outerPlan(*plan);
+		if (!IsA(*plan, Agg))
+			return NULL;
+		aggref = NULL;
+		foreach(cell, (*plan)->targetlist)
+		{
+			aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+			if (IsA(aggref, Aggref) && aggref->aggtype == filter_type)
+				break;
+			aggref = NULL;
+		}
+		if (aggref == NULL || aggref->aggfilter != NULL ||
+			aggref->aggargtypes == NIL ||
+			is_our_type(linitial_oid(aggref->aggargtypes), cuckoostate_in))
+			return NULL;
+		if (linitial_oid(aggref->aggargtypes) != filter_type)
+			return aggref;
+		*plan = outerPlan(*plan);
+	}
+}
+
 /* Is it a filter that a sub-select aggregates?  Then estimates its items. */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
@@ -165,13 +207,9 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 	uint64		room;
 	CuckooHeader h;
 
-	if (plan == NULL || !IsA(plan, Agg))
+	aggref = element_aggregate(&plan, param->paramtype);
+	if (aggref == NULL)
 		return false;
-	aggref = (Aggref *) linitial_node(TargetEntry, plan->targetlist)->expr;
-	if (!IsA(aggref, Aggref) || aggref->aggfilter != NULL ||
-		aggref->aggargtypes == NIL ||
-		linitial_oid(aggref->aggargtypes) == param->paramtype)
-		return false;			/* it aggregates filters, not elements */
 	known->items = aggregated_rows(plan);
 	if (known->items < 0)
 		return false;
@@ -216,7 +254,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	/* not for a constant, which this would copy */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
-	if (exprType(node) != type || !is_filter_type(type))
+	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 		return aggregated_filter(known, root, (Param *) node);
