@@ -19,10 +19,10 @@
  * because the filter cannot contain more values, whatever the histogram says.
  *
  * A filter may be aggregated by a sub-select of the same query, cf_agg(...) or
- * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is estimated, from the input rows
- * or from the capacity, whichever is less.  Nothing is known about a filter
- * from a table.  The estimate is half of the rows, for a test and for its
- * negation.
+ * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is
+ * estimated, from the input rows or from the capacity, whichever is less.
+ * Nothing is known about a filter from a table.  The estimate is half of the
+ * rows, for a test and for its negation.
  *
  * The planner derives the estimates for NOT, IS NOT TRUE and similar tests.
  *
