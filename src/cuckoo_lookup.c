@@ -119,9 +119,12 @@ other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
-		return narrow_contains(h, image, hash, false, true);
-	return other_contains(h, image, hash);
+	bool		found = CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE)
+		? narrow_contains(h, image, hash, false, true)
+		: other_contains(h, image, hash);
+
+	CUCKOO_ASSERT(found == wide_contains(h, image, hash));
+	return found;
 }
 
 int
@@ -228,6 +231,8 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
 		batch_of[h->kind] (h, image, hashes + begin, count, found + begin);
+		for (size_t i = begin; i < begin + count; i++)
+			CUCKOO_ASSERT(found[i] == wide_contains(h, image, hashes[i]));
 		begin += count;
 	}
 }
