@@ -17,6 +17,8 @@
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #	make dist               a tar of the source as committed, in build/
+#	make indent             gives the C code pgindent's layout; needs
+#	                        pg_bsd_indent, see test/indent.sh
 #
 # Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
 # core checks itself), with_llvm=no (no bitcode, for machines without clang).
@@ -58,7 +60,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -135,3 +137,7 @@ unit: $(unit_tests) $(portable_tests)
 dist:
 	@mkdir -p build
 	git archive --prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
+
+.PHONY: indent
+indent:
+	@test/indent.sh

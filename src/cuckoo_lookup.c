@@ -99,9 +99,10 @@ name##_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
 
 CUCKOO_NARROW_KINDS(CONTAINS)
 
-static bool (*const contains_of[CUCKOO_KINDS]) (const CuckooHeader *h,
-												const uint8_t *image,
-												uint64_t hash) = {
+typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
+								  uint64_t hash);
+
+static const ContainsFunction contains_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = whole_contains,
 	[CUCKOO_WHOLE_GROWN] = whole_grown_contains,
 	[CUCKOO_SHARED] = shared_contains,
@@ -205,10 +206,10 @@ wide_batch(const CuckooHeader *h, const uint8_t *image,
 		found[i] = cuckoo_image_matches(h, image, pairs[i]) != 0;
 }
 
-static void (*const batch_of[CUCKOO_KINDS]) (const CuckooHeader *h,
-											 const uint8_t *image,
-											 const uint64_t *hashes, size_t n,
-											 bool *found) = {
+typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
+							   const uint64_t *hashes, size_t n, bool *found);
+
+static const BatchFunction batch_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = whole_batch,
 	[CUCKOO_WHOLE_GROWN] = whole_grown_batch,
 	[CUCKOO_SHARED] = shared_batch,

@@ -325,6 +325,7 @@ contained_share(double items, double part, double distinct, double fpp,
 	double		k = seen->found;
 
 	share += (1 - share) * fpp;
+
 	/*
 	 * Is it out of 3.3 standard deviations, and one value?  With 2.5, one
 	 * ANALYZE in some hundreds would have it so by chance.

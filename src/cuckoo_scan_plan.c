@@ -262,9 +262,11 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 	ListCell   *cell;
 
 	foreach(cell, rel->joininfo)
+	{
 		if (!bms_is_member(rel->relid,
 						   lfirst_node(RestrictInfo, cell)->clause_relids))
 			return;
+	}
 	foreach(cell, join_tests)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
@@ -440,8 +442,10 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 
 	/* they come before the test, as they are */
 	foreach(cell, outer->baserestrictinfo)
+	{
 		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
 			return;
+	}
 
 	seqscan = lfirst(find_seqscan(outer->pathlist));
 	path = makeNode(CustomPath);

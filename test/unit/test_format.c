@@ -771,7 +771,10 @@ test_overflow(void)
 		}
 	}
 
-	/* the largest capacity, and none beyond; f0 of a sized filter is 9 or more */
+	/*
+	 * the largest capacity, and none beyond; f0 of a sized filter is 9 or
+	 * more
+	 */
 	for (int bits = 8; bits <= 32; bits++)
 	{
 		uint64_t	most = cuckoo_max_capacity(bits);
