@@ -9,7 +9,9 @@
 #	make check              all tests
 #	make demo               a short tour with real data
 #	make bench              benchmarks, and their plots (bench/plots); with
-#	                        SHAPES_ONLY=1 only the scan against a sequential one
+#	                        SHAPES_ONLY=1 only the scan against a sequential
+#	                        one, with COMPARE_ONLY=1 only a filter against
+#	                        what else there is
 #	make psql               psql on an empty database with the extension;
 #	make -s psql <FILE      the same with a script
 #	make fuzz-scan          random queries by the scan and without it, for
