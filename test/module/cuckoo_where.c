@@ -66,6 +66,7 @@ cuckoo_where(PG_FUNCTION_ARGS)
 	const uint8 *image = cuckoo_image(filter);
 	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
 	CuckooHeader h;
+	CuckooStatus status;
 	CuckooPair	pair;
 	uint64		hash;
 	Datum		buckets[2];
@@ -77,7 +78,9 @@ cuckoo_where(PG_FUNCTION_ARGS)
 	Datum		values[12];
 	bool		nulls[12] = {false};
 
-	cuckoo_open(&h, filter);
+	status = cuckoo_header_read(&h, image, VARSIZE_ANY_EXHDR(filter));
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
 	cuckoo_check_family(hasher, h.family, h.tag);
 	hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), h.seed);
 	pair = cuckoo_pair(&h, hash);
