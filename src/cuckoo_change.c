@@ -134,9 +134,10 @@ remove_##name(CuckooHeader *h, uint8_t *image, uint64_t hash) \
 
 CUCKOO_NARROW_KINDS(REMOVE)
 
-static CuckooStatus (*const remove_of[CUCKOO_KINDS]) (CuckooHeader *h,
-													  uint8_t *image,
-													  uint64_t hash) = {
+typedef CuckooStatus (*RemoveFunction) (CuckooHeader *h, uint8_t *image,
+										uint64_t hash);
+
+static const RemoveFunction remove_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = remove_whole,
 	[CUCKOO_WHOLE_GROWN] = remove_whole_grown,
 	[CUCKOO_SHARED] = remove_shared,

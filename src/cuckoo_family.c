@@ -28,13 +28,14 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-static const struct
+typedef struct KnownType
 {
 	Oid			type;
 	uint8		family;
 	uint8		form;
-}			known_types[] =
-{
+} KnownType;
+
+static const KnownType known_types[] = {
 	{INT2OID, CUCKOO_FAMILY_INTEGER, CUCKOO_FORM_INT2},
 	{INT4OID, CUCKOO_FAMILY_INTEGER, CUCKOO_FORM_INT4},
 	{INT8OID, CUCKOO_FAMILY_INTEGER, CUCKOO_FORM_INT8},
@@ -54,12 +55,13 @@ static const struct
 };
 
 /* The families, and a type of each. */
-static const struct
+typedef struct Family
 {
 	const char *name;
 	const char *type;
-}			families[] =
-{
+} Family;
+
+static const Family families[] = {
 	{"none", ""},
 	{"integer", "bigint"},
 	{"text", "text"},

@@ -238,8 +238,8 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 		return CUCKOO_TOO_LARGE;
 
 	/*
-	 * Repeated elements, or a small filter's bad luck, may fill a filter before
-	 * its capacity, so there is always a bit to grow by.
+	 * Repeated elements, or a small filter's bad luck, may fill a filter
+	 * before its capacity, so there is always a bit to grow by.
 	 */
 	if (bits == CUCKOO_CORE_BITS)
 		bits++;

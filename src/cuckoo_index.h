@@ -115,19 +115,8 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	return pair;
 }
 
-static CUCKOO_INLINE CuckooPair
-cuckoo_pair(const CuckooHeader *h, uint64_t hash)
-{
-	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
-
-	pair.fp = cuckoo_fingerprint(((uint32_t) hash & h->ext_mask) >> h->level |
-								 ((uint32_t) hash & 0xff));
-	return pair;
-}
-
-/* The other position of a stored fingerprint (core not 0) at `pos`. */
 static inline uint32_t
-cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
 	uint32_t	segment;
@@ -142,6 +131,29 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	j = pos - segment * h->base;
 	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
 		cuckoo_far_bucket(h, move, j);
+}
+
+/* The other position of a stored fingerprint (core not 0) at `pos`. */
+static inline uint32_t
+cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+{
+	uint32_t	other = cuckoo_partner(h, pos, fp);
+
+	CUCKOO_ASSERT(other != pos && other < h->buckets);
+	CUCKOO_ASSERT(cuckoo_partner(h, other, fp) == pos);
+	return other;
+}
+
+static CUCKOO_INLINE CuckooPair
+cuckoo_pair(const CuckooHeader *h, uint64_t hash)
+{
+	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
+
+	pair.fp = cuckoo_fingerprint(((uint32_t) hash & h->ext_mask) >> h->level |
+								 ((uint32_t) hash & 0xff));
+	CUCKOO_ASSERT(cuckoo_alternate(h, (uint32_t) pair.pos1, pair.fp) ==
+				  pair.pos2);
+	return pair;
 }
 
 /*

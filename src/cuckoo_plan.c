@@ -351,9 +351,11 @@ contained_share(double items, double part, double distinct, double fpp,
 	double		k = seen->found;
 
 	share += (1 - share) * fpp;
+
 	/*
-	 * Is the sample more than 3.3 standard deviations and one value away?  With
-	 * 2.5, this would happen by chance once in several hundred runs of ANALYZE.
+	 * Is the sample more than 3.3 standard deviations and one value away?
+	 * With 2.5, this would happen by chance once in several hundred runs of
+	 * ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);

@@ -76,8 +76,10 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 			outer = inner = false;
 	}
 	foreach(cell, children)
+	{
 		if (is_read_to_end(lfirst(cell), node, all))
 			return true;
+	}
 	return is_read_to_end(outerPlan(plan), node, outer) ||
 		is_read_to_end(innerPlan(plan), node, inner);
 }
@@ -93,8 +95,10 @@ cuckoo_reads_all(const PlanState *scan)
 		return true;
 	/* nobody knows how many rows of a sub-select or CTE are wanted */
 	foreach(cell, statement->subplans)
+	{
 		if (is_read_to_end(lfirst(cell), scan->plan, false))
 			return true;
+	}
 	return false;
 }
 

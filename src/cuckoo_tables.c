@@ -84,8 +84,9 @@
 	B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7), \
 	B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
 
-_Static_assert(sizeof((const uint16_t[]) {QUADRUPLES}) ==
-			   CUCKOO_CODES * sizeof(uint16_t),
+#define QUADRUPLES_SIZE sizeof((const uint16_t[]) {QUADRUPLES})
+
+_Static_assert(QUADRUPLES_SIZE == CUCKOO_CODES * sizeof(uint16_t),
 			   "all sorted quadruples, each once");
 _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 			   (CUCKOO_CODE_MASK + 1) * sizeof(uint16_t),
@@ -123,7 +124,7 @@ const CuckooTables cuckoo_tables = {
 		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
 		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
 	},
-	.up_to_slot = {[1] = 0xf, [2] = 0xff, [4] = 0xfff, [8] = 0xffff},
+	.up_to_slot = {0, 0xf, 0xff, 0, 0xfff, 0, 0, 0, 0xffff},
 	.code_terms = {
 		{815, 1495, 2055, 2510, 2874, 3160, 3380, 3545,
 		3665, 3749, 3805, 3840, 3860, 3870, 3874, 3875},

@@ -65,6 +65,16 @@ for file in "${source[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
 	rule 'lines of the source have at most 80 columns, so that two files stand side by side'
 
+layout=$(test/indent.sh --check 2>/dev/null)
+case $? in
+	2) tests=$((tests + 1)); echo "ok $tests - layout # skip no pg_bsd_indent 2.1.2, see test/indent.sh" ;;
+	*) printf '%s' "$layout" | rule 'the layout is that of pgindent (make indent), which nobody has to argue about' ;;
+esac
+
+sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\} *(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
+	s/^typedef .*\(\*(\w+)\).*/\1/p' {src,test/module,test/unit,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
+	rule 'each typedef of the source stands in the list that pgindent knows types by'
+
 # Tables cannot be wrapped, nor can links; code is as wide as it is.
 for file in "${prose[@]}"; do
 	awk '/^ *```/ { code = !code } { print code ? "" : $0 }' "$file" |

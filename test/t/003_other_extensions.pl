@@ -25,7 +25,6 @@ if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
 {
 	plan skip_all => 'needs make -C test/module install';
 }
-plan tests => 150;
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
@@ -91,7 +90,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SQL
 
-# 44 tests: all overloads for concrete types
+# All overloads for concrete types
 checks($node, 'postgres', <<'SQL');
 SELECT 'cf_agg(' || type || form.types || ') by partial states', same(type || form.types, value || form.args, 'few')
 FROM (VALUES
@@ -104,7 +103,6 @@ FROM (VALUES
 	(',bigint,float8,bigint', ', 100000::bigint, 0.01::float8, 42::bigint')) AS form(types, args);
 SQL
 
-# 10 tests
 checks($node, 'postgres', <<'SQL');
 SELECT 'many texts', same('text', '''value '' || v', 'many');
 SELECT 'many bigints, sized', same('bigint,bigint,float8,bigint', 'v::int8, 100000::bigint, 0.0001::float8, 7::bigint', 'many');
@@ -137,10 +135,10 @@ SELECT 'nondeterministic collation', same('text', 'v', 'words') AND (SELECT cf_c
 SQL
 }
 
-# 5 tests: citext, for which another extension has overloads
+# citext, for which another extension has overloads
 SKIP:
 {
-	skip 'this PostgreSQL has no citext', 5
+	skip 'this PostgreSQL has no citext', 1
 	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") eq '0';
 	checks($node, 'postgres', <<'SQL');
 CREATE EXTENSION cuckoo_citext CASCADE;
@@ -153,7 +151,6 @@ DROP EXTENSION cuckoo_citext CASCADE;
 SQL
 }
 
-# 25 tests
 checks($node, 'postgres', <<'SQL');
 -- flat in a tuple with a short header; flat, inline; large, TOASTed
 CREATE TABLE states (n int, s cuckoostate);
@@ -234,7 +231,7 @@ FROM (SELECT s::text AS a, encode(set_byte(decode(s::text, 'base64'), 6, (get_by
 SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
 SQL
 
-# 29 tests: texts and bytes that are no state
+# Texts and bytes that are no state
 checks($node, 'postgres', <<'SQL');
 CREATE TABLE sink (s cuckoostate);
 CREATE FUNCTION to_text(bytes bytea) RETURNS text LANGUAGE sql AS
@@ -297,7 +294,7 @@ FROM (SELECT capacity, overlay(overlay(substring(:'state'::bytea FOR 32) PLACING
 	FROM unnest(ARRAY['\x0000000000000000', '\x8813000000000000']::bytea[]) capacity) s;
 SQL
 
-# 5 tests: a filter is opened anew after an error, so a corrupt one is refused
+# A filter is opened anew after an error, so a corrupt one is refused
 # as often as it comes: in memory, probed by slices, fetched
 checks($node, 'postgres', <<'SQL');
 CREATE FUNCTION test_errors(cuckoofilter, anyelement, oid) RETURNS int AS 'cuckoo_test' LANGUAGE C;
@@ -317,7 +314,7 @@ SQL
 
 SKIP:
 {
-	skip 'no postgres_fdw here', 2
+	skip 'no postgres_fdw here', 1
 	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") eq '0';
 	my $host = $node->host;
 	my $port = $node->port;
@@ -340,7 +337,7 @@ SQL
 }
 
 
-# 25 tests: states of damaged pages
+# States of damaged pages
 checks($node, 'postgres', <<'SQL');
 CREATE CAST (bytea AS cuckoostate) WITHOUT FUNCTION;
 CREATE TABLE calls (call) AS VALUES ('cf_agg_trans(s, 1)'), ('cf_agg_trans(s, NULL::int)'), ('cf_agg_combine(NULL, s)'),
@@ -365,7 +362,7 @@ SELECT 'stored: hashes in disorder', bool_and(cf_count(cf_agg_final(s)) BETWEEN 
 FROM (SELECT n, bytes::cuckoostate AS s, cf_agg_trans(bytes::cuckoostate, -1) AS t FROM disordered) d;
 SQL
 
-# 2 tests: bytes from a worker that are no state
+# Bytes from a worker that are no state
 foreach my $bytes ('cf_agg_serialize', 'test_serialize')
 {
 	checks($node, 'postgres', <<"SQL");
@@ -397,3 +394,4 @@ SELECT 'no scan where there is none', plan('SELECT FROM elsewhere WHERE cf_conta
 SQL
 
 $node->stop;
+done_testing();

@@ -440,7 +440,7 @@ test_crafted(void)
 				for (uint64_t i = 0; i < n; i++)
 					switch (kind)
 					{
-						case 0:	/* top and low bits equal */
+						case 0: /* top and low bits equal */
 							a[i] = (first & UINT64_C(0xffffff00000000ff)) | i << 8;
 							break;
 						case 1: /* one class */

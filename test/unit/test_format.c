@@ -89,6 +89,13 @@ some_filter(uint32_t base, int f0, int level, double load)
 	return f;
 }
 
+/* Windows need 4096 base buckets or more, and whole windows. */
+static const struct
+{
+	uint32_t	base;
+	int			flags;
+}			window_cases[] = {{4096, 1}, {4098, 0}, {4224, 1}, {3968, 0}};
+
 static void
 test_refusals(void)
 {
@@ -221,15 +228,15 @@ test_refusals(void)
 	}
 
 	/* windows that the base has not, and the other way round */
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(window_cases) / sizeof(window_cases[0]); i++)
 	{
-		static const uint32_t bases[4] = {4096, 4098, 4224, 3968};
-		UnitFilter	t = some_filter(bases[i], 13, 0, 0.01);
+		uint32_t	base = window_cases[i].base;
+		int			flags = window_cases[i].flags;
+		UnitFilter	t = some_filter(base, 13, 0, 0.01);
 		uint64_t	size = cuckoo_image_size(&t.h);
-		int			flags = bases[i] == 4096 || bases[i] == 4224;
 
 		CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK && t.image[7] == flags,
-			  "m0 %" PRIu32, bases[i]);
+			  "m0 %" PRIu32, base);
 		for (int v = 0; v < 256; v++)
 			if (v != flags)
 				refuse(t.image, size, 7, v, CUCKOO_BAD_FLAGS);
@@ -771,7 +778,10 @@ test_overflow(void)
 		}
 	}
 
-	/* the largest capacity, and none beyond; f0 of a sized filter is 9 or more */
+	/*
+	 * the largest capacity, and none beyond; f0 of a sized filter is 9 or
+	 * more
+	 */
 	for (int bits = 8; bits <= 32; bits++)
 	{
 		uint64_t	most = cuckoo_max_capacity(bits);
@@ -906,7 +916,7 @@ test_golden(void)
 	CHECK(unit_filter_shrink(&f) == CUCKOO_OK, "shrink");
 	check_golden(&f, golden_level0, sizeof(golden_level0), "level 0 again");
 	unit_filter_free(&f);
-	printf("golden images: three\n");
+	printf("golden images\n");
 }
 
 int
