@@ -15,8 +15,9 @@
  *
  * and H(core), a fixed 64-bit hash of the core, gives the other bucket:
  *
- *	near	filter with windows, core mod 4 != 0: j2 = j1 XOR d, d in 1..127,
- *			in the same segment.  Both lie in one window of 128 buckets.
+ *	near	filter with windows, core mod 4 != 0: both in one window, and so in
+ *			one segment.  Where m0 < 256 the segment is the window, and j2 as
+ *			for far; else j2 = j1 XOR d, d in 1..127, in a window of 128.
  *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  Of
  *			the two, the smaller j is in segment e = the low bits of ext, the
  *			other in e XOR P, P = g bits of H.
@@ -49,13 +50,14 @@ typedef struct CuckooPair
 	uint64_t	pos2;
 } CuckooPair;
 
+/* Is j2 = (s - j1) mod m0, and not j1 XOR d? */
 static inline bool
-cuckoo_is_far(CuckooMove move)
+cuckoo_is_reflection(CuckooMove move)
 {
 	return move >> 32 != 0;
 }
 
-/* d, 0 for far */
+/* d, 0 for a reflection */
 static inline uint32_t
 cuckoo_near_step(CuckooMove move)
 {
@@ -70,7 +72,7 @@ cuckoo_far_segment(CuckooMove move)
 }
 
 static inline uint32_t
-cuckoo_far_bucket(const CuckooHeader *h, CuckooMove move, uint32_t j)
+cuckoo_reflected(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
 	uint32_t	s = (uint32_t) ((move >> 32) * h->base >> 32) | 1;
 
@@ -88,7 +90,7 @@ cuckoo_fingerprint(uint32_t fp)
  * The positions of a hash; the fingerprint is left out.  `grown` says whether
  * the level is not 0; it is an argument for callers that have found it out.
  *
- * Near or far, the sign of s - j1 and the order of j1 and j2 are as good as
+ * The kind of move, the sign of s - j1 and the order of j1 and j2 are as good as
  * random: they are selected, not branched on, as a branch would be mispredicted
  * every fourth time.
  */
@@ -97,9 +99,10 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	if_far = cuckoo_far_bucket(h, move, j1);
-	uint32_t	if_near = j1 ^ (uint32_t) move;
-	uint64_t	j2 = cuckoo_select(cuckoo_is_far(move), if_far, if_near);
+	uint32_t	reflected = cuckoo_reflected(h, move, j1);
+	uint32_t	stepped = j1 ^ (uint32_t) move;
+	uint64_t	j2 = cuckoo_select(cuckoo_is_reflection(move), reflected,
+								   stepped);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
@@ -134,14 +137,14 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	j;
 
 	/* m0 is a multiple of the window, and d smaller: no need to divide */
-	if (!cuckoo_is_far(move))
+	if (!cuckoo_is_reflection(move))
 		return pos ^ cuckoo_near_step(move);
 	if (h->level == 0)
-		return cuckoo_far_bucket(h, move, pos);
-	segment = pos / h->base;
+		return cuckoo_reflected(h, move, pos);
+	segment = cuckoo_scale(h->base_inverse, pos);	/* pos / m0 */
 	j = pos - segment * h->base;
 	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
-		cuckoo_far_bucket(h, move, j);
+		cuckoo_reflected(h, move, j);
 }
 
 /*
@@ -153,7 +156,7 @@ cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
 	CuckooMove	move = h->moves[core];
 
-	if (!cuckoo_is_far(move) || j < cuckoo_far_bucket(h, move, j))
+	if (!cuckoo_is_reflection(move) || j < cuckoo_reflected(h, move, j))
 		return 0;
 	return cuckoo_far_segment(move) >> level & 1;
 }

@@ -33,16 +33,25 @@ typedef struct CuckooTables
 extern const CuckooTables cuckoo_tables;
 
 /*
- * What follows from a core in filters without windows and with; a CuckooHeader
- * points to the moves of its filter.  The move of 0, which 1 replaces, is that
- * of 1.
+ * What follows from a core: in filters without windows, with each segment as a
+ * window, and with windows of 128; a CuckooHeader points to the moves of its
+ * filter.  The move of 0, which 1 replaces, is that of 1.
  *
- * A move is one word, to be read at once.  Its high half is the low one of H
- * for far, which is 0 for no core (test_index.c), and 0 for near; its low half
- * is P at the last level << 8 for far, d for near.
+ * A move is one word, to be read at once.  For a reflection its high half is
+ * the low one of H, which is 0 for no core (test_index.c), and its low half P
+ * at the last level << 8, with P = 0 for near.  For a step within 128 buckets
+ * its high half is 0, and its low half d.
  */
 typedef uint64_t CuckooMove;
 
-extern const CuckooMove cuckoo_moves[2][256];
+enum
+{
+	CUCKOO_NO_WINDOWS,
+	CUCKOO_SEGMENTS,
+	CUCKOO_WINDOWS,
+	CUCKOO_MOVES
+};
+
+extern const CuckooMove cuckoo_moves[CUCKOO_MOVES][256];
 
 #endif							/* CUCKOO_TABLES_H */
