@@ -28,8 +28,12 @@ PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
-/* Two buckets not further apart are read by one slice. */
-#define ONE_SLICE			1024
+/*
+ * Two buckets not further apart are read by one slice: those of a window, up to
+ * 256 buckets of 8 bytes or 128 of 16.  It reads a chunk or two, each in less
+ * time than a second slice takes.
+ */
+#define ONE_SLICE			2048
 
 /* What a call site remembers between calls. */
 typedef struct ProbeSite
