@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#define LARGE		1000
+#define LARGE		512
 #define SMALL		256
 #define SIZES		28			/* by the binary logarithm of the buckets */
 
