@@ -90,9 +90,9 @@ cuckoo_fingerprint(uint32_t fp)
  * The positions of a hash; the fingerprint is left out.  `grown` says whether
  * the level is not 0; it is an argument for callers that have found it out.
  *
- * The kind of move, the sign of s - j1 and the order of j1 and j2 are as good as
- * random: they are selected, not branched on, as a branch would be mispredicted
- * every fourth time.
+ * The kind of move, the sign of s - j1 and the order of j1 and j2 are as good
+ * as random: they are selected, not branched on, as a branch would be
+ * mispredicted every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
