@@ -106,7 +106,7 @@ endif
 # of their own for each compiler.  RUN is the emulator for one of another
 # processor, such as RUN='qemu-s390x -L /usr/s390x-linux-gnu'
 # with CC=s390x-linux-gnu-gcc, of which the bytes of numbers go the other way.
-core = $(addprefix src/cuckoo_,$(addsuffix .c,tables format validate table lookup change build))
+core = $(addprefix src/cuckoo_,$(addsuffix .c,tables format validate table lookup change build keys))
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))

@@ -5,7 +5,7 @@
  *
  * usage: bench_core [n ...]		(default 1e5 1e6 1e7 3e7)
  *
- * For each n, at fpp 0.001, in nanoseconds an item:
+ * For each n, at fpp 0.001, in nanoseconds per item:
  *
  *	read		the reference: two random reads of 64 bytes, see below
  *	absent		lookup of what was never added
@@ -18,7 +18,7 @@
  *	insert		one by one, from empty to load 0.95 at a fixed level
  *	last 5%		the same, of the last twentieth of the items
  *
- * The first table also has the bits an item and the measured false-positive
+ * The first table also has the bits per item and the measured false-positive
  * rate.  The second has all as multiples of the reference; behind the ratios
  * that have a limit it says which.
  *

@@ -51,7 +51,7 @@ ratios change 'Arrays and variables: time, times that of what follows the colon 
 # the table of nanoseconds, up to the blank line
 awk '/^nanoseconds/ { rows = 1 } /^$/ { rows = 0 } rows && $1 ~ /^[0-9]/' "$core" >"$folder/core.tsv"
 plot core 420 <<-END
-	set title 'The core: nanoseconds an item, by items in the filter' textcolor '#222222'
+	set title 'The core: nanoseconds per item, by items in the filter' textcolor '#222222'
 	set logscale xy
 	set format x '%.0e'
 	set key outside right

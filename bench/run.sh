@@ -32,7 +32,7 @@ beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
 ((beyond <= 330000000)) || beyond=330000000
 
 echo
-echo "The core, nanoseconds an item, fpp 0.001 (bench/bench_core.c):"
+echo "The core, nanoseconds per item, fpp 0.001 (bench/bench_core.c):"
 make -sB build/bench_core
 # shellcheck disable=SC2086 # a list of numbers
 build/bench_core ${ITEMS:-} | tee build/core

@@ -56,6 +56,7 @@
  */
 #include "cuckoo_pg.h"
 #include "cuckoo_build.h"
+#include "cuckoo_keys.h"
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -90,6 +91,7 @@ PG_FUNCTION_INFO_V1(cuckoostate_send);
 PG_FUNCTION_INFO_V1(cf_agg_trans);
 PG_FUNCTION_INFO_V1(cf_agg_combine);
 PG_FUNCTION_INFO_V1(cf_agg_final);
+PG_FUNCTION_INFO_V1(cf_state_final);
 PG_FUNCTION_INFO_V1(cf_agg_internal_trans);
 PG_FUNCTION_INFO_V1(cf_agg_internal_combine);
 PG_FUNCTION_INFO_V1(cf_agg_serialize);
@@ -224,7 +226,7 @@ flat_header_problem(const struct varlena *flat)
 	if (size < STATE_HEADER_SIZE)
 		return "shorter than a header";
 	if (bytes[0] != 'C' || bytes[1] != 'S')
-		return "does not begin with \"CS\"";
+		return "first two bytes are not \"CS\"";
 	if (bytes[2] != STATE_VERSION)
 		return "unknown version";
 	flat_read_params(flat, &params);
@@ -277,7 +279,7 @@ flat_check_input(const struct varlena *flat)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
-				 errhint("The bytes must be those of a cuckoostate, complete and unchanged.")));
+				 errhint("Pass the complete, unaltered bytes of a cuckoostate.")));
 }
 
 /* Throws an error if the header of a stored flat state is invalid. */
@@ -464,8 +466,8 @@ state_flat_size(ExpandedObjectHeader *eohptr)
 	if (!AllocSizeIsValid(size))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("partial state of cf_agg is too large to be passed on"),
-				 errdetail("%zu distinct values were seen by one process.",
+				 errmsg("partial state of cf_agg is too large to be passed to another process"),
+				 errdetail("One process collected %zu distinct values.",
 						   state->count),
 				 errhint("Set max_parallel_workers_per_gather to 0, or split the elements over several filters.")));
 	return size;
@@ -555,7 +557,7 @@ params_error_null(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s must not be null", name),
-			 errhint("Give it a value, or use the form of cf_agg without it.")));
+			 errhint("Specify a value, or use a form of cf_agg without this argument.")));
 }
 
 /* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
@@ -579,9 +581,9 @@ params_init(StateParams *params, int nargs, const NullableDatum *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fpp is out of range"),
-				 errdetail("The second argument of cf_agg(value, fpp) is a false-positive rate, but it is %g.",
+				 errdetail("The second argument of cf_agg(value, fpp) is the false-positive rate, and its value is %g.",
 						   fpp),
-				 errhint("fpp must be from %g to %g. To give a capacity, use cf_agg(value, capacity, fpp).",
+				 errhint("fpp must be between %g and %g. To specify a capacity, use cf_agg(value, capacity, fpp).",
 						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
 	params->bits = cuckoo_checked_fpp(fpp);
 	if (nargs > 1)
@@ -615,8 +617,8 @@ params_check(const StateParams *params, int nargs, const NullableDatum *args)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("A row has another capacity, fpp or seed than the rows before it."),
-				 errhint("Use constants, or GROUP BY what they depend on.")));
+				 errdetail("The capacity, fpp or seed of a row differs from that of the rows before it."),
+				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
 /* Errors unless two states are for one filter. */
@@ -628,18 +630,18 @@ params_combine(const StateParams *a, const StateParams *b)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot combine states of cf_agg over different element types"),
 				 a->family == b->family ?
-				 errdetail("Both are of the family \"%s\", but of different types or collations.",
+				 errdetail("Both states are of the family \"%s\", but of different types or collations.",
 						   cuckoo_family_name(a->family)) :
 				 errdetail("The families are \"%s\" and \"%s\".",
 						   cuckoo_family_name(a->family),
 						   cuckoo_family_name(b->family)),
-				 errhint("Cast the elements of both to one type.")));
+				 errhint("Cast the elements of both states to the same type.")));
 	if (a->bits != b->bits || a->capacity != b->capacity || a->seed != b->seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
 				 errdetail("The states differ in capacity, fpp or seed."),
-				 errhint("Make both with the same arguments of cf_agg.")));
+				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
 /*
@@ -798,11 +800,12 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * Places the hashes in unpacked slots, enlarging the geometry *h or raising
- * its level as often as needed, and packs the filter.
+ * The filter that just holds a set of hashes, sorted and distinct: places them
+ * in unpacked slots, enlarging the geometry *h as often as needed, and packs
+ * these.
  */
 static struct varlena *
-build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
+exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
 	CuckooStatus status;
 	struct varlena *filter;
@@ -812,15 +815,13 @@ build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
 	{
 		slots = MemoryContextAllocHuge(CurrentMemoryContext,
 									   cuckoo_build_slots(h) * sizeof(uint32));
-		status = cuckoo_build(h, hashes, n, slots);
-		if (status == CUCKOO_OK)
+		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
 			break;
 		pfree(slots);
 
 		if (cuckoo_is_crafted(h, n))
 			cuckoo_error(CUCKOO_CRAFTED);
-		status = exact ? cuckoo_header_enlarge(h, percent)
-			: cuckoo_header_set_level(h, h->level + 1);
+		status = cuckoo_header_enlarge(h, percent);
 		if (status != CUCKOO_OK)
 			cuckoo_error(status);
 	}
@@ -829,6 +830,24 @@ build_filter(CuckooHeader *h, bool exact, const uint64 *hashes, Size n)
 	cuckoo_build_pack(h, slots, cuckoo_image(filter));
 	pfree(slots);
 	return filter;
+}
+
+/*
+ * The filter by capacity of a set of hashes: that of their keys, as a union of
+ * filters would be.
+ */
+static struct varlena *
+sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	Size		size = Max(n, 1) * sizeof(uint64);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
+
+	if (n > 0)
+		memcpy(keys, hashes, n * sizeof(uint64));
+	n = (Size) cuckoo_keys_of_hashes(h, keys, n, scratch);
+	pfree(scratch);
+	return cuckoo_filter_of_keys(h, keys, n);
 }
 
 /* The filter of a set of hashes, sorted and distinct. */
@@ -844,8 +863,6 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 	else
 		status = cuckoo_header_sized(&h, (uint64) params->capacity,
 									 params->bits, params->seed);
-	while (status == CUCKOO_OK && !exact && CUCKOO_TARGET_ITEMS(h.buckets) < n)
-		status = cuckoo_header_set_level(&h, h.level + 1);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
 	if (n > 0)
@@ -853,7 +870,7 @@ final_filter(const StateParams *params, const uint64 *hashes, Size n)
 		h.family = params->family;
 		h.tag = params->tag;
 	}
-	return build_filter(&h, exact, hashes, n);
+	return exact ? exact_filter(&h, hashes, n) : sized_filter(&h, hashes, n);
 }
 
 /*
@@ -1009,6 +1026,13 @@ cf_agg_final(PG_FUNCTION_ARGS)
 		pfree(hashes);
 	}
 	PG_RETURN_POINTER(filter);
+}
+
+/* cf_state_final(state): the state as a value */
+Datum
+cf_state_final(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(state_packed(PG_GETARG_DATUM(0)));
 }
 
 /* ---- states of STYPE internal ---- */

@@ -1,21 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_bucket.h
- *		One semi-sorted bucket: load, match, get, put.
+ *		One semi-sorted bucket: loading, matching, packing and storing.
  *
- * A bucket of four fingerprints of f bits takes 4f - 4 bits, one bit an item
- * less than the fingerprints (Fan et al., CoNEXT 2014, section 5.2): the four
- * are sorted, so that their low nibbles are one of 3876 multisets, which 12
- * bits number.  Behind these 12 bits come the other f - 4 bits of each, the
- * "lanes", in the order of the nibbles, equal nibbles by value, so that equal
- * contents are equal bits.  Empty slots are zero and sort first.
+ * Equal contents of a bucket are equal bits, whatever the order of the slots.
+ * Four fingerprints of f bits take 4f - 4 bits, so a bucket saves one bit per
+ * item (Fan et al., CoNEXT 2014, section 5.2).
  *
- * Bucket i begins at bit i * (4f - 4), which is a multiple of 4, and is read
- * with one unaligned 64-bit load for f <= 17 and two otherwise; the zero bytes
- * that end an image keep these in bounds.
+ * The fingerprints are sorted by their low nibble, and equal nibbles by value.
+ * Their low nibbles are one of 3876 multisets, and the first 12 bits hold its
+ * number, the "code".  After these bits come the "lanes" in the same order: the
+ * other f - 4 bits of each fingerprint.  Empty slots are zero and sort first.
  *
- * A probe compares the lanes first, all at once, and looks the nibbles up only
- * where a lane agrees, which for an absent element is rare.
+ * Bucket i begins at bit i * (4f - 4), which is a multiple of 4.  It is read
+ * with one unaligned 64-bit load for f <= 17 ("narrow" buckets), and with two
+ * otherwise ("wide" buckets).  The zero bytes at the end of an image keep these
+ * loads in bounds.
+ *
+ * A probe compares all lanes at once, and looks up the nibbles only if a lane
+ * agrees.  For an absent element this is rare.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +35,9 @@ typedef struct CuckooBits
 	uint64_t	hi;				/* f > CUCKOO_NARROW_BITS only */
 } CuckooBits;
 
-/* Where the bucket at `pos` begins: the byte, from the first bucket on. */
+/*
+ * The byte in which the bucket at `pos` begins, counted from the first bucket.
+ */
 static inline uint64_t
 cuckoo_bucket_byte(uint64_t pos, int f)
 {
@@ -46,7 +51,7 @@ cuckoo_bucket_shift(uint64_t pos, int f)
 	return (int) (pos & (uint32_t) (f - 1) & 1) << 2;
 }
 
-/* Bytes that loading a bucket reads from that byte on. */
+/* The number of bytes that loading a bucket reads from that byte on. */
 static inline int
 cuckoo_bucket_reach(int f)
 {
@@ -80,9 +85,9 @@ cuckoo_bucket_load(const uint8_t *buckets, uint64_t pos, int f)
 }
 
 /*
- * Clear in the top bit of each of the lanes in x that is zero, set in that of
- * the others.  `rest` are all bits of the lanes but the top ones; the other
- * bits of the result mean nothing.
+ * The top bit of each lane of the result tells whether that lane of x is not
+ * zero.  The other bits mean nothing.  `rest` has all bits of the lanes except
+ * the top ones.
  */
 static inline uint64_t
 cuckoo_used_lanes(uint64_t x, uint64_t rest)
@@ -91,10 +96,11 @@ cuckoo_used_lanes(uint64_t x, uint64_t rest)
 }
 
 /*
- * Where two narrow buckets have the lane looked for: the top bit of each such
- * lane is set, and perhaps that of lanes above one in the same bucket.  So the
- * lowest bit of `first` and of `any` is such a lane, and one that `both` leaves
- * out is not one in both.  All other bits are clear.
+ * Lanes of two narrow buckets that agree with the lane of a fingerprint.  The
+ * top bit of each such lane is set, and perhaps that of lanes above one in the
+ * same bucket.  So the lowest bit of `first` and of `any` is certainly a hit.
+ * A lane that is clear in `both` does not agree in both buckets.  All other
+ * bits are clear.
  */
 typedef struct CuckooLaneHits
 {
@@ -104,13 +110,12 @@ typedef struct CuckooLaneHits
 } CuckooLaneHits;
 
 /*
- * Compares the lanes of two buckets with `lanes`, the one looked for in every
- * lane position, by Mycroft's test for a zero byte (Warren, Hacker's Delight,
- * 6-1): (x - ones) & ~x & tops.
+ * Compares the lanes of two buckets with `lanes`, which has the wanted lane in
+ * every lane position.  This is Mycroft's test for a zero byte (Warren,
+ * Hacker's Delight, 6-1): (x - ones) & ~x & tops.
  *
- * In vector registers that is no fewer instructions.  It is for the general
- * registers, which it leaves to the lookups that follow (cuckoo_match.h, on
- * narrow buckets).
+ * Vector registers do not save instructions here.  They leave the general
+ * registers to the lookups that follow (cuckoo_match.h, on narrow buckets).
  */
 static CUCKOO_INLINE CuckooLaneHits
 cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
@@ -144,11 +149,11 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 }
 
 /*
- * A fingerprint made ready to be looked for in many buckets of one filter: its
- * lane in every lane position, its low nibble in every nibble position.
+ * A fingerprint prepared for comparison with buckets of one filter: its lane in
+ * every lane position, and its low nibble in every nibble position.
  *
- * The lanes of a narrow bucket are compared where they are, behind the code;
- * those of a wide one in two words that begin with a lane each.
+ * The lanes of a narrow bucket are compared in place, after the code.  Those of
+ * a wide bucket are compared in two words, each of which begins with a lane.
  */
 typedef struct CuckooPattern
 {
@@ -192,9 +197,9 @@ cuckoo_lower_lanes(CuckooBits b)
 }
 
 /*
- * Which slots agree with the pattern in all bits but the low nibble, exactly,
- * other than cuckoo_pair_lane_hits(): zero for none, else a value for
- * cuckoo_bucket_matches().
+ * The slots that agree with the pattern in all bits except the low nibble.  The
+ * result is zero for none, else a value for cuckoo_bucket_matches().  Unlike
+ * that of cuckoo_pair_lane_hits(), it is exact.
  */
 static inline uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
@@ -202,7 +207,7 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
 	if (p->lane <= CUCKOO_NARROW_BITS - 4)
 		return ~cuckoo_used_lanes(b.lo ^ p->lanes, p->rest) & p->tops;
 
-	/* two lanes of two in each half; the top bits of the upper go one lower */
+	/* two lanes in each word; the top bits of the upper go one bit lower */
 	return (~cuckoo_used_lanes(cuckoo_lower_lanes(b) ^ p->lanes, p->rest) &
 			p->tops) |
 		(~cuckoo_used_lanes(cuckoo_upper_lanes(b, p->lane) ^ p->lanes,
@@ -212,10 +217,9 @@ cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
 /*
  * Lane hits of a narrow bucket as slots: bit i is slot i.
  *
- * Four bits at a distance d are gathered by a multiplication with four bits at
- * a distance d - 1: the product has them side by side, and all others
- * elsewhere.
- * The factor is such that they are its highest.
+ * A multiplication by four bits at distance d - 1 gathers four bits at distance
+ * d: the product has them side by side, and all others elsewhere.  The factor
+ * puts them into the highest bits of the product.
  */
 static inline uint32_t
 cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
@@ -224,8 +228,8 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 }
 
 /*
- * Which slots have the low nibble of the pattern; bits above the four mean
- * nothing.
+ * The slots that have the low nibble of the pattern.  Bits above the lowest
+ * four mean nothing.
  */
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
@@ -236,7 +240,7 @@ cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
 
-/* Which slots hold the fingerprint of the pattern, given the lane hits. */
+/* The slots that hold the fingerprint of the pattern, given the lane hits. */
 static inline uint32_t
 cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 {
@@ -253,7 +257,7 @@ cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 
 /*
  * Is there an empty slot?  Empty slots sort first, so slot 0 tells: its lane is
- * zero, and the code below it one of those whose first nibble is.
+ * zero, and the code below it is one that begins with a zero nibble.
  */
 static inline bool
 cuckoo_bucket_has_room(CuckooBits b, int f)
@@ -273,9 +277,9 @@ cuckoo_code(uint32_t nibbles)
 }
 
 /*
- * What is to be changed, by XOR, to add a fingerprint to a narrow bucket that
- * has room: the i + 1 slots that sort before it, the first of which is empty,
- * move down by one.
+ * The XOR difference that adds a fingerprint to a narrow bucket with room.  The
+ * i slots after the empty slot 0 that sort before the fingerprint move down by
+ * one.
  */
 static inline uint64_t
 cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
@@ -302,8 +306,8 @@ cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
 }
 
 /*
- * Takes a bucket apart.  A code out of range, which only a corrupt image has,
- * is read as that of four zero nibbles.
+ * Unpacks a bucket into its slots.  Only a corrupt image has a code out of
+ * range, which counts as that of four zero nibbles.
  */
 static inline void
 cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
@@ -338,7 +342,7 @@ cuckoo_rank_sort(uint32_t *a, uint32_t *b)
 	*b = x < y ? y : x;
 }
 
-/* Puts a bucket together; slots may come in any order. */
+/* Packs slots, in any order, into a bucket. */
 static inline CuckooBits
 cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 {
@@ -375,7 +379,7 @@ cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 	return b;
 }
 
-/* Stores what cuckoo_bucket_pack() gave as the bucket at `pos`. */
+/* Stores the result of cuckoo_bucket_pack() as the bucket at `pos`. */
 static inline void
 cuckoo_bucket_store(uint8_t *buckets, uint32_t pos, int f, CuckooBits b)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_build.c
- *		A filter from all its elements at once.
+ *		Building a filter from all its elements at once.
  *
- * Sorted hashes come in the order of their first bucket, so the table is
- * filled from one end to the other, and what is touched at a time stays in the
- * processor's cache: first buckets, and those of near elements.  The far
- * buckets are prefetched.
+ * Sorted hashes come in the order of their first bucket, so the table is filled
+ * from one end to the other.  The first buckets, and both buckets of near
+ * elements, stay in the processor's cache meanwhile.  The far buckets are
+ * prefetched.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +14,9 @@
 #include "cuckoo_table.h"
 
 #define AHEAD			32		/* elements whose buckets are prefetched */
-#define PAUSE_EVERY		65536	/* elements between looks for a cancel */
+#define PAUSE_EVERY		65536	/* elements between interrupt checks */
 
-/* Copies of fp in a bucket, and its occupied slots, which come first. */
+/* The copies of fp in a bucket, and its occupied slots, which come first. */
 static inline int
 slot_copies(const uint32_t *bucket, uint32_t fp)
 {
@@ -45,9 +45,10 @@ is_far(uint64_t hash)
 }
 
 /*
- * Near elements go to the emptier bucket, which leaves a third fewer of them
- * to evict others; far ones to the first if it has room, as it is at hand.
- * Without windows all are far, and some are placed as if they were near.
+ * Near elements go to the emptier bucket, which reduces their evictions by a
+ * third.  Far elements go to the first bucket if it has room, because it is in
+ * the cache.  Without windows all elements are far, and some are placed as if
+ * they were near.
  */
 static inline CuckooStatus
 place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
@@ -84,7 +85,7 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 		return CUCKOO_FULL;
 	memset(slots, 0, cuckoo_build_slots(h) * sizeof(uint32_t));
 
-	/* first buckets come in order; second ones are asked for in advance */
+	/* first buckets come in order; second ones are prefetched */
 	for (uint64_t i = 0; i < n + AHEAD; i++)
 	{
 		CuckooPair *pair = &pairs[i % AHEAD];

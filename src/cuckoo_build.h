@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_build.h
- *		A filter from all its elements at once.
+ *		Building a filter from all its elements at once.
  *
- * Takes the sorted distinct hashes, places their fingerprints into unpacked
- * slots, four bytes each, in the caller's workspace, and packs these once.
- * The same hashes give the same image.  Elements that look the same to the
- * filter leave two copies at most, as in cuckoo_filter.h.
+ * The same hashes give the same image.  Elements with the same fingerprint and
+ * buckets leave at most two copies, as with cuckoo_insert().
+ *
+ * cuckoo_build() takes the sorted distinct hashes.  It places their
+ * fingerprints into unpacked slots of four bytes each, in the caller's
+ * workspace.  cuckoo_build_pack() packs these slots once.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +17,9 @@
 
 #include "cuckoo_format.h"
 
-/* Slots, of four bytes, that cuckoo_build() needs as its workspace. */
+/*
+ * The number of slots, of four bytes each, in the workspace of cuckoo_build().
+ */
 static inline uint64_t
 cuckoo_build_slots(const CuckooHeader *h)
 {
@@ -24,13 +28,13 @@ cuckoo_build_slots(const CuckooHeader *h)
 
 /*
  * Places `n` hashes, sorted and distinct, into `slots`, with the geometry and
- * level of *h, and counts them in h->items.  CUCKOO_OK; CUCKOO_FULL when they
- * do not fit: retry with a larger geometry or a higher level.
+ * level of *h, and counts them in h->items.  Returns CUCKOO_OK, or CUCKOO_FULL
+ * if they do not fit.  Then retry with a larger geometry or a higher level.
  */
 extern CuckooStatus cuckoo_build(CuckooHeader *h, const uint64_t *hashes,
 								 uint64_t n, uint32_t *slots);
 
-/* Writes the image of what cuckoo_build() placed, header and all. */
+/* Writes the image, with its header, from the slots of cuckoo_build(). */
 extern void cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots,
 							  uint8_t *image);
 

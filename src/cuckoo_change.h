@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_change.h
- *		Insert, remove, grow, shrink.
+ *		Inserting, removing, growing and shrinking.
  *
- * Changes keep an image and its CuckooHeader in step.
+ * Changes keep an image and its CuckooHeader in step.  A change that fails
+ * leaves both as they were.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +14,15 @@
 #include "cuckoo_format.h"
 
 /*
- * Whether a filter that has no room for another of `items` elements owes that
- * to elements made to collide: it has more than 64 buckets, and a load under
- * one eighth.
+ * A filter with `items` elements has no room for another one: were the elements
+ * crafted to collide?  That is so if it has more than 64 buckets and a load
+ * factor below one eighth.
  *
- * Five classes of elements in one pair of buckets, each added twice, are enough
- * to block one, and among honest elements some do: one in 50,000 fills through
- * 64 to 1000 buckets meets them, at loads down to 0.23.  To get under one
- * eighth a filter would have to grow so twice on end.  What crafted elements
- * can make of a filter is so bounded to 16 times the size of its content.
+ * Five fingerprints in one pair of buckets, each added twice, are enough to
+ * block the pair.  This happens with honest elements: in one of 50,000 fills
+ * through 64 to 1000 buckets, at load factors down to 0.23.  To get below one
+ * eighth, a filter would have to grow for this reason twice in a row.  So
+ * crafted elements can make a filter at most 16 times as large as its contents.
  */
 static inline bool
 cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
@@ -30,30 +31,34 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 }
 
 /*
- * Adds one copy unless `max_copies` (1 or 2) are there.
+ * Adds one copy, unless the filter holds `max_copies` (1 or 2) already.
  *
- * CUCKOO_OK, CUCKOO_UNCHANGED, or, with nothing changed:
+ * Returns CUCKOO_OK or CUCKOO_UNCHANGED or, with nothing changed:
  *	CUCKOO_FULL			the filter should grow
- *	CUCKOO_LAST_LEVEL	it should, but no bit is left
- *	CUCKOO_CRAFTED		cuckoo_is_crafted(): growing would not end
+ *	CUCKOO_LAST_LEVEL	the filter should grow, but no bit is left
+ *	CUCKOO_CRAFTED		cuckoo_is_crafted(): growing would not help
  */
 extern CuckooStatus cuckoo_insert(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash, int max_copies);
 
-/* Removes the element if one copy is there; CUCKOO_OK or CUCKOO_UNCHANGED. */
+/*
+ * Removes the element if the filter holds one copy.  Returns CUCKOO_OK or
+ * CUCKOO_UNCHANGED.
+ */
 extern CuckooStatus cuckoo_remove(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash);
 
 /*
- * Writes the filter, one level up, to `image`, zeroed memory of the size that
- * *h has after cuckoo_header_set_level(h, old->level + 1).  Cannot fail.
+ * Writes the filter to `image`, one level up.  The caller calls
+ * cuckoo_header_set_level(h, old->level + 1) first.  `image` is zeroed memory
+ * of the size of *h.  This cannot fail.
  */
 extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);
 
 /*
- * The same one level down.  CUCKOO_OK, or CUCKOO_FULL when the items do not
- * fit there; then `image` is garbage.
+ * The same one level down.  Returns CUCKOO_OK, or CUCKOO_FULL if the items do
+ * not fit there; then the contents of `image` are undefined.
  */
 extern CuckooStatus cuckoo_shrink(const CuckooHeader *old,
 								  const uint8_t *old_image,

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_error.c
- *		Core status to PostgreSQL error, and the checks of parameters that
- *		several files need.
+ *		Errors for the status of a core function, and checks of parameters that
+ *		several files share.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,9 @@ cuckoo_assert_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * The one table from status to SQLSTATE.  Reasons to refuse an image have no
- * entry: which error they are depends on where the image came from.
+ * Raises the error for a status.  This is the only place that maps a status to
+ * an SQLSTATE.  Here a reason to refuse an image means that a stored filter is
+ * corrupt.  Callers that read input raise their own error for such a reason.
  */
 void
 cuckoo_error(CuckooStatus status)
@@ -36,23 +37,23 @@ cuckoo_error(CuckooStatus status)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("no room for this element in the cuckoofilter"),
-					 errdetail("Its buckets are full while the filter is almost empty, which chance excludes: too many elements have colliding hashes."),
-					 errhint("Build it with another seed: cf_new(capacity, fpp, seed) or cf_agg(value, capacity, fpp, seed).")));
+					 errdetail("Both buckets of the element are full although the filter is almost empty. Too many elements have colliding hashes."),
+					 errhint("Build the filter with another seed: cf_new(capacity, fpp, seed) or cf_agg(value, capacity, fpp, seed).")));
 			break;
 		case CUCKOO_FULL:
 		case CUCKOO_LAST_LEVEL:
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoofilter is full"),
-					 errdetail("It has grown until its fingerprints were down to %d bits and cannot grow further.",
+					 errdetail("The filter cannot grow further, because its fingerprints are down to %d bits.",
 							   CUCKOO_CORE_BITS),
-					 errhint("Plan ahead with a larger capacity: cf_info(filter).max_items tells where growth ends. Or start a second filter and ask both.")));
+					 errhint("Build the filter with a larger capacity; cf_info(filter).max_items shows where growth ends. Or start a second filter and probe both.")));
 			break;
 		case CUCKOO_TOO_LARGE:
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoofilter would exceed the size limit"),
-					 errdetail("A filter may take %d MiB.",
+					 errdetail("The size limit of a filter is %d MiB.",
 							   (int) (CUCKOO_MAX_SIZE >> 20)),
 					 errhint("Use a larger fpp, or split the elements over several filters.")));
 			break;
@@ -64,8 +65,8 @@ cuckoo_error(CuckooStatus status)
 			 errmsg("corrupt cuckoofilter"),
 			 errdetail("The image is invalid: %s.", cuckoo_status_text(status)),
 			 status == CUCKOO_BAD_VERSION ?
-			 errhint("It may have been written by a newer version of the extension.") :
-			 errhint("Restore it from a backup, or build it again with cf_agg() from the original values.")));
+			 errhint("The filter may have been written by a newer version of the extension.") :
+			 errhint("Restore the filter from a backup, or build it again from the original values with cf_agg().")));
 }
 
 int
@@ -76,8 +77,8 @@ cuckoo_checked_fpp(double fpp)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("fpp is out of range"),
-				 errdetail("A false-positive rate of %g was asked for.", fpp),
-				 errhint("fpp must be from %g to %g; 0.001 means one wrong \"maybe\" in a thousand.",
+				 errdetail("The requested false-positive rate is %g.", fpp),
+				 errhint("fpp must be between %g and %g. For example, 0.001 means one false positive per thousand absent elements.",
 						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
 	return cuckoo_fpp_bits(fpp);
 }
@@ -90,9 +91,9 @@ cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity is out of range"),
-				 errdetail("A capacity of %lld elements was asked for.",
+				 errdetail("The requested capacity is %lld elements.",
 						   (long long) capacity),
-				 errhint("At this fpp, capacity must be from 1 to %llu.",
+				 errhint("At this fpp, capacity must be between 1 and %llu.",
 						 (unsigned long long) cuckoo_max_capacity(bits))));
 }
 

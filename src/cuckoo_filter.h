@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_filter.h
- *		Operations on one filter: contains, copies, insert, remove, grow,
- *		shrink, validate.
+ *		All operations on one filter: lookups, changes and validation.
  *
- * All work on an image in the caller's memory and the CuckooHeader that
- * cuckoo_header_read() made of it.  Elements are 64-bit hashes.
+ * A lookup never misses an element that was inserted.  Removing an inserted
+ * element never removes another one.  The operations work on an image in the
+ * caller's memory, and on the CuckooHeader that cuckoo_header_read() decoded
+ * from it.  Elements are 64-bit hashes.
  *
- * A filter holds at most two copies of what looks the same to it, that is of
- * one fingerprint in one pair of buckets.  Two means "two or more": further
- * inserts and all removes leave it as it is.  So repeated elements cannot fill
- * their buckets, and no remove of an element that was inserted can take
- * another one with it.  What looks the same does so at every growth level.
+ * A filter holds at most two copies of one fingerprint in one pair of buckets.
+ * Two copies mean "two or more", and further inserts and removes do not change
+ * them.  So repeated elements cannot fill their buckets.  Elements that share a
+ * fingerprint and a pair of buckets do so at every growth level.
  *
  *-------------------------------------------------------------------------
  */

@@ -387,7 +387,7 @@ cuckoo_status_text(CuckooStatus status)
 		case CUCKOO_BAD_SHORT:
 			return "shorter than a header";
 		case CUCKOO_BAD_MAGIC:
-			return "does not begin with \"CF\"";
+			return "first two bytes are not \"CF\"";
 		case CUCKOO_BAD_VERSION:
 			return "unknown format version";
 		case CUCKOO_BAD_FAMILY:
@@ -409,7 +409,7 @@ cuckoo_status_text(CuckooStatus status)
 		case CUCKOO_BAD_CODE:
 			return "bucket code out of range";
 		case CUCKOO_BAD_SLOT:
-			return "fingerprint with an empty core";
+			return "fingerprint with a core of zero";
 		case CUCKOO_BAD_ORDER:
 			return "fingerprints of a bucket out of order";
 		case CUCKOO_BAD_ITEMS:

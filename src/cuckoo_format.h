@@ -3,17 +3,17 @@
  * cuckoo_format.h
  *		The image of a cuckoo filter: its bytes, its geometry, its limits.
  *
- * An image is what a cuckoofilter datum holds behind its varlena header, what
- * its base64 text says and what travels in binary.  It is the same on every
- * machine.  FORMAT.md is the prose specification.
+ * The image is the content of a cuckoofilter datum after its varlena header.
+ * It is also the decoded base64 text and the binary form.  It is the same on
+ * every machine.  FORMAT.md specifies it and defines the geometry.
  *
  *	bytes	field (CUCKOO_AT_... below)
  *	0-1		magic "CF"
  *	2		format version, 1
- *	3		element family (CuckooFamily); 0 while it is not known: in a
- *			filter that was never added to, and not declared for a type
+ *	3		element family (CuckooFamily); 0 while it is not known, that is,
+ *			if none was declared and nothing was ever added
  *	4		f0: fingerprint bits at growth level 0
- *	5		ft: fingerprint bits that give the fpp asked for
+ *	5		ft: fingerprint bits that give the requested fpp
  *	6		g: growth level
  *	7		flags: bit 0 = windows, the rest 0
  *	8-11	m0: base buckets
@@ -23,14 +23,13 @@
  *	24-31	seed
  *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits, then 8 zero bytes
  *
- * A slot at level g holds f = f0 - g bits, so the filter has m = m0 * 2^g
- * buckets, and its false-positive rate is 2 * items / (m0 * 2^f0): growth
- * moves a bit from the fingerprint into the position and leaves the rate
- * where it was.
+ * At level g the filter has m = m0 * 2^g buckets, and a slot holds f = f0 - g
+ * bits.  Its false-positive rate is 2 * items / (m0 * 2^f0).  Growth moves a
+ * bit from the fingerprint into the position, and does not change the rate.
  *
  * cuckoo_header_read() refuses every header whose sizes do not agree with the
- * length of the image, so whoever got a CuckooHeader from it may access all
- * buckets.  What the header cannot know, cuckoo_validate() checks.
+ * length of the image.  So a caller with a CuckooHeader from it may access all
+ * buckets.  cuckoo_validate() also checks the contents of the buckets.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +41,7 @@
 
 #define CUCKOO_FORMAT_VERSION	1
 
-/* Where the fields of the byte table begin. */
+/* Offsets of the fields of the byte table. */
 enum
 {
 	CUCKOO_AT_MAGIC = 0,
@@ -61,37 +60,39 @@ enum
 };
 
 #define CUCKOO_HEADER_SIZE		CUCKOO_AT_BUCKETS
-#define CUCKOO_TAIL_SIZE		8	/* one 64-bit load is always in bounds */
+#define CUCKOO_TAIL_SIZE		8	/* keeps 64-bit loads in bounds */
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
 #define CUCKOO_WINDOW			128 /* buckets of a window, the least */
 #define CUCKOO_FLAG_WINDOWS		0x01
-#define CUCKOO_MAX_COPIES		2	/* of what looks the same */
+#define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
 
-/* What a bucket is made of, see cuckoo_bucket.h. */
+/* The parts of a bucket, see cuckoo_bucket.h. */
 #define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
 #define CUCKOO_CODE_BITS	12
 #define CUCKOO_CODE_MASK	0xfff
-#define CUCKOO_CODES_ZERO	816 /* those that begin with a zero nibble */
+#define CUCKOO_CODES_ZERO	816 /* codes that begin with a zero nibble */
 #define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
 
 /*
- * 512 MiB, so that base64 of it (683 MiB) still is a PostgreSQL datum (under
- * 1 GiB): what can be stored can be dumped.
+ * 512 MiB.  The base64 text of such an image takes 683 MiB, which still fits in
+ * a PostgreSQL datum (under 1 GiB).  So every stored filter can be dumped.
  */
 #define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
 
 /*
- * The load a filter is sized for: 3.8 of the 4 slots.  First failed inserts
- * were seen from 0.953 on.
+ * The items at load factor 0.95, for which a filter is sized: 3.8 of the 4
+ * slots of a bucket.  The first failed inserts were seen at load factor 0.953.
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
 
 #define CUCKOO_MIN_FPP			1e-8
 #define CUCKOO_MAX_FPP			0.5
 
-/* What elements were hashed as; stored, so numbers never change. */
+/*
+ * What elements are hashed as.  The numbers are stored, so they never change.
+ */
 typedef enum CuckooFamily
 {
 	CUCKOO_FAMILY_NONE = 0,
@@ -110,8 +111,9 @@ typedef enum CuckooFamily
 #define CUCKOO_FAMILY_LAST	CUCKOO_FAMILY_OTHER
 
 /*
- * What a core function has to say.  The first group is no failure; the second
- * leaves everything as it was; the third are the reasons to refuse an image.
+ * The result of a core function.  The first group means success.  The second
+ * group means a failure that changed nothing.  The third group are the reasons
+ * to refuse an image.
  */
 typedef enum CuckooStatus
 {
@@ -119,7 +121,7 @@ typedef enum CuckooStatus
 	CUCKOO_UNCHANGED,			/* nothing had to be done */
 
 	CUCKOO_FULL,				/* no room at this level: grow and retry */
-	CUCKOO_CRAFTED,				/* no room at a load that chance excludes */
+	CUCKOO_CRAFTED,				/* no room, see cuckoo_is_crafted() */
 	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
 	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
 
@@ -141,8 +143,9 @@ typedef enum CuckooStatus
 } CuckooStatus;
 
 /*
- * Kinds of filters, each with lookups of its own: two by two, by where buckets
- * begin and by level, and those with wide buckets.
+ * Kinds of filters, each with its own lookup functions.  Filters with narrow
+ * buckets have four kinds, by the alignment of buckets and by level.  Filters
+ * with wide buckets are one kind.
  */
 typedef enum CuckooKind
 {
@@ -155,8 +158,8 @@ typedef enum CuckooKind
 } CuckooKind;
 
 /*
- * The header of an image, decoded: what is stored, and what
- * cuckoo_header_derive() finds from that.
+ * The decoded header of an image: the stored fields, and those that
+ * cuckoo_header_derive() computes from them.
  */
 typedef struct CuckooHeader
 {
@@ -207,13 +210,16 @@ cuckoo_low_mask(int bits)
 }
 
 /*
- * Fills in a decoded header for a new, empty filter at level 0.
+ * Fill in a decoded header for a new, empty filter at level 0.
  *
- * cuckoo_header_exact: the smallest geometry that holds `items` elements at
- * load 0.95 (items 0 counts as 1).  cuckoo_header_sized: one that starts
- * small and reaches `capacity` elements, at the rate asked, after some
- * doublings; equal arguments give equal geometry.  asked_bits comes from
- * cuckoo_fpp_bits().  CUCKOO_TOO_LARGE when no image can hold that many.
+ * cuckoo_header_exact() gives the smallest geometry that holds `items` elements
+ * at load factor 0.95 (items 0 counts as 1).  cuckoo_header_sized() gives a
+ * geometry that starts small and grows.  After some doublings it holds
+ * `capacity` elements at the requested rate.  Equal arguments give equal
+ * geometries.
+ *
+ * asked_bits comes from cuckoo_fpp_bits().  The result is CUCKOO_TOO_LARGE if
+ * no image can hold that many elements.
  */
 extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
 										int asked_bits, uint64_t seed);
@@ -224,41 +230,41 @@ extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
 extern uint64_t cuckoo_max_capacity(int asked_bits);
 
 /*
- * Makes a level-0 geometry of cuckoo_header_exact() larger by some percent,
- * for the rare set of elements that does not fit.
+ * Enlarges a level-0 geometry of cuckoo_header_exact() by `percent`, for the
+ * rare set of elements that does not fit.
  */
 extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
 
 /*
- * Fills in what follows from what is stored, checking nothing (base is not 0);
- * cuckoo_header_read() and cuckoo_header_set_level() do that.
+ * Computes the derived fields from the stored ones, without checks; base must
+ * not be 0.  cuckoo_header_read() and cuckoo_header_set_level() check them.
  */
 extern void cuckoo_header_derive(CuckooHeader *h);
 
-/* Sets the growth level, and all that follows from it; items stay. */
+/* Sets the growth level and the fields derived from it; items do not change. */
 extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
 
 /*
- * Least f >= 8 with 8 * 0.95 / 2^f <= fpp: fingerprint bits that keep the
- * false-positive rate at load 0.95 under fpp, which is in
- * [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
+ * The least f >= 8 with 8 * 0.95 / 2^f <= fpp.  So many fingerprint bits keep
+ * the false-positive rate at load factor 0.95 at or below fpp.  The fpp must be
+ * in [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
  */
 extern int	cuckoo_fpp_bits(double fpp);
 
-/* False-positive rate at the capacity, at most the one asked for. */
+/* False-positive rate at the capacity, at most the requested one. */
 extern double cuckoo_fpp_at_capacity(const CuckooHeader *h);
 
 /* False-positive rate at the present number of items, 2n / (m0 * 2^f0). */
 extern double cuckoo_fpp_now(const CuckooHeader *h);
 
-/* Elements that the filter holds at the rate asked for. */
+/* The capacity: the elements that the filter holds at the requested rate. */
 extern uint64_t cuckoo_capacity(const CuckooHeader *h);
 
 /*
- * Elements at load 0.95 of the last growth level, at which the fingerprints or
- * CUCKOO_MAX_SIZE end growth: those that the filter is sure to take by growing,
- * if the last level has 500 buckets or more; of smaller filters some are full
- * earlier.
+ * Elements at load factor 0.95 of the last growth level.  Growth ends there,
+ * because of the fingerprint bits or of CUCKOO_MAX_SIZE.  The filter is sure to
+ * take these elements if the last level has 500 buckets or more.  Some smaller
+ * filters are full earlier.
  */
 extern uint64_t cuckoo_max_items(const CuckooHeader *h);
 
@@ -266,8 +272,8 @@ extern uint64_t cuckoo_max_items(const CuckooHeader *h);
 extern uint64_t cuckoo_image_size(const CuckooHeader *h);
 
 /*
- * Decodes and checks the header of an image of `size` bytes, of which only
- * the first CUCKOO_HEADER_SIZE are read.
+ * Decodes and checks the header of an image of `size` bytes.  Only the first
+ * CUCKOO_HEADER_SIZE bytes are read.
  */
 extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 									   uint64_t size);
@@ -275,14 +281,14 @@ extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 /* Writes the header to the first CUCKOO_HEADER_SIZE bytes of an image. */
 extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
 
-/* The same where only the number of items has changed. */
+/* The same if only the number of items has changed. */
 static inline void
 cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 {
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
 
-/* Says in a lower-case phrase what a status means. */
+/* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);
 
 #endif							/* CUCKOO_FORMAT_H */

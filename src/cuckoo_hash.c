@@ -168,7 +168,7 @@ element_type(FunctionCallInfo fcinfo, int argno)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the element"),
-				 errdetail("The call came without an expression, and the function is declared for any type."),
+				 errdetail("The function accepts any type, and the call does not tell the type of the element."),
 				 errhint("Cast the element to a type for which cf_agg is declared, such as text or bigint.")));
 	return type;
 }
@@ -215,23 +215,23 @@ typedef struct Refusal
 } Refusal;
 
 static const Refusal no_hash_function = {
-	"Elements are hashed by the type's default hash operator class.",
+	"Elements are hashed with the default hash operator class of their type.",
 	"Cast the element to a type that can be hashed, such as text or jsonb."
 };
 static const Refusal contains_enum = {
-	"It contains an enum, whose hash would change with a dump and restore.",
+	"The type contains an enum, whose hash can change with a dump and restore.",
 	"Cast the element to a type that holds the labels, such as text[] or jsonb."
 };
 static const Refusal contains_blanks = {
-	"It contains char(n) or name under a nondeterministic collation, whose hash does not agree with its equality.",
+	"The type contains char(n) or name under a nondeterministic collation, whose hash does not agree with its equality.",
 	"Cast the element to a type that contains text instead, such as text[]."
 };
 static const Refusal odd_range = {
-	"It contains a range that is not ordered by the default operator class of its subtype.",
+	"The type is or contains a range that is not ordered by the default operator class of its subtype.",
 	"Use a range type with the default operator class, or cast the element to text."
 };
 static const Refusal sql_body = {
-	"It depends on a function with an SQL-standard body, which cannot be told from another one.",
+	"The type depends on a function with an SQL-standard body, which cannot be identified by its source.",
 	"Write the body of the function as a string, or cast the element to text."
 };
 
@@ -797,13 +797,13 @@ static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {
 	if (family == CUCKOO_FAMILY_TEXT && is_citext(hasher->type))
-		return errhint("Build the filter with cf_agg of the extension \"cuckoo_citext\" to ignore case, or cast the value to text, such as $1::text.");
+		return errhint("Build the filter with cf_agg of the extension \"cuckoo_citext\" to ignore case, or cast the value to text, for example $1::text.");
 	if (family == CUCKOO_FAMILY_TEXT && is_nondeterministic(hasher->collation))
-		return errhint("Give the value a deterministic collation, such as $1 COLLATE \"C\".");
+		return errhint("Give the value a deterministic collation, for example $1 COLLATE \"C\".");
 	if (family == CUCKOO_FAMILY_OTHER)
-		return errhint("Cast the value or parameter to the type, such as $1::%s, or give it the collation, of the elements from which the filter was built.",
+		return errhint("Cast the value or parameter to the element type of the filter, for example $1::%s, or give it the collation of the elements.",
 					   families[family].type);
-	return errhint("Cast the value or parameter to a type of the family \"%s\", such as $1::%s.",
+	return errhint("Cast the value or parameter to a type of the family \"%s\", for example $1::%s.",
 				   families[family].name, families[family].type);
 }
 
@@ -818,20 +818,20 @@ cuckoo_check_family(const CuckooHasher *hasher, uint8 family, uint16 tag)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cuckoofilter does not contain elements of type %s",
 						format_type_be(hasher->type)),
-				 errdetail("It contains elements of another type or collation of the family \"%s\", or the type has changed.",
+				 errdetail("The filter contains elements of another type or collation of the family \"%s\", or the type has changed.",
 						   cuckoo_family_name(family)),
-				 errhint("Cast the value to the type, or give it the collation, of the elements from which the filter was built; if the type has changed, build the filter again.")));
+				 errhint("Cast the value to the element type of the filter, or give it the collation of the elements. If the type has changed, build the filter again.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("cuckoofilter does not contain elements of type %s",
 					format_type_be(hasher->type)),
 			 is_nondeterministic(hasher->collation) ?
-			 errdetail("It contains elements of the family \"%s\"; type %s under the nondeterministic collation \"%s\" belongs to the family \"%s\".",
+			 errdetail("The filter contains elements of the family \"%s\". Type %s under the nondeterministic collation \"%s\" belongs to the family \"%s\".",
 					   cuckoo_family_name(family),
 					   format_type_be(hasher->type),
 					   get_collation_name(hasher->collation),
 					   cuckoo_family_name(hasher->family)) :
-			 errdetail("It contains elements of the family \"%s\"; type %s belongs to the family \"%s\".",
+			 errdetail("The filter contains elements of the family \"%s\". Type %s belongs to the family \"%s\".",
 					   cuckoo_family_name(family),
 					   format_type_be(hasher->type),
 					   cuckoo_family_name(hasher->family)),

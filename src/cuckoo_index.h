@@ -1,35 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_index.h
- *		From a 64-bit hash to a fingerprint and its two buckets, and from one
- *		bucket to the other.
+ *		The fingerprint and the two buckets of a 64-bit hash, and the other
+ *		bucket of a fingerprint.
  *
- * A filter has m0 base buckets (even, any size) and a growth level g; its
- * m0 * 2^g buckets are 2^g segments of m0, position = segment * m0 + j.  The
- * hash gives
+ * The fingerprint and either of its positions give the other position:
+ * cuckoo_alternate() is an involution.  This holds for any even number of base
+ * buckets, so no size needs to be a power of two.
  *
- *	core	8 bits, never 0; stays in the fingerprint for ever
+ * A filter has m0 base buckets and a growth level g.  Its m0 * 2^g buckets are
+ * 2^g segments of m0 buckets, with position = segment * m0 + j.  The hash gives
+ *
+ *	core	8 bits, never 0; they always stay in the fingerprint
  *	ext		f0 - 8 bits; the g low ones choose the segment, the rest are
  *			stored above the core
  *	j1		hash * m0 / 2^64
  *
- * and H(core), a fixed 64-bit hash of the core, gives the other bucket:
+ * H(core), a fixed 64-bit hash of the core, gives the other bucket:
  *
  *	near	filter with windows, core mod 4 != 0: both in one window, and so in
- *			one segment.  Where m0 < 256 the segment is the window, and j2 as
- *			for far; else j2 = j1 XOR d, d in 1..127, in a window of 128.
- *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  Of
- *			the two, the smaller j is in segment e = the low bits of ext, the
- *			other in e XOR P, P = g bits of H.
+ *			one segment.  If m0 < 256, the segment is the window, and j2 is as
+ *			for far.  Else j2 = j1 XOR d, d in 1..127, in a window of 128.
+ *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  The
+ *			smaller j is in segment e, the low bits of ext.  The other is in
+ *			segment e XOR P, where P is g bits of H.
  *
- * Both maps undo themselves whatever m0 is, so no size needs to be a power of
- * two, and the pair follows from the fingerprint and either position alone:
- * cuckoo_alternate() is an involution.
- *
- * Growth to level g + 1 reads the lowest ext bit of a stored fingerprint:
- * clear, the entry stays; set, it moves up by all present buckets; for the
- * larger j of a far pair the bit is flipped where P gets a new bit.
- * cuckoo_growth_flip() is the flip.  No hash is needed, nothing is evicted.
+ * Growth to level g + 1 reads the lowest ext bit of a stored fingerprint.  If
+ * it is clear, the entry stays.  If it is set, the entry moves up by the
+ * present number of buckets.  For the larger j of a far pair, the bit is first
+ * flipped if P gets a new bit; cuckoo_growth_flip() tells.  Growth needs no
+ * hashes and evicts nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,8 +40,8 @@
 #include "cuckoo_tables.h"
 
 /*
- * A fingerprint at the filter's level and its two positions.  These are 64 bits
- * so that lookups need no instruction to extend them.
+ * A fingerprint at the filter's level and its two positions.  The positions
+ * have 64 bits, so that lookups need no instruction to extend them.
  */
 typedef struct CuckooPair
 {
@@ -57,14 +57,14 @@ cuckoo_is_reflection(CuckooMove move)
 	return move >> 32 != 0;
 }
 
-/* d, 0 for a reflection */
+/* The distance d, 0 for a reflection. */
 static inline uint32_t
 cuckoo_near_step(CuckooMove move)
 {
 	return (uint32_t) move & 0xff;
 }
 
-/* P at the last level, 0 for near */
+/* P at the last level, 0 for near. */
 static inline uint32_t
 cuckoo_far_segment(CuckooMove move)
 {
@@ -79,7 +79,7 @@ cuckoo_reflected(const CuckooHeader *h, CuckooMove move, uint32_t j)
 	return s - j + (s < j ? h->base : 0);
 }
 
-/* A fingerprint as stored: a core of 0 is replaced by 1. */
+/* The stored form of a fingerprint: a core of 0 is replaced by 1. */
 static inline uint32_t
 cuckoo_fingerprint(uint32_t fp)
 {
@@ -87,12 +87,12 @@ cuckoo_fingerprint(uint32_t fp)
 }
 
 /*
- * The positions of a hash; the fingerprint is left out.  `grown` says whether
- * the level is not 0; it is an argument for callers that have found it out.
+ * The positions of a hash, without the fingerprint.  `grown` says that the
+ * level is not 0.  It is an argument because some callers know it already.
  *
- * The kind of move, the sign of s - j1 and the order of j1 and j2 are as good
- * as random: they are selected, not branched on, as a branch would be
- * mispredicted every fourth time.
+ * The code selects, and does not branch, by the kind of move, by the sign of
+ * s - j1 and by the order of j1 and j2.  These are as good as random, and a
+ * branch would be mispredicted every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
@@ -128,7 +128,7 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 	return pair;
 }
 
-/* The other position of a fingerprint (its core is not 0) found at `pos`. */
+/* The other position of a stored fingerprint (core not 0) at `pos`. */
 static inline uint32_t
 cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
@@ -136,7 +136,7 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	segment;
 	uint32_t	j;
 
-	/* m0 is a multiple of the window, and d smaller: no need to divide */
+	/* m0 is a multiple of the window and d is smaller: no division needed */
 	if (!cuckoo_is_reflection(move))
 		return pos ^ cuckoo_near_step(move);
 	if (h->level == 0)
@@ -148,8 +148,8 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 }
 
 /*
- * Is the lowest ext bit at level `level` of an entry at j flipped to give the
- * half it is in at the next level?
+ * Must the lowest ext bit of an entry at j be flipped, when the filter grows
+ * from `level`, to tell which half of the buckets the entry moves to?
  */
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)

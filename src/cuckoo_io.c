@@ -96,7 +96,7 @@ cuckoo_base64_encode(const uint8 *bytes, Size size)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("value is too large for text output"),
-				 errdetail("Base64 of its %zu bytes does not fit 1 GB.", size)));
+				 errdetail("The base64 form of %zu bytes would exceed 1 GB.", size)));
 	text = palloc(room + 1);
 	for (Size at = 0; at < size; at += BASE64_BLOCK / 4 * 3)
 	{
@@ -125,7 +125,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
 				 errdetail("The text is not valid base64."),
-				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the text of another one.")));
+				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the complete text of an existing one.")));
 	status = cuckoo_validate(cuckoo_image(filter), VARSIZE_ANY_EXHDR(filter));
 	if (status != CUCKOO_OK)
 		ereturn(fcinfo->context, (Datum) 0,
@@ -133,7 +133,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
 				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
-				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the text of another one.")));
+				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the complete text of an existing one.")));
 	PG_RETURN_POINTER(filter);
 }
 
@@ -159,7 +159,7 @@ filter_from_bytes(const void *bytes, Size size)
 				 errmsg("invalid cuckoofilter image"),
 				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
-				 errhint("The bytes must be those of a cuckoofilter, whole and unchanged.")));
+				 errhint("Pass the complete, unaltered bytes of a cuckoofilter.")));
 	filter = cuckoo_new_datum(size);
 	memcpy(cuckoo_image(filter), bytes, size);
 	return filter;

@@ -11,10 +11,10 @@
 #include "cuckoo_lookup.h"
 #include "cuckoo_match.h"
 
-/* Lookups whose memory accesses overlap. */
+/* The number of lookups whose memory accesses overlap. */
 #define BATCH				64
 
-/* In wide buckets, and right in all. */
+/* The lookup for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool
 wide_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -22,13 +22,14 @@ wide_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * Is it in one of two buckets, given the lanes of either that agree by
- * cuckoo_pair_lane_hits(), and where the first bucket that has such a lane
- * begins?
+ * Is the element in one of two buckets?  `hits` are the lanes that agree in
+ * either of them, from cuckoo_pair_lane_hits().  `place` is the first bucket
+ * that has such a lane.
  *
- * Mostly it is one lane, and its nibble agrees too.  Of several some may not
- * agree, or be the other bucket's, but the lowest of the bucket's own does: if
- * the nibbles of all of them agree, so does that one's.
+ * Mostly there is one hit, and its nibble agrees too.  Of several hits, some
+ * may be false or belong to the other bucket.  The lowest hit of the bucket
+ * itself is certain.  So if the nibbles of all hits agree, the element is
+ * there.  Otherwise wide_contains() decides.
  */
 static CUCKOO_INLINE bool
 narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -43,7 +44,7 @@ narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 		wide_contains(h, image, hash);
 }
 
-/* Functions of their own, to leave registers to the part before the hit. */
+/* Separate functions, which leave registers to the code before the hit. */
 static CUCKOO_NOINLINE bool
 shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 		   uint64_t hits, uint64_t place)
@@ -59,8 +60,9 @@ whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 }
 
 /*
- * Whether any lane agrees is the only branch, as in cuckoo_pair_matches():
- * which bucket it is in is selected.  `lanes` are cuckoo_narrow_lanes().
+ * The only branch is whether any lane agrees, as in cuckoo_pair_matches().  The
+ * bucket is selected without a branch.  `lanes` comes from
+ * cuckoo_narrow_lanes().
  */
 static CUCKOO_INLINE bool
 narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -115,7 +117,7 @@ other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return contains_of[h->kind] (h, image, hash);
 }
 
-/* The first kind does without the table, which would cost it an instruction. */
+/* The first kind avoids the table, which would cost an instruction. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -132,7 +134,9 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return cuckoo_copies_of(cuckoo_image_matches(h, image, pair));
 }
 
-/* A part of a batch, in narrow buckets; `grown` and `whole` are constants. */
+/*
+ * One part of a batch, for narrow buckets; `grown` and `whole` are constants.
+ */
 static CUCKOO_INLINE void
 narrow_batch(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
@@ -145,7 +149,7 @@ narrow_batch(const CuckooHeader *h, const uint8_t *image,
 		uint64_t	place2;
 	}			at[BATCH];
 
-	/* all reads are under way before the first is waited for */
+	/* start all reads before waiting for the first one */
 	for (size_t i = 0; i < n; i++)
 	{
 		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
@@ -186,7 +190,7 @@ cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
 }
 
-/* A part of a batch, in wide buckets. */
+/* One part of a batch, for wide buckets. */
 static CUCKOO_NOINLINE void
 wide_batch(const CuckooHeader *h, const uint8_t *image,
 		   const uint64_t *hashes, size_t n, bool *found)
@@ -217,7 +221,7 @@ void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {
-	/* parts differ by one at most, as in a small one little would overlap */
+	/* parts are of equal size, because in a small one little would overlap */
 	size_t		parts = (n + BATCH - 1) / BATCH;
 	size_t		begin = 0;
 

@@ -3,8 +3,9 @@
  * cuckoo_lookup.h
  *		Is an element in the filter, and how often?
  *
- * Lookups read an image, whole or in parts, by the CuckooHeader that
- * cuckoo_header_read() made of it.
+ * Lookups read an image, whole or in parts, with the CuckooHeader that
+ * cuckoo_header_read() decoded from it.  They never miss an element that was
+ * added.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,33 +14,35 @@
 
 #include "cuckoo_format.h"
 
-/* Is an element like this in the filter?  Reads two buckets. */
+/* Does the filter contain the element?  Reads two buckets. */
 extern bool cuckoo_contains(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
-/* How many copies: 0, 1, or 2 for two or more. */
+/* The copies of the element: 0, 1, or 2 for two or more. */
 extern int	cuckoo_copies(const CuckooHeader *h, const uint8_t *image,
 						  uint64_t hash);
 
 /*
- * found[i] = cuckoo_contains(hashes[i]) for n hashes, several times as fast
- * where the image is larger than the processor's cache.
+ * Sets found[i] = cuckoo_contains(hashes[i]) for n hashes.  This is several
+ * times as fast as single lookups if the image is larger than the processor's
+ * cache.
  */
 extern void cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 								  const uint64_t *hashes, size_t n,
 								  bool *found);
 
 /*
- * Has the processor fetch what a lookup or a change of the element reads; worth
- * it for an element that follows some others.
+ * Prefetches the memory that a lookup or a change of the element reads.  Call
+ * it some elements ahead.
  */
 extern void cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
 /*
- * A lookup in an image of which only parts are at hand: cuckoo_probe_init()
- * says which, `length` bytes from each of the two offsets of the image on, and
- * cuckoo_probe_copies() looks into these bytes; 0, 1, or 2 for two or more.
+ * A lookup in an image that is not in memory.  cuckoo_probe_init() says which
+ * parts of the image to fetch: `length` bytes from each of the two offsets on.
+ * cuckoo_probe_copies() then looks into these bytes, and returns 0, 1, or 2 for
+ * two or more copies.
  */
 typedef struct CuckooProbe
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_match.h
- *		An element's fingerprint and its two buckets: what lookups and changes
- *		share.
+ *		Finding an element's fingerprint in its two buckets, for lookups and
+ *		changes.
  *
- * Internal: for cuckoo_lookup.c and cuckoo_change.c.
+ * This header is internal to cuckoo_lookup.c and cuckoo_change.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +15,14 @@
 #include "cuckoo_index.h"
 
 /*
- * Which slots of the two buckets of a pair hold its fingerprint: bits 0 to 3
- * those of the first, 4 to 7 those of the second.
+ * The slots of a pair of buckets that hold its fingerprint: bits 0 to 3 for the
+ * first bucket, 4 to 7 for the second.
  *
- * Both buckets are loaded before either is looked at.  Whether any lane agrees
- * is the only branch, as it says almost for sure whether the element is there;
- * one on which bucket it is in, or how often, would be a toss-up, and keep the
- * processor from beginning with the next lookups meanwhile.
+ * Both buckets are loaded before either is examined.  The only branch is
+ * whether any lane agrees, which almost always tells whether the element is
+ * present.  A branch on the bucket or on the number of copies would be
+ * unpredictable.  It would keep the processor from starting the next lookups
+ * meanwhile.
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
@@ -51,7 +52,7 @@ cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 	return cuckoo_pair_matches(h, pair, p1, p2);
 }
 
-/* Copies, given the matching slots: 0, 1, or 2 for two or more. */
+/* The copies for given matching slots: 0, 1, or 2 for two or more. */
 static inline int
 cuckoo_copies_of(uint32_t matches)
 {
@@ -59,15 +60,16 @@ cuckoo_copies_of(uint32_t matches)
 }
 
 /*
- * Lookups in filters whose buckets are narrow, as they mostly are, with fewer
- * instructions.  On their number depends how many lookups the processor has in
- * hand at a time, all of which wait for memory together: every result takes a
- * register until the loads before it are done.
+ * Lookups with fewer instructions, for filters with narrow buckets, as most
+ * filters have.  The processor runs several lookups at a time, so that their
+ * cache misses overlap.  The fewer instructions a lookup has, the more lookups
+ * run at a time, because every result occupies a register until the loads
+ * before it are done.
  *
- * So each kind of filter has functions of its own, in which `grown` (the level
- * is not 0) and `whole` (buckets are whole bytes) are constants.  They are made
- * by a macro M(name, grown, whole) that CUCKOO_NARROW_KINDS() calls for each
- * kind; tables by CuckooKind choose among them.
+ * So each kind of filter has its own functions, in which `grown` (the level is
+ * not 0) and `whole` (buckets are whole bytes) are constants.  A macro M(name,
+ * grown, whole) defines them; CUCKOO_NARROW_KINDS() calls it for each kind.
+ * Tables indexed by CuckooKind choose among the functions.
  */
 #define CUCKOO_NARROW_KINDS(M) \
 	M(whole, false, true) \
@@ -76,7 +78,7 @@ cuckoo_copies_of(uint32_t matches)
 	M(shared_grown, true, false)
 
 /*
- * The place of a bucket: where it begins, from the first bucket on, in bytes if
+ * The place of a bucket: its distance from the first bucket, in bytes if
  * buckets are whole bytes, else in bits.
  */
 static CUCKOO_INLINE uint64_t
@@ -106,8 +108,8 @@ cuckoo_narrow_bucket(const uint8_t *image, uint64_t place, bool whole)
 }
 
 /*
- * The lane of the fingerprint in every lane position, from the hash without its
- * low nibble: that is all that cuckoo_fingerprint() would change.
+ * The lane of the fingerprint in every lane position.  It does not depend on
+ * the low nibble of the hash, the only part that cuckoo_fingerprint() changes.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)

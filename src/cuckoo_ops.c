@@ -1,21 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_ops.c
- *		What makes and changes filters one call at a time, and what tells
- *		about them.
+ *		SQL functions that create, change, compare and describe filters.
  *
- * Changes work on an expanded copy of the argument, or on the argument itself
- * where that comes with the right to write (cuckoo_expanded.c), and return it;
- * where nothing is to be changed they return the argument as it came, so that
- * an UPDATE with it does not write a TOASTed filter again.
+ * A change works on an expanded copy of the argument, and returns that copy.
+ * If the argument is a read-write expanded object (cuckoo_expanded.c), the
+ * change works on the argument itself.  If there is nothing to change, it
+ * returns the argument as it is, so that an UPDATE does not write a TOASTed
+ * filter again.
  *
- * Once a filter has a family and tag, from cf_new() or from its first element,
- * nothing takes them away.
+ * A filter gets its family and tag from cf_new() or from its first element, and
+ * always keeps them.
  *
- * Errors leave stored values alone, and an argument changed in place as well
- * if it is one element that is added or deleted.  An array is done up to where
- * the error came; PL/pgSQL hands a variable over for that only where nobody can
- * look at it after an error.
+ * An error does not change stored values.  If a call adds or deletes one
+ * element, an error does not change an argument that is changed in place,
+ * either.  For an array, an error leaves the changes made so far.  PL/pgSQL
+ * passes a variable to such a call only if nobody can see it after an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +45,7 @@ PG_FUNCTION_INFO_V1(cf_add_unique_each);
 PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
+PG_FUNCTION_INFO_V1(cf_hash);
 PG_FUNCTION_INFO_V1(cf_eq);
 PG_FUNCTION_INFO_V1(cf_ne);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash);
@@ -79,7 +80,7 @@ cf_new(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
-/* The type of the rows that a call returns, which has so many columns. */
+/* The row type of a call's result, which must have `columns` columns. */
 static void
 row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 {
@@ -87,22 +88,22 @@ row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 		(*desc)->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s must return the columns that this version of the library gives",
+				 errmsg("function %s does not return the columns that this version of the library provides",
 						format_procedure(fcinfo->flinfo->fn_oid)),
 				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
 }
 
-/* Elements between one that is changed and one that is prefetched. */
+/* The number of elements that prefetching is ahead of changing. */
 #define PREFETCH_DISTANCE	16
 
-/* A change to be made to the filter that is the first argument of a call. */
+/* A change to the filter that is the first argument of a call. */
 typedef struct Change
 {
 	FunctionCallInfo fcinfo;
 	CuckooHasher *hasher;
 	CuckooHeader header;
 	const struct varlena *filter;	/* as it is now */
-	CuckooExpanded *expanded;	/* where that is to be written, or NULL */
+	CuckooExpanded *expanded;	/* the object to write to, or NULL */
 } Change;
 
 /* Makes sure that the filter may be written to. */
@@ -113,7 +114,7 @@ change_expand(Change *change)
 
 	if (change->expanded != NULL)
 		return;
-	/* a value that an aggregate keeps is to live as long as it */
+	/* a transition value must live as long as its aggregate */
 	if (!AggCheckCallContext(change->fcinfo, &context))
 		context = CurrentMemoryContext;
 	change->expanded = cuckoo_expand(change->fcinfo->args[0].value, context);
@@ -128,7 +129,7 @@ change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
 	change->fcinfo = fcinfo;
 	change->hasher = hasher;
 	change->expanded = NULL;
-	/* what has to be fetched is fetched to where it can be changed */
+	/* if the filter must be fetched, fetch it to where it can be changed */
 	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
 		change_expand(change);
 	else
@@ -138,8 +139,9 @@ change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
 }
 
 /*
- * The filter one level up, with *h, or with a status the same filter if it
- * cannot grow.  The old one is freed unless it is the object's.
+ * Returns the filter one level up and its header in *h.  If the filter cannot
+ * grow, returns the same filter and the reason in *status.  The old filter is
+ * freed, unless it belongs to the expanded object.
  */
 static struct varlena *
 grown(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
@@ -151,7 +153,7 @@ grown(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 	*status = cuckoo_header_set_level(h, h->level + 1);
 	if (*status != CUCKOO_OK)
 		return filter;
-	/* the object may outlive a cancel */
+	/* the object may outlive a cancel request, so free the memory then */
 	PG_TRY();
 	{
 		MemoryContext caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
@@ -186,7 +188,7 @@ change_add(Change *change, uint64 hash, int max_copies)
 	h.family = change->hasher->family;
 	h.tag = change->hasher->tag;
 	change_expand(change);
-	/* the object stays what it was until there is room */
+	/* the object does not change until there is room */
 	filter = change->expanded->flat;
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
@@ -225,9 +227,9 @@ change_delete(Change *change, uint64 hash)
 }
 
 /*
- * Makes the change for n elements: adds them up to max_copies times, or deletes
- * them for max_copies 0.  Was there anything to change?  The same for each of
- * them, unless done is NULL.
+ * Adds n elements up to max_copies times each, or deletes them if max_copies is
+ * 0.  Returns whether anything changed.  Unless done is NULL, done[i] tells
+ * whether element i changed the filter.
  */
 static bool
 change_all(Change *change, const uint64 *hashes, int n, int max_copies,
@@ -253,8 +255,8 @@ change_all(Change *change, const uint64 *hashes, int n, int max_copies,
 }
 
 /*
- * Begins with a change for the elements of an array argument that are not
- * null, and gives their hashes, n of them.
+ * Begins a change for the non-null elements of an array argument.  Returns
+ * their hashes, and their number in *n.
  */
 static uint64 *
 change_begin_array(Change *change, FunctionCallInfo fcinfo,
@@ -283,13 +285,13 @@ change_end(Change *change, bool any)
 	if (any)
 		return EOHPGetRWDatum(&change->expanded->hdr);
 
-	/* where there is a copy; others are expanded when there is a change */
+	/* free the fetched copy, if there is one */
 	if (change->expanded != NULL)
 		MemoryContextDelete(change->expanded->hdr.eoh_context);
 	return change->fcinfo->args[0].value;
 }
 
-/* The filter argument, changed for the element or array of elements. */
+/* Returns the filter argument after a change by an element or an array. */
 static Datum
 changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 {
@@ -369,8 +371,8 @@ cuckoo_boolean_array(const CuckooElements *elements, const bool *values)
 }
 
 /*
- * Returns one row through a tuplestore, which takes a TOASTed filter as it is:
- * a composite value would have to hold all of it.
+ * Returns one row through a tuplestore, which can hold a TOAST pointer to the
+ * filter.  A composite value would have to hold the whole filter.
  */
 Datum
 cf_add_unique_each(PG_FUNCTION_ARGS)
@@ -403,14 +405,14 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 
 		values[0] = change_end(&change,
 							   change_all(&change, hashes, n, 1, added));
-		/* null elements had no hash: from the end on, put each in its place */
+		/* null elements have no hash: spread the results, from the end on */
 		for (int i = elements.count - 1; i >= 0; i--)
 			if (!elements.nulls[i])
 				added[i] = added[--n];
 		values[1] = PointerGetDatum(cuckoo_boolean_array(&elements, added));
 	}
 
-	/* of the query, as is what is in it */
+	/* the tuplestore and its contents must live as long as the query */
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	result->returnMode = SFRM_Materialize;
 	random = (result->allowedModes & SFRM_Materialize_Random) != 0;
@@ -431,7 +433,7 @@ cf_clear(PG_FUNCTION_ARGS)
 	status = cuckoo_header_set_level(&h, 0);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
-	/* it keeps its family, as every filter that has one */
+	/* the filter keeps its family */
 	h.items = 0;
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
@@ -481,7 +483,17 @@ cf_info(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
-/* Frees the filter of a datum if it was fetched. */
+/* cf_hash(element, seed): the hash by which filters know the element */
+Datum
+cf_hash(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 0, sizeof(CuckooHasher));
+
+	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
+										(uint64) PG_GETARG_INT64(1)));
+}
+
+/* Frees the filter of a datum if detoasting made a copy. */
 static void
 free_fetched(const struct varlena *filter, Datum datum)
 {
@@ -498,14 +510,14 @@ filters_equal(FunctionCallInfo fcinfo)
 			   *b;
 	bool		equal;
 
-	/* lengths differ more often than not and are known without fetching */
+	/* mostly the lengths differ, and they are known without fetching */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) !=
 		toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		return false;
 	a = cuckoo_filter(PG_GETARG_DATUM(0));
 	b = cuckoo_filter(PG_GETARG_DATUM(1));
 	equal = memcmp(cuckoo_image(a), cuckoo_image(b), VARSIZE_ANY_EXHDR(a)) == 0;
-	/* logical replication compares many rows before it frees memory */
+	/* free memory, because logical replication compares many rows at a time */
 	free_fetched(a, PG_GETARG_DATUM(0));
 	free_fetched(b, PG_GETARG_DATUM(1));
 	return equal;
@@ -523,7 +535,7 @@ cf_ne(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(!filters_equal(fcinfo));
 }
 
-/* Filters are equal if their bytes are, so these are hashed. */
+/* Hashes the bytes of a filter, because = compares the bytes. */
 static Datum
 filter_hash(Datum datum, uint64 seed)
 {
@@ -535,7 +547,7 @@ filter_hash(Datum datum, uint64 seed)
 	return hash;
 }
 
-/* The low half of the extended hash with seed 0, as PostgreSQL has it. */
+/* The low half of the extended hash with seed 0, as in PostgreSQL. */
 Datum
 cuckoofilter_hash(PG_FUNCTION_ARGS)
 {

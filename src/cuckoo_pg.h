@@ -386,4 +386,13 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 /* Ends that; a filter that was fetched may then make way for others. */
 extern void cuckoo_close_site(CuckooSite *site);
 
+/* ---- cuckoo_sets.c ---- */
+
+/*
+ * The canonical filter of a run of `n` keys (cuckoo_keys.h), which are freed.
+ * *h has its geometry, seed and family, and gets its level and items.
+ */
+extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
+											 Size n);
+
 #endif							/* CUCKOO_PG_H */

@@ -1,55 +1,60 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_plan.c
- *		What the planner is told: how many rows pass a membership test, also in
- *		joins on the tested column, what it costs, and which calls may change a
- *		PL/pgSQL variable in place.
+ *		Planner support: the selectivity and cost of membership tests, also in
+ *		joins on the tested column, and changes of PL/pgSQL variables in place.
  *
- * Selectivity, of cf_contains() and of the operators alike.  A filter that is
- * known while planning (a constant, a parameter of a custom plan) is asked
- * about the column's most common values, which settles their share of the
- * rows, and about the values of the histogram.  For the values that are not
- * common there are two estimates: that the filter's other items all are values
- * of the column (as joins assume of their smaller side), items / distinct
- * values; and the share of the histogram that the filter contains.  The first
- * is no sample, and the sharper one where its assumption holds, so it is used
- * unless the histogram excludes it; and no more values than that can be
- * contained, whatever a histogram of regular data says.
+ * Selectivity is the same for cf_contains() and for the operators.  A filter
+ * may be known during planning (a constant, a parameter of a custom plan).
+ * Then it is probed for the column's most common values, which gives their
+ * share of the rows exactly.  For the other values there are two estimates:
  *
- * Of a filter that a sub-select aggregates in the same query, cf_agg(...) as an
- * InitPlan, only the number of items is estimated: that of the rows that go in,
- * or the capacity if that is less.
- * Nothing is known of a filter from a table: half of the rows, whether they
- * are then wanted or to be excluded.
+ *		items / distinct values: this assumes that the filter's other items are
+ *		values of the column, as joins assume of their smaller side;
  *
- * NOT, IS NOT TRUE and the like are worked out from these by the planner.
+ *		the share of the histogram's values that the filter contains.
  *
- * A filter on a join key mostly repeats what the join does: in
+ * The first is not a sample, and is more precise if its assumption holds.  So
+ * it is used unless the histogram contradicts it.  It is also an upper limit,
+ * because the filter cannot contain more values, whatever the histogram says.
+ *
+ * A filter may be aggregated by a sub-select of the same query, cf_agg(...) as
+ * an InitPlan.  Then only the number of items is estimated, from the input rows
+ * or from the capacity, whichever is less.  Nothing is known about a filter
+ * from a table.  The estimate is half of the rows, for a test and for its
+ * negation.
+ *
+ * The planner derives the estimates for NOT, IS NOT TRUE and similar tests.
+ *
+ * A filter on a join key mostly repeats what the join does.  In
  *
  *		fact JOIN dim USING (k) WHERE dim.category = 0 AND
  *		cf_contains((SELECT cf_agg(k) FROM dim WHERE category = 0), fact.k)
  *
- * the rows of the join are those without the filter.  The planner takes the two
- * for independent: where the filter leaves a share s of the keys and the other
- * conditions on dim a share d, it expects s * d of the rows.  That is too few,
- * and with a few such tables so few that it joins them in nested loops.
- * cuckoo_adjust_joins() makes it min(s, d), which is right for a filter that
- * repeats the join, and for any other the most that can be if no key is more
- * frequent than others.  So a filter of unrelated keys, as a block list, makes
- * the estimate too high, at most as high as without it.  That is the safe side:
- * it costs a larger hash table, where a low estimate costs a pass over a table
- * for each row.  This is for inner joins by columns that are equal; other joins
- * are estimated as before.
+ * the join has the same rows with and without the filter.  But the planner
+ * treats the two as independent.  If the filter leaves a share s of the keys,
+ * and the other conditions on dim leave a share d, it expects s * d of the
+ * rows.  That is too few.  With a few such tables the planner chooses nested
+ * loops.
  *
- * The cost of a test, in cpu_operator_cost: with a filter that stays the same,
- * 1.1.  As seen, the hash and the probe take about as long as a comparison.
- * But conditions of the same cost are evaluated in the order of writing, with
- * "column = constant" last, and the comparison is better first: it is exact,
- * and its time does not depend on the filter's size.  With a filter that comes
- * from a row it is 10: the filter has to be got into the cache, or by slices.
+ * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
+ * filter that repeats the join.  For any other filter it is the maximum, if no
+ * key is more frequent than others.  So with a filter of unrelated keys, such
+ * as a block list, the estimate is too high, but not higher than without the
+ * filter.  That is the safe side: a high estimate costs a larger hash table,
+ * but a low one costs a pass over a table for each row.  Only inner joins on
+ * equal columns are adjusted.
  *
- * These functions are called with whatever operator names them, so nothing is
- * taken for a filter on the word of an argument's type alone.
+ * The cost of a test with a filter that stays the same is 1.1
+ * cpu_operator_cost.  By measurement, the hash and the probe take about as long
+ * as a comparison.  But conditions of the same cost are evaluated in the order
+ * in which they are written, with "column = constant" last.  The comparison
+ * should come first, because it is exact, and its time does not depend on the
+ * filter's size.  The cost of a test with a filter from each row is 10, because
+ * the filter must be read into the cache, or by slices.
+ *
+ * Any operator may name these functions, so they do not trust the declared type
+ * of an argument alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,10 +79,10 @@ PG_FUNCTION_INFO_V1(cf_contains_sel);
 PG_FUNCTION_INFO_V1(cf_contains_joinsel);
 PG_FUNCTION_INFO_V1(cf_change_support);
 
-/* Share of the rows, nulls aside, that a filter contains which is not known. */
+/* The share of the non-null rows that an unknown filter contains. */
 #define DEFAULT_CONTAINS_SEL	0.5
 
-/* What is known of a filter while planning. */
+/* What is known about a filter during planning. */
 typedef struct KnownFilter
 {
 	double		items;
@@ -86,7 +91,7 @@ typedef struct KnownFilter
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
 
-/* Is it our type?  No other has its input function, unless a superuser lies. */
+/* Is it our type?  Only a superuser can give its input function to another. */
 static bool
 is_filter_type(Oid type)
 {
@@ -99,7 +104,7 @@ is_filter_type(Oid type)
 	return info.fn_addr == cuckoofilter_in;
 }
 
-/* The sub-plan that gives a parameter, or NULL; of this or an outer query. */
+/* The sub-plan of this or an outer query that sets a parameter, or NULL. */
 static Plan *
 init_plan(PlannerInfo *root, int paramid)
 {
@@ -118,7 +123,7 @@ init_plan(PlannerInfo *root, int paramid)
 	return NULL;
 }
 
-/* An argument of an aggregate, if it is a constant, else NULL. */
+/* An argument of an aggregate if it is a constant, else NULL. */
 static Const *
 constant_argument(const Aggref *aggref, int argno, Oid type)
 {
@@ -131,7 +136,7 @@ constant_argument(const Aggref *aggref, int argno, Oid type)
 		!constant->constisnull ? constant : NULL;
 }
 
-/* The rows that an aggregate takes in, or -1 if it does that in an odd way. */
+/* The number of input rows of an aggregate, or -1 if the plan is unusual. */
 static double
 aggregated_rows(const Plan *plan)
 {
@@ -143,7 +148,7 @@ aggregated_rows(const Plan *plan)
 	{
 		int			workers = ((const Gather *) plan)->num_workers;
 
-		/* each has a part of the rows; the leader's is the planner's guess */
+		/* each process has a part; the leader's is as the planner guesses */
 		return aggregated_rows(outerPlan(plan)) *
 			(workers + Max(1 - 0.3 * workers, 0));
 	}
@@ -165,7 +170,7 @@ aggregated_rows(const Plan *plan)
 	return -1;
 }
 
-/* Is it a filter that a sub-select aggregates, and of how many items? */
+/* Is it a filter that a sub-select aggregates?  Then estimates its items. */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 {
@@ -184,7 +189,7 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 	if (!IsA(aggref, Aggref) || aggref->aggfilter != NULL ||
 		aggref->aggargtypes == NIL ||
 		linitial_oid(aggref->aggargtypes) == param->paramtype)
-		return false;			/* of filters, not of elements */
+		return false;			/* it aggregates filters, not elements */
 	known->items = aggregated_rows(plan);
 	if (known->items < 0)
 		return false;
@@ -202,7 +207,7 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 	fpp = CUCKOO_DEFAULT_FPP;
 	if (asked != NULL)
 		fpp = DatumGetFloat8(asked->constvalue);
-	/* what is out of range, or too large, will be an error */
+	/* arguments out of range, or too large, will be an error */
 	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
 		return false;
 	room = capacity != NULL ? (uint64) DatumGetInt64(capacity->constvalue)
@@ -216,8 +221,9 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 }
 
 /*
- * What is known of the filter of a call, which is of this type.  One in a table
- * (a variable may hold its TOAST pointer) is not read beyond the header.
+ * Finds out what is known about the filter of a call, which has this type.  A
+ * variable may hold a TOAST pointer.  Then only the header of the stored filter
+ * is read.
  */
 static bool
 known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
@@ -225,7 +231,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	Datum		filter;
 
 	memset(known, 0, sizeof(*known));
-	/* which would copy a constant */
+	/* not for a constant, which this would copy */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
 	if (exprType(node) != type || !is_filter_type(type))
@@ -235,7 +241,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	if (!IsA(node, Const))
 		return false;
 	if (((Const *) node)->constisnull)
-		return true;			/* contains nothing */
+		return true;			/* a null filter contains nothing */
 
 	filter = ((Const *) node)->constvalue;
 	cuckoo_read_header(&known->header, filter);
@@ -246,7 +252,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	return true;
 }
 
-/* Which values of one kind of a column's statistics are in the filter. */
+/* How many values of one kind of a column's statistics are in the filter. */
 typedef struct SampledValues
 {
 	int			count;
@@ -256,8 +262,8 @@ typedef struct SampledValues
 } SampledValues;
 
 /*
- * Probes these values.  They are of the type of the expression that is looked
- * for, or of one that is relabeled to it.
+ * Probes the filter for these values.  They have the type of the element
+ * expression, or one that is relabeled to it.
  */
 static void
 probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
@@ -287,9 +293,9 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * The part of the rows of a table's partitions, of those that are scanned, that
- * are in this one, as its part of the filter's items will be; 1 for what is no
- * partition.
+ * The share of this partition in the rows of all scanned partitions of a table.
+ * Its share of the filter's items is assumed to be the same.  The result is 1
+ * if the relation is not a partition.
  */
 static double
 part_of_table(PlannerInfo *root, const RelOptInfo *rel)
@@ -302,7 +308,7 @@ part_of_table(PlannerInfo *root, const RelOptInfo *rel)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
-		/* of a partition that has partitions, the latter count */
+		/* of a partition that has partitions itself, count only these */
 		if (other != NULL && !root->simple_rte_array[i]->inh &&
 			bms_equal(other->top_parent_relids, rel->top_parent_relids))
 			rows += other->tuples;
@@ -311,9 +317,9 @@ part_of_table(PlannerInfo *root, const RelOptInfo *rel)
 }
 
 /*
- * Share of a column's values, of those that are not common, that the filter
- * contains: `distinct` such values meet this `part` of `items`; `seen` are some
- * of the values.
+ * The share of a column's values, except the common ones, that the filter
+ * contains.  There are `distinct` such values, and this `part` of `items` is
+ * among them.  `seen` is a sample of the values.
  */
 static double
 contained_share(double items, double part, double distinct, double fpp,
@@ -326,8 +332,8 @@ contained_share(double items, double part, double distinct, double fpp,
 
 	share += (1 - share) * fpp;
 	/*
-	 * Is it out of 3.3 standard deviations, and one value?  With 2.5, one
-	 * ANALYZE in some hundreds would have it so by chance.
+	 * Is the sample more than 3.3 standard deviations and one value away?  With
+	 * 2.5, this would happen by chance once in several hundred runs of ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
@@ -335,8 +341,8 @@ contained_share(double items, double part, double distinct, double fpp,
 }
 
 /*
- * Takes a call of `function` apart, which is cf_contains, or cf_contained with
- * its arguments exchanged.  False if it is another one.
+ * Finds the arguments of a call of `function`: cf_contains, or cf_contained
+ * with its arguments exchanged.  Returns false if it is another function.
  */
 static bool
 contains_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
@@ -356,7 +362,7 @@ contains_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
 	return true;
 }
 
-/* The function and the arguments of a call, also by an operator. */
+/* The function and the arguments of a call or of an operator. */
 static List *
 function_and_arguments(Node *node, Oid *function)
 {
@@ -374,7 +380,7 @@ function_and_arguments(Node *node, Oid *function)
 	return NIL;
 }
 
-/* Share of all rows for which a filter contains the element of a call. */
+/* The share of all rows for which a filter contains the element of a call. */
 static Selectivity
 contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 					 int varRelid)
@@ -412,7 +418,7 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 
 		cuckoo_hasher_init(&hasher, exprType(element), collation,
 						   CurrentMemoryContext);
-		/* another family is for the call to complain of */
+		/* for another family, the call will raise the error */
 		if (hasher.family == filter.header.family &&
 			hasher.tag == filter.header.tag)
 		{
@@ -487,7 +493,7 @@ cf_contains_sel(PG_FUNCTION_ARGS)
 										  PG_GETARG_INT32(3)));
 }
 
-/* And as join clauses, where the filter is a column. */
+/* Selectivity of the operators as join clauses, if the filter is a column. */
 Datum
 cf_contains_joinsel(PG_FUNCTION_ARGS)
 {
@@ -498,7 +504,7 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
 										  0));
 }
 
-/* The same but for relabelings, of which equivalence classes have more. */
+/* Are two expressions equal except for relabelings? */
 static bool
 same_expression(Node *a, Node *b)
 {
@@ -542,7 +548,7 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
 	else
 		return false;
 
-	/* ours have a support function, few others do */
+	/* a quick check: ours have a support function, and few others do */
 	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
 		return false;
 	fmgr_info(test->function, &test->info);
@@ -555,7 +561,7 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
 	return true;
 }
 
-/* What a condition looks for in a filter, NULL if it is another condition. */
+/* The element that a condition looks for, or NULL if it is no filter test. */
 static Node *
 tested_element(RestrictInfo *rinfo)
 {
@@ -565,7 +571,7 @@ tested_element(RestrictInfo *rinfo)
 		!test.negated && !test.any ? (Node *) test.element : NULL;
 }
 
-/* Share of the rows of a relation that pass all its tests of this element. */
+/* The share of a relation's rows that pass all its tests of this element. */
 static Selectivity
 tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 {
@@ -600,9 +606,9 @@ is_member(EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 }
 
 /*
- * Makes the join clauses of the class from one relation to another less
- * selective, by this share: as orclauses.c does, in the cached selectivity.  A
- * clause that has one was adjusted before, from the other side or for another
+ * Makes the join clauses of the class between two relations less selective, by
+ * this share.  As in orclauses.c, this sets their cached selectivity.  A clause
+ * that already has one was adjusted before, from the other side or for another
  * test of the element.
  */
 static void
@@ -631,9 +637,9 @@ adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
 }
 
 /*
- * Lets the planner estimate joins of two relations from the clauses of the
- * class, not from a foreign key of one column: that says the same of them, but
- * its selectivity is not cached.
+ * Makes the planner estimate joins of two relations from the clauses of the
+ * class instead of a foreign key of one column.  The foreign key says the same
+ * about the join, but its selectivity is not cached.
  */
 static void
 forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
@@ -653,8 +659,8 @@ forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
 }
 
 /*
- * Can two relations only be joined by an inner join?  Estimates of other joins
- * are not proportional to the selectivity that is adjusted.
+ * Is every join of the two relations an inner join?  Estimates of other joins
+ * are not proportional to the adjusted selectivity.
  */
 static bool
 is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
@@ -674,7 +680,7 @@ is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
 	return true;
 }
 
-/* Adjusts joins of a relation by an expression of it that a filter tests. */
+/* Adjusts joins of a relation on an expression that a filter tests. */
 static void
 adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 {
@@ -693,7 +699,7 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 			RelOptInfo *other = root->simple_rel_array[relid];
 			Selectivity share;
 
-			/* numbers are of outer joins, too */
+			/* some numbers belong to outer joins, not to relations */
 			if (other == NULL || other == rel ||
 				other->reloptkind != RELOPT_BASEREL ||
 				!is_inner_join(root, rel, other))
@@ -716,7 +722,7 @@ cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
-	/* members of inheritance trees are joined by clauses of their own */
+	/* members of inheritance trees have their own join clauses */
 	if (rel->reloptkind != RELOPT_BASEREL || root->eq_classes == NIL)
 		return;
 	foreach(cell, rel->baserestrictinfo)
@@ -729,9 +735,10 @@ cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Support function of what changes a filter by one element: in "f := cf_add(f,
- * x)" the variable may be changed in place, as an error leaves it as it was.
- * The element is hashed before, so it may come from the variable, too.
+ * Support function of the functions that change a filter by one element.  They
+ * may change the variable f of "f := cf_add(f, x)" in place, because an error
+ * does not change it.  x may depend on f, because it is hashed before the
+ * change.
  */
 Datum
 cf_change_support(PG_FUNCTION_ARGS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_plan.h
- *		What the planner knows of tests of filters: their parts and their cost.
+ *		Filter tests in the planner: their parts and their cost.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +13,15 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Operators that cost as much as a test with the same filter each time, and
- * with another one.
+ * The cost of a test, in operators: with the same filter each time, and with
+ * another filter each time.
  */
 #define CUCKOO_COST_OF_A_TEST			1.1
 #define CUCKOO_COST_OF_ANOTHER_FILTER	10
 
 /*
- * A condition taken apart: [NOT] cf_contains(filter, element), or one of the
- * operators, or element <@ ANY (array of filters).
+ * The parts of a condition of the form [NOT] cf_contains(filter, element), or
+ * with one of the operators, or element <@ ANY (array of filters).
  */
 typedef struct CuckooTest
 {
@@ -36,12 +36,12 @@ typedef struct CuckooTest
 	int			filter_no;		/* number of the argument, 0 or 1 */
 } CuckooTest;
 
-/* Takes a condition apart; false if it is no test of a filter. */
+/* Finds the parts of a condition.  Returns false if it is no filter test. */
 extern bool cuckoo_take_apart(CuckooTest *test, Node *condition);
 
 /*
- * Keeps the planner from counting filters on join keys twice.  It is called
- * once for each base relation, before joins are estimated.
+ * Keeps the planner from counting filters on join keys twice.  Call this once
+ * for each base relation, before joins are estimated.
  */
 extern void cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel);
 

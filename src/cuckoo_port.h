@@ -1,23 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_port.h
- *		What the core needs of compiler, machine and surroundings; what these
- *		have is found out here only.
+ *		What the core needs from the compiler, the machine and its host program.
  *
- * The core is, from the ground up: port, tables, format, bucket and index,
- * match and table, lookup, change and build; and validate, above bucket.  A
- * file includes those below it, and libc headers, only.  The core never
- * allocates, never prints and never fails other than by a status.  Inside
- * PostgreSQL (CUCKOO_IN_POSTGRES) its long loops let a cancel request through
- * and its assertions are PostgreSQL's; alone (unit tests, fuzzers,
- * micro-benchmark) the former is nothing and the latter are libc's.
+ * The core never allocates memory, never prints, and fails only by returning a
+ * status.  It consists of, from the ground up: port, tables, format, bucket and
+ * index, match and table, then lookup, change and build.  Validate stands above
+ * bucket.  A file includes only files below it and libc headers.
  *
- * All multi-byte numbers of an image are little-endian and unaligned; they
- * are read and written by the functions below and nothing else.  Compilers
- * turn each into a single load or store where the machine allows it.
+ * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
+ * requests, and a failed assertion is an error.  Elsewhere (unit tests,
+ * fuzzers, micro-benchmark) there are no cancel requests, and assertions are
+ * libc's.
  *
- * Whatever is particular to a compiler or machine has a twin in plain C, which
- * CUCKOO_PORTABLE chooses, for tests.
+ * All multi-byte numbers of an image are little-endian and unaligned.  Only the
+ * functions below read and write them.  Compilers turn each function into a
+ * single load or store if the machine allows it.
+ *
+ * All code for a particular compiler or machine is in this file.  It has a twin
+ * in plain C, which CUCKOO_PORTABLE selects for tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +32,7 @@
 
 #ifdef CUCKOO_IN_POSTGRES
 
-/* defined in cuckoo_error.c; may not return (a cancel request throws) */
+/* Defined in cuckoo_error.c.  It may not return: a cancel request throws. */
 extern void cuckoo_check_interrupts(void);
 extern void cuckoo_assert_failed(const char *condition, const char *file,
 								 int line);
@@ -61,12 +62,12 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
- * CUCKOO_INLINE is for functions that callers specialise by a constant argument
- * and for those that would pass a struct through memory.  CUCKOO_NOINLINE is
- * for functions that would take registers from the path beside them.
- * CUCKOO_INTERNAL is for functions that only other files of the core call: they
- * are called directly even where the linker lets other libraries replace what
- * is extern.
+ * CUCKOO_INLINE is for functions that callers specialize by a constant
+ * argument, and for functions that would pass a struct through memory.
+ * CUCKOO_NOINLINE is for functions that would take registers from the caller's
+ * fast path.  CUCKOO_INTERNAL is for functions that only other files of the
+ * core call.  They are called directly, even if the linker lets other libraries
+ * replace extern functions.
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
@@ -98,8 +99,8 @@ cuckoo_opaque(uint64_t x)
 }
 
 /*
- * a if c, else b, by a conditional move: c is a toss-up, and unless it is told
- * so, a compiler makes a branch of it.
+ * Returns a if c, else b, by a conditional move.  c is unpredictable, and a
+ * compiler that does not know this may generate a branch.
  */
 static inline uint64_t
 cuckoo_select(bool c, uint64_t a, uint64_t b)
@@ -113,8 +114,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 }
 
 /*
- * Every x86-64 has vector registers that hold two words at once; other machines
- * compute with one word after the other.
+ * Every x86-64 processor has vector registers that hold two words.  Other
+ * machines compute with one word after the other.
  */
 #if ((defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)) && \
 	!defined(CUCKOO_PORTABLE)
@@ -125,8 +126,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 #endif
 
 /*
- * Where the compiler does not tell the byte order, bytes are put together one
- * by one, which is right on every machine.
+ * If the compiler does not tell the byte order, numbers are assembled byte by
+ * byte, which is correct on every machine.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
 	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_probe.c
- *		Membership: cf_contains and its operators, the count of copies, and
- *		arrays of elements at once.
+ *		Membership tests: cf_contains and its operators, the count of copies,
+ *		and arrays of elements.
  *
- * A filter in memory (an InitPlan's result, a constant, a variable) is used
- * where it lies.  A filter in a table is mostly TOASTed, and reading all of it
- * for a probe would cost far more than the probe, so only the slices with the
- * header and the two buckets are fetched, until it pays to fetch the whole
- * (cuckoo_cache.c).  Callers with an array of elements, or the planner's
- * estimate of the rows to come, say how many probes there are, and it is
- * fetched first.
+ * A filter in memory (an InitPlan's result, a constant, a variable) is used in
+ * place.  A filter in a table is mostly TOASTed, and reading all of it for a
+ * probe would cost far more than the probe.  So only the slices with the header
+ * and the two buckets are fetched, until it pays to fetch the whole filter
+ * (cuckoo_cache.c).  Some callers know the number of probes, from an array of
+ * elements or from the planner's estimate of the rows.  If there are enough,
+ * the filter is fetched first.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,9 +29,9 @@ PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
- * Two buckets not further apart are read by one slice: those of a window, up to
- * 256 buckets of 8 bytes or 128 of 16.  It reads a chunk or two, each in less
- * time than a second slice takes.
+ * Two buckets at most this many bytes apart are read with one slice.  So are
+ * those of a window, up to 256 buckets of 8 bytes or 128 of 16.  The slice has
+ * one or two chunks more, which cost less than a second slice.
  */
 #define ONE_SLICE			2048
 
@@ -42,15 +42,15 @@ typedef struct ProbeSite
 	CuckooCache *cache;			/* NULL until a stored filter is probed */
 	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
 
-	/* of the last filter in memory: its size and header, decoded */
+	/* the size, header bytes and decoded header of the last one in memory */
 	Size		memory_size;
 	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
 	CuckooHeader memory_header;
 } ProbeSite;
 
 /*
- * The header of a filter in memory.  Decoding and checking it takes as long as
- * the probe, and a call site mostly sees one filter.
+ * The header of a filter in memory.  It is kept, because decoding and checking
+ * it takes as long as the probe, and a call site mostly sees one filter.
  */
 static inline const CuckooHeader *
 memory_header(ProbeSite *site, const struct varlena *filter)
@@ -70,8 +70,9 @@ memory_header(ProbeSite *site, const struct varlena *filter)
 }
 
 /*
- * The filter of a call, its argument `argno`, to be probed so many times, and
- * its header: of a stored one or of one in memory.  NULL for "use slices".
+ * Returns the filter of a call, its argument `argno`, and its header in *h.
+ * `probes` is the number of probes to come.  Returns NULL if the caller should
+ * probe the filter by slices; then *h may not be valid yet.
  */
 static inline const struct varlena *
 call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
@@ -123,7 +124,7 @@ cuckoo_close_site(CuckooSite *site)
 	memset(site, 0, sizeof(*site));
 }
 
-/* Copies of an element in a stored filter, by slices. */
+/* The copies of an element in a stored filter, read by slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 {
@@ -159,8 +160,8 @@ probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 }
 
 /*
- * Copies of the element of a call in its filter, the argument `argno`; where
- * `any` is true, just whether there is one.
+ * The copies of the element of a call in its filter, the argument `argno`.  If
+ * `any` is true, the result only tells whether there is one.
  */
 static inline int
 probe_call(FunctionCallInfo fcinfo, int argno, bool any)
@@ -209,8 +210,8 @@ cf_count_value(PG_FUNCTION_ARGS)
 }
 
 /*
- * Looks for all elements of an array argument, which it takes apart; found[i]
- * is meaningless where an element is null.
+ * Deconstructs the array argument and probes for all its elements.  found[i] is
+ * meaningless if element i is null.
  */
 static bool *
 probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
@@ -253,7 +254,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	return found;
 }
 
-/* Is there an element, not null, of which cf_contains() would say `found`? */
+/* Is there a non-null element for which cf_contains() would return `found`? */
 static bool
 array_has(FunctionCallInfo fcinfo, bool found)
 {

@@ -314,7 +314,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a function of the query was altered while it ran"),
+				 errmsg("function of the query was altered while the query ran"),
 				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
 				 errhint("Run the query again.")));
 	s->before = ExecInitQual(before, ps);

@@ -1,32 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_scan_plan.c
- *		Offers the planner the scan of cuckoo_scan.c where it serves.
+ *		Offers the scan of cuckoo_scan.c to the planner.
  *
- * It serves in place of a sequential scan of a table that has a test of one
- * filter for all rows among its conditions:
+ * The scan returns the rows of a sequential scan.  It can replace one if the
+ * table's conditions include a test with the same filter for all rows:
  *
  *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
  *		SELECT ... FROM table WHERE expression <@ ANY (array of filters)
  *
- * Where the filter comes from another table, in a join, the scan is the inner
- * side of a nested loop.  In a semi join, as the planner makes of
+ * In a join, if the filter comes from another table, the scan is the inner side
+ * of a nested loop.  The planner also makes semi joins, for example of
  *
  *		SELECT ... FROM table WHERE expression <@ ANY (SELECT filter FROM ...)
  *
- * the scan takes the place of the join: the filters are what the other side
- * gives, and every row is read once.
+ * There the scan replaces the join.  It gets the filters from the other side of
+ * the join, and reads every row once.
  *
- * The scan takes less time than a sequential one whenever it asks about many
- * rows, and as much where few are asked about (make bench has the table).  It
- * is not offered where it could gain nothing: for tables of less than MIN_ROWS,
- * and where a LIMIT or EXISTS ends the scan after less than that many rows, by
- * the planner's estimate.  Nor is it where conditions cannot be evaluated ahead
- * of the rows that are given out.
+ * The scan takes less time than a sequential one if it probes for many rows,
+ * and as much time for few rows (make bench prints the table).  It is not
+ * offered if it could gain nothing.  That is so for tables with fewer than
+ * MIN_ROWS rows, and if the planner expects a LIMIT or EXISTS to end the scan
+ * before so many rows.  It is not offered, either, if conditions cannot be
+ * evaluated before the rows are returned.
  *
- * The hooks are set when the library is loaded.  That is before a query with
- * one of our functions gets its paths, as planning calls their support
- * functions.
+ * The hooks are set when the library is loaded.  Planning a query with one of
+ * our functions calls its support function, which loads the library.  This
+ * happens before the query gets its paths.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,16 +46,17 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-/* Rows for which the scan is worth its beginning. */
+/* The number of rows from which on the scan is worth its startup. */
 #define MIN_ROWS		1000
 
-/* Filters, by estimate, up to which the scan takes the place of a semi join. */
+/* The estimated number of filters up to which the scan replaces a semi join. */
 #define MAX_FILTERS		1000
 
 /*
- * What the scan saves for each row and filter, in cpu_operator_cost: the call
- * of the test through the function manager, about half of its time (the rest is
- * the hash).  Waits for memory, which it saves besides, are in no cost.
+ * What the scan saves per row and filter, in cpu_operator_cost.  It saves the
+ * call of the test through the function manager, about half of the time; the
+ * rest is the hash.  It also saves cache misses, which are not part of any
+ * cost.
  */
 #define SAVED_COST		0.5
 
@@ -64,8 +65,8 @@ static set_rel_pathlist_hook_type next_rel_hook;
 static set_join_pathlist_hook_type next_join_hook;
 
 /*
- * The relations that an expression has columns of; NULL, and false, if it has
- * other things that depend on relations.
+ * Finds the relations of the columns in an expression.  Returns false, with
+ * NULL, if the expression depends on relations in another way.
  */
 static bool
 relations_of(Expr *expression, Relids *relids)
@@ -84,7 +85,7 @@ relations_of(Expr *expression, Relids *relids)
 	return true;
 }
 
-/* Is it a test of one filter, or some, for all rows of a relation? */
+/* Is it a test with one or several filters for all rows of a relation? */
 static bool
 is_scan_test(Node *condition, Index relid)
 {
@@ -95,7 +96,7 @@ is_scan_test(Node *condition, Index relid)
 		relations_of(test.filter, &relids) && !bms_is_member(relid, relids);
 }
 
-/* Those of the conditions that are such tests. */
+/* The conditions that are such tests. */
 static List *
 scan_tests(List *conditions, Index relid)
 {
@@ -114,9 +115,9 @@ scan_tests(List *conditions, Index relid)
 }
 
 /*
- * Can the conditions be checked for rows ahead?  Sub-plans would have to be
- * initialised more than once; what volatile functions do depends on the row
- * that the query is at.
+ * Can the conditions be evaluated for rows ahead?  Sub-plans would have to be
+ * initialized more than once.  The results of volatile functions may depend on
+ * the current row of the query.
  */
 static bool
 can_look_ahead(List *conditions)
@@ -134,7 +135,7 @@ can_look_ahead(List *conditions)
 	return true;
 }
 
-/* Is it a table of the access method that the scan reads, heap? */
+/* Does the table have the access method that the scan can read, heap? */
 static bool
 is_heap(Oid relid)
 {
@@ -146,9 +147,9 @@ is_heap(Oid relid)
 }
 
 /*
- * The sequential scan in a list of paths, NULL if there is none.  Where there
- * is none, the table is read in another way: it is sampled, partitioned,
- * foreign, or another extension's hook knows better.
+ * The sequential scan in a list of paths, or NULL.  Without one the table is
+ * read in another way: it is sampled, partitioned or foreign, or another
+ * extension's hook has replaced the path.
  */
 static ListCell *
 find_seqscan(List *paths)
@@ -166,16 +167,16 @@ find_seqscan(List *paths)
 }
 
 /*
- * Does the query want so few rows that the scan ends, by the planner's
- * estimate, before it has read MIN_ROWS?  What sorts, groups or aggregates
- * wants all of them.
+ * Does the query want so few rows that, by the planner's estimate, the scan
+ * ends before it has read MIN_ROWS rows?  A query that sorts, groups or
+ * aggregates wants all rows.
  */
 static bool
 wants_few(PlannerInfo *root, RelOptInfo *rel)
 {
 	const Query *query = root->parse;
 
-	/* below 1 it is a share, and 0 stands for all */
+	/* below 1 it is a fraction, and 0 means all rows */
 	return root->tuple_fraction >= 1 &&
 		root->tuple_fraction * rel->tuples < MIN_ROWS * rel->rows &&
 		root->query_pathkeys == NIL && query->groupClause == NIL &&
@@ -183,7 +184,7 @@ wants_few(PlannerInfo *root, RelOptInfo *rel)
 		!query->hasWindowFuncs;
 }
 
-/* Could the scan serve for this relation, with a test that it has? */
+/* Can the scan be used for this relation, which has a test? */
 static bool
 is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -194,7 +195,7 @@ is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 		is_heap(root->simple_rte_array[rel->relid]->relid);
 }
 
-/* ---- in place of a sequential scan ---- */
+/* ---- instead of a sequential scan ---- */
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel,
 					   CustomPath *best_path, List *tlist, List *clauses,
@@ -205,7 +206,7 @@ static const CustomPathMethods scan_path_methods = {
 	.PlanCustomPath = plan_scan
 };
 
-/* The scan in place of a sequential one, by one of the tests. */
+/* The path that replaces a sequential scan, by one of the tests. */
 static CustomPath *
 scan_path(Path *seqscan, List *tests)
 {
@@ -231,8 +232,8 @@ offer_scan(RelOptInfo *rel, List *tests)
 	Path	   *path = &scan_path(lfirst(cell), tests)->path;
 
 	/*
-	 * For a member of an inheritance tree the sequential scan must remain:
-	 * unlike ours it can be made a parameterized one, for an Append of such.
+	 * For a member of an inheritance tree the sequential scan must remain.
+	 * Unlike ours, it can be reparameterized for a parameterized Append.
 	 */
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		rel->pathlist = list_insert_nth(rel->pathlist,
@@ -247,13 +248,13 @@ offer_scan(RelOptInfo *rel, List *tests)
 }
 
 /*
- * Offers it for each other relation, or set of them, that has the filter of one
- * of the tests in a join.
+ * Offers the scan as the inner side of joins, for each relation or set of
+ * relations that provides the filter of one of the tests.
  *
- * Not where an outer join has a condition that is not on this relation: it
- * stays with the join, so that the scan would be run for rows that the
- * condition, as in "ON cf_contains(f, v) AND name = 'x'", keeps from the
- * filter.
+ * It is not offered if an outer join has a condition that is not on this
+ * relation, as in "ON cf_contains(f, v) AND name = 'x'".  Such a condition
+ * stays with the join.  So the scan would run for rows whose filter the query
+ * must not probe.
  */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
@@ -278,7 +279,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* a join has another filter for each row, the scan has not */
+		/* this cost is for another filter in each row; the scan has one */
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
@@ -287,7 +288,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 	}
 }
 
-/* Called when the planner has found its own paths for a base relation. */
+/* The hook for base relations, called after the planner added its own paths. */
 static void
 add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -301,7 +302,7 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	join_tests = scan_tests(rel->joininfo, rel->relid);
 	if ((tests != NIL || join_tests != NIL) && is_for_scan(root, rel))
 	{
-		/* these first, as the other takes the sequential scan away */
+		/* these first, because the other replaces the sequential scan */
 		if (join_tests != NIL)
 			offer_inner_scans(root, rel, tests, join_tests);
 		if (tests != NIL)
@@ -310,8 +311,8 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 }
 
 /*
- * How many rows each process is going to ask the filter about, given the
- * conditions before the test, if the scan is read to its end.
+ * The number of rows for which each process probes the filter if the scan runs
+ * to its end, given the conditions before the test.
  */
 static int
 expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
@@ -322,7 +323,7 @@ expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
 	return (int) Max(Min(probes, PG_INT32_MAX), 1);
 }
 
-/* A plan of the scan of a relation, the test of which is at `test_no`. */
+/* A plan of the scan of a relation; conditions[test_no] is its test. */
 static CustomScan *
 make_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		  List *conditions, int test_no, int column)
@@ -364,7 +365,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							  0);
 }
 
-/* ---- in place of a semi join ---- */
+/* ---- instead of a semi join ---- */
 
 static Plan *plan_semi_join(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *best_path, List *tlist, List *clauses,
@@ -375,7 +376,7 @@ static const CustomPathMethods semi_join_path_methods = {
 	.PlanCustomPath = plan_semi_join
 };
 
-/* Does a join give out columns of this relation only? */
+/* Does a join return only columns of this relation? */
 static bool
 gives_only(RelOptInfo *joinrel, RelOptInfo *rel)
 {
@@ -392,8 +393,8 @@ gives_only(RelOptInfo *joinrel, RelOptInfo *rel)
 }
 
 /*
- * The test that is the one condition of a semi join: of an element of the outer
- * relation and a column of the inner one.
+ * The only condition of a semi join, if it is a test of an element of the outer
+ * relation with a column of the inner one.
  */
 static RestrictInfo *
 semi_join_test(RelOptInfo *outer, RelOptInfo *inner, List *conditions)
@@ -414,7 +415,7 @@ semi_join_test(RelOptInfo *outer, RelOptInfo *inner, List *conditions)
 		bms_is_subset(element, outer->relids) ? rinfo : NULL;
 }
 
-/* Called when the planner has found its own paths for a join. */
+/* The hook for joins, called after the planner added its own paths. */
 static void
 add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
@@ -428,7 +429,7 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (next_join_hook)
 		next_join_hook(root, joinrel, outer, inner, jointype, extra);
 
-	/* where rows are locked or changed, the join has to be checked anew */
+	/* if rows are locked or changed, the join must be rechecked */
 	if (jointype != JOIN_SEMI || outer->reloptkind != RELOPT_BASEREL ||
 		outer->rtekind != RTE_RELATION || root->rowMarks != NIL ||
 		root->parse->commandType != CMD_SELECT ||
@@ -438,7 +439,7 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		!gives_only(joinrel, outer) || !is_for_scan(root, outer))
 		return;
 
-	/* they come before the test, as they are */
+	/* one-time conditions of the outer relation would be lost */
 	foreach(cell, outer->baserestrictinfo)
 		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
 			return;
@@ -459,8 +460,8 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 }
 
 /*
- * The order of conditions, as of order_qual_clauses(): those of lower security
- * first, then those that cost less, then as they came.
+ * Conditions in the order of order_qual_clauses(): by security level, then by
+ * cost, then as written.
  */
 static List *
 ordered_conditions(PlannerInfo *root, List *conditions)
@@ -518,7 +519,7 @@ void
 cuckoo_scan_plan_init(void)
 {
 	DefineCustomBoolVariable("cuckoo.enable_scan",
-							 "Enables scans that ask a cuckoofilter about many rows at a time.",
+							 "Enables the planner's use of scans that probe a cuckoofilter for many rows at a time.",
 							 NULL, &enable_scan, true, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("cuckoo");

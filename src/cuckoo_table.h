@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_table.h
- *		A table of buckets for placing fingerprints.
+ *		Tables of buckets, into which fingerprints are placed.
  *
- * Internal: for what fills buckets (cuckoo_change.c, cuckoo_build.c).  A table
- * is the buckets of an image, or slots unpacked for a batch build, four a
- * bucket, filled from the first on.
+ * This header is internal to the files that fill buckets (cuckoo_change.c and
+ * cuckoo_build.c).  A failed eviction leaves the table as it was.
+ *
+ * A table consists of the buckets of an image, or of unpacked slots for a batch
+ * build.  The latter has four slots per bucket, filled from the first one on.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,27 +60,27 @@ cuckoo_table_has_room(const CuckooTable *t, uint32_t pos)
 	return cuckoo_bucket_has_room(cuckoo_bucket_load(t->buckets, pos, f), f);
 }
 
-/* Replaces one slot of a bucket that holds `from`, the first such. */
+/* Replaces `from` by `to` in the first slot of a bucket that holds it. */
 extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t pos, uint32_t from,
 												 uint32_t to);
 
-/* Adds to a bucket that has room. */
+/* Adds a fingerprint to a bucket that has room. */
 extern CUCKOO_INTERNAL void cuckoo_table_add(const CuckooTable *t,
 											 uint32_t pos, uint32_t fp);
 
 /*
- * Makes room for `fp` in the full bucket `pos` by a walk of evictions and puts
- * it there.  `random` seeds the choice of victims.  CUCKOO_OK, or CUCKOO_FULL
- * with the table as it was.
+ * Makes room for `fp` in the full bucket `pos` by a walk of evictions, and puts
+ * it there.  `random` seeds the choice of victims.  Returns CUCKOO_OK, or
+ * CUCKOO_FULL with the table as it was.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *table,
 												 uint32_t fp, uint32_t pos,
 												 uint64_t random);
 
 /*
- * Puts `fp` into the bucket `pos`, or into its other bucket, or evicts from the
- * former.  CUCKOO_OK or CUCKOO_FULL as above.
+ * Puts `fp` into the bucket `pos` or into the bucket `other`.  If both are
+ * full, evicts a fingerprint from `pos`.  Returns the same as cuckoo_evict().
  */
 static CUCKOO_INLINE CuckooStatus
 cuckoo_place(const CuckooTable *table, uint32_t fp, uint32_t pos,

@@ -4,19 +4,20 @@
  *		The constant tables of the core, filled in by the preprocessor.
  *
  * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
- * in the low bits; quadruples are numbered in lexicographic order (0000 is 0,
- * 0001 is 1, ... ffff is 3875), so writing them down in that order is the
- * table.  It has an entry for each of the 4096 values that 12 bits can have, as
- * lookups in a corrupt image do not check the code: the last 220 are zero.
+ * in the low bits.  Quadruples are numbered in lexicographic order: 0000 is 0,
+ * 0001 is 1, and ffff is 3875.  So the table is the list of quadruples in that
+ * order.  It has an entry for each of the 4096 values of 12 bits, because
+ * lookups in a corrupt image do not check the code.  The last 220 entries are
+ * zero.
  *
- * code_terms goes the other way, see below, and zero_codes too: by the other
- * three nibbles, in ascending order, it has the number of the quadruple that
- * begins with a zero.
+ * code_terms and zero_codes give codes for nibbles.  For code_terms see below.
+ * zero_codes gives the number of a quadruple that begins with zero, by its
+ * other three nibbles in ascending order.
  *
- * cuckoo_moves[windows][core] is what follows from a core, see cuckoo_index.h;
- * its hash is the splitmix64 finaliser (Steele, Lea, Flood: Fast splittable
- * pseudorandom number generators, OOPSLA 2014, with Stafford's constants).  A
- * core of 0 is replaced by 1, and has its entries.
+ * cuckoo_moves[...][core] leads from one bucket to the other, see
+ * cuckoo_index.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
+ * Fast splittable pseudorandom number generators, OOPSLA 2014, with Stafford's
+ * constants).  A core of 0 is replaced by 1 and has the same entries.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,9 +25,9 @@
 #include "cuckoo_tables.h"
 
 /*
- * Dn(p) lists the quadruples that begin with the three nibbles in p and whose
- * last one is at least n; Cn, Bn and An the same for the last two, three and
- * four.
+ * Dn(p) lists the quadruples that begin with the three nibbles in p and end
+ * with a nibble of at least n.  Cn(p) and Bn(p) do the same for the last two
+ * and three nibbles.
  */
 #define D15(p) (p) | 15 << 12
 #define D14(p) (p) | 14 << 12, D15(p)
@@ -103,11 +104,12 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
- * A quadruple a <= b <= c <= d has as many others after it as the
- * combinatorial number system says of its complement: C(18 - a, 4) +
- * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that.
- * code_terms has the terms, with 3875 put into the first; zero_codes the codes
- * for a = 0, which mean nothing where the nibbles are not in order.
+ * The combinatorial number system gives the number of quadruples after a
+ * quadruple a <= b <= c <= d.  It is C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2)
+ * + (15 - d), and the code is 3875 minus this number.
+ *
+ * code_terms has the terms, and its first term includes the 3875.  zero_codes
+ * has the codes for a = 0.  They mean nothing if the nibbles are not in order.
  */
 #define ZERO_CODE(n) \
 	(uint16_t) (815 - (17 - (n) % 16) * (16 - (n) % 16) * (15 - (n) % 16) / 6 \

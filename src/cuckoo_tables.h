@@ -3,10 +3,10 @@
  * cuckoo_tables.h
  *		The constant tables of the core.
  *
- * They stand below all that reads them: the header of a filter points to its
- * moves (cuckoo_format.h), buckets are taken apart by code (cuckoo_bucket.h),
- * positions are found by core (cuckoo_index.h).  cuckoo_tables.c says how the
- * entries are made.
+ * The tables serve three files.  The header of a filter points to its moves
+ * (cuckoo_format.h).  Codes give the contents of buckets (cuckoo_bucket.h), and
+ * cores give positions (cuckoo_index.h).  cuckoo_tables.c says how the entries
+ * are computed.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,31 +16,32 @@
 #include "cuckoo_port.h"
 
 /*
- * What buckets and their contents need.  These tables are one object, as the
- * address of each would cost an instruction.
+ * Tables for buckets.  They are one object, because loading the address of each
+ * table would cost an instruction.
  */
 typedef struct CuckooTables
 {
-	/* of a code, slot 0 in the low bits; of what is no code, all zero */
+	/* nibbles of a code, slot 0 in the low bits; zero for invalid codes */
 	uint16_t	nibbles[4096];
-	uint16_t	core_nibbles[256];	/* a core's low one, four times; 0 is 1 */
-	uint16_t	slot_nibbles[16];	/* all ones where bit i is set, slot i */
+	uint16_t	core_nibbles[256];	/* a core's low nibble, four times */
+	uint16_t	slot_nibbles[16];	/* nibble i is 0xf if bit i is set */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
-	uint16_t	code_terms[4][16];	/* of nibbles, slot by slot */
+	uint16_t	code_terms[4][16];	/* terms of a code, by slot and nibble */
 	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
 } CuckooTables;
 
 extern const CuckooTables cuckoo_tables;
 
 /*
- * What follows from a core: in filters without windows, with each segment as a
- * window, and with windows of 128; a CuckooHeader points to the moves of its
- * filter.  The move of 0, which 1 replaces, is that of 1.
+ * How to get from one bucket to the other: the move of each core, in filters
+ * without windows, with each segment as a window, and with windows of 128.  A
+ * CuckooHeader points to the moves of its filter.  A core of 0 is replaced by 1
+ * and has the same move.
  *
- * A move is one word, to be read at once.  For a reflection its high half is
- * the low one of H, which is 0 for no core (test_index.c), and its low half P
- * at the last level << 8, with P = 0 for near.  For a step within 128 buckets
- * its high half is 0, and its low half d.
+ * A move is one word, so that one load reads it.  For a reflection, its high
+ * half is the low half of H, which is not 0 for any core (test_index.c), and
+ * its low half is P at the last level << 8, with P = 0 for near.  For a step
+ * within 128 buckets, its high half is 0 and its low half is d.
  */
 typedef uint64_t CuckooMove;
 

@@ -43,7 +43,7 @@ cuckoo_validate(const uint8_t *image, uint64_t size)
 	}
 	if (items != h.items)
 		return CUCKOO_BAD_ITEMS;
-	/* a filter that holds something was filled with elements of some family */
+	/* a filter that holds elements has a family */
 	if (items > 0 && h.family == CUCKOO_FAMILY_NONE)
 		return CUCKOO_BAD_FAMILY;
 	return CUCKOO_OK;

@@ -3,9 +3,10 @@
  * cuckoo_validate.h
  *		The only validator of an image.
  *
- * Text input, binary receive, the cast from bytea and the tests share it.
- * Beyond what cuckoo_header_read() checks it refuses what the header cannot
- * know: impossible bucket contents and a wrong number of items.
+ * An image that it accepts is safe to use in every core function.  Text input,
+ * binary receive, the cast from bytea and the tests all call it.  It makes the
+ * checks of cuckoo_header_read(), and also refuses impossible bucket contents
+ * and a wrong number of items.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,7 @@
 
 #include "cuckoo_format.h"
 
-/* Checks a whole image; CUCKOO_OK or the reason to refuse it. */
+/* Checks a whole image.  Returns CUCKOO_OK or the reason to refuse it. */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
 #endif							/* CUCKOO_VALIDATE_H */

@@ -72,6 +72,43 @@ for file in "${prose[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
 
+# A table's cell, a list's item and a paragraph hold whole sentences; code in a
+# line counts as one word.
+for file in "${prose[@]}"; do
+	awk -v file="$file" '
+		function flush(sentences, words, n, m, i, k, count) {
+			gsub(/`[^`]*`/, "code", text)
+			gsub(/\]\([^)]*\)/, "", text)
+			n = split(text, sentences, /[.?!][")*]* +/)
+			for (i = 1; i <= n; i++) {
+				m = split(sentences[i], words, " ")
+				count = 0
+				for (k = 1; k <= m; k++)
+					count += words[k] ~ /[[:alnum:]]/
+				if (count > 30)
+					print file ":" line ":" sentences[i]
+			}
+			text = ""
+		}
+		/^ *```/ { flush(); code = !code; next }
+		code { next }
+		/^ *\|/ {
+			flush()
+			line = FNR
+			cells = split($0, cell, "|")
+			for (c = 1; c <= cells; c++) {
+				text = cell[c]
+				flush()
+			}
+			next
+		}
+		/^ *$|^#|^ *[-0-9]+\.? / { flush() }
+		/^#|^    / && text == "" { next }
+		text == "" { line = FNR }
+		{ text = text " " $0 }
+		END { flush() }' "$file"
+done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
+
 # ---- what C code may do ----------------------------------------------------
 
 grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_pg\.h:' |

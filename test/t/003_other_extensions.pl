@@ -229,7 +229,7 @@ FROM others ORDER BY what;
 SELECT 'combining states of one family and different tags', error_of(format('SELECT cf_agg_combine(%L, %L)', a, b)) = m AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, a)) = m
 	AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, b)) = 'none'
 FROM (SELECT s::text AS a, encode(set_byte(decode(s::text, 'base64'), 6, (get_byte(decode(s::text, 'base64'), 6) + 1) % 256), 'base64') AS b,
-	'42804 cannot combine states of cf_agg over different element types: Both are of the family "other", but of different types or collations.' AS m
+	'42804 cannot combine states of cf_agg over different element types: Both states are of the family "other", but of different types or collations.' AS m
 	FROM others WHERE what = 'type of family other') o;
 SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
 SQL
@@ -261,7 +261,7 @@ CREATE TABLE bad (what, corrupt, reason, bytes) AS VALUES
 	('last byte missing', true, 'length does not agree with the number of hashes', substring(:'state'::bytea FOR 55)),
 	('a byte more', false, 'length does not agree with the number of hashes', :'state'::bytea || '\x00'),
 	('a hash more', false, 'length does not agree with the number of hashes', :'state'::bytea || '\xffffffffffffffff'),
-	('magic', true, 'does not begin with "CS"', set_byte(:'state', 1, 70)),
+	('magic', true, 'first two bytes are not "CS"', set_byte(:'state', 1, 70)),
 	('version 2', true, 'unknown version', set_byte(:'state', 2, 2)),
 	('family none', true, 'unknown element family', set_byte(:'state', 3, 0)),
 	('family 11', true, 'unknown element family', set_byte(:'state', 3, 11)),
@@ -350,7 +350,7 @@ SELECT 'stored: ' || what, count(*) = 8 AND bool_and(error_of(format('SELECT %s 
 	= CASE WHEN corrupt THEN 'XX001 corrupt cuckoostate: The state is invalid: ' || reason || '.' ELSE 'none' END)
 FROM damaged, calls GROUP BY what;
 SELECT 'stored: a filter in memory', count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM (SELECT cf_add(cf_new(), what)::bytea::cuckoostate AS s, good FROM damaged LIMIT 1) f', call))
-	= 'XX001 corrupt cuckoostate: The state is invalid: does not begin with "CS".') FROM calls;
+	= 'XX001 corrupt cuckoostate: The state is invalid: first two bytes are not "CS".') FROM calls;
 CREATE TABLE flipped AS SELECT bit, set_bit(bytes, bit, 1 - get_bit(bytes, bit))::cuckoostate AS s, bytes::cuckoostate AS good FROM good, generate_series(0, 447) bit;
 SELECT 'stored: any bit flipped', count(*) = 448 * 8 AND count(*) FILTER (WHERE e = 'none') > 150 * 8
 	AND bool_and(e = 'none' OR e LIKE 'XX001 corrupt cuckoostate: %' OR e ~ '^(42804|22023) .* of cf_agg ' OR e LIKE '42804 cuckoofilter does not contain elements %')
@@ -375,7 +375,7 @@ SET parallel_leader_participation = off;
 CREATE AGGREGATE from_$bytes(anyelement) (SFUNC = cf_agg_internal_trans, STYPE = internal, COMBINEFUNC = cf_agg_internal_combine,
 	SERIALFUNC = $bytes, DESERIALFUNC = cf_agg_deserialize, FINALFUNC = cf_agg_internal_final, PARALLEL = SAFE);
 SELECT 'states through $bytes', error_of('SELECT from_$bytes(v::numeric) FROM many')
-	= CASE '$bytes' WHEN 'test_serialize' THEN '22P03 invalid cuckoostate: The state is invalid: does not begin with "CS".' ELSE 'none' END;
+	= CASE '$bytes' WHEN 'test_serialize' THEN '22P03 invalid cuckoostate: The state is invalid: first two bytes are not "CS".' ELSE 'none' END;
 SQL
 }
 

@@ -678,7 +678,7 @@ test_crafted(void)
 		   (int) (sizeof(bases) / sizeof(bases[0])) * 4);
 }
 
-/* From 65 buckets on, and below half an item a bucket. */
+/* From 65 buckets on, and below half an item per bucket. */
 static void
 test_crafted_limit(void)
 {

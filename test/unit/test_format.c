@@ -689,7 +689,7 @@ test_geometry(void)
 		}
 	}
 
-	/* bits an item, where there are enough for the header not to count */
+	/* bits per item, where there are enough for the header not to count */
 	for (uint64_t i = 0; i < 300000; i++)
 	{
 		uint64_t	n;
@@ -714,7 +714,7 @@ test_geometry(void)
 			worst = n;
 		}
 	}
-	printf("exact fit at 0.001: at most %.4f bits an item, for %" PRIu64 "\n", most,
+	printf("exact fit at 0.001: at most %.4f bits per item, for %" PRIu64 "\n", most,
 		   worst);
 
 	CHECK(cuckoo_header_sized(&h, 1000000, cuckoo_fpp_bits(0.001), 0) == CUCKOO_OK &&

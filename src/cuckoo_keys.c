@@ -1,0 +1,345 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_keys.c
+ *		A filter as a sorted run of keys: taken apart, combined, put together.
+ *
+ * Runs are sorted by counting passes from the lowest digit to the highest
+ * (Knuth, The Art of Computer Programming, 5.2.5), as keys are as good as
+ * random.  Only the bits in which keys may differ are looked at: the f0 low
+ * ones, and as many of the highest as number the base buckets.
+ *
+ * Keys are placed segment by segment, so that what is touched at a time stays
+ * in the processor's cache, within a segment in the order of the run.  The
+ * segment is the low bits of ext; a run is brought into that order by stable
+ * passes over them.  So an order for level g becomes one for a higher level by
+ * passes over the bits between.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_keys.h"
+#include "cuckoo_bucket.h"
+#include "cuckoo_index.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DIGIT_BITS		11		/* counters of a pass fit the L1 cache */
+#define SMALL_RUN		200		/* fewer keys are sorted by comparison */
+#define PAUSE_EVERY		65536	/* steps between looks for a cancel */
+
+/*
+ * Load up to which a level is tried: 3.92 of the 4 slots.  Around 3.85 some
+ * sets of keys begin not to fit, and above this none was seen that did.
+ */
+#define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
+
+/* The key of a pair of base buckets, of which j is the smaller one. */
+static inline uint64_t
+make_key(uint64_t step, uint32_t j, uint32_t fp)
+{
+	return ((j * step >> 32) + 1) << 32 | fp;
+}
+
+/* ---- sorting ---- */
+
+/* A stable pass over `bits` bits of the keys, from bit `shift` on. */
+static void
+sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, int shift, int bits)
+{
+	uint64_t	offsets[1 << DIGIT_BITS] = {0};
+	uint32_t	mask = (uint32_t) cuckoo_low_mask(bits);
+	uint64_t	sum = 0;
+
+	cuckoo_check_interrupts();
+	for (uint64_t i = 0; i < n; i++)
+		offsets[from[i] >> shift & mask]++;
+	for (uint32_t digit = 0; digit <= mask; digit++)
+	{
+		uint64_t	count = offsets[digit];
+
+		offsets[digit] = sum;
+		sum += count;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		to[offsets[from[i] >> shift & mask]++] = from[i];
+}
+
+/*
+ * Stable passes over bits `low` to `high`, of even width, from `*keys` to
+ * `*scratch` and back; at the end *keys are sorted by these bits.
+ */
+static void
+sort_bits(uint64_t **keys, uint64_t **scratch, uint64_t n, int low, int high)
+{
+	int			passes = (high - low + DIGIT_BITS - 1) / DIGIT_BITS;
+
+	for (; passes > 0; passes--)
+	{
+		int			bits = (high - low + passes - 1) / passes;
+		uint64_t   *sorted = *scratch;
+
+		sort_pass(*keys, sorted, n, low, bits);
+		*scratch = *keys;
+		*keys = sorted;
+		low += bits;
+	}
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a,
+				y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts keys to a run, where they are. */
+static void
+sort_keys(const CuckooHeader *h, uint64_t *keys, uint64_t n, uint64_t *scratch)
+{
+	uint64_t   *sorted = keys;
+	int			base_bits = 1;
+
+	if (n < SMALL_RUN)
+	{
+		qsort(keys, (size_t) n, sizeof(uint64_t), compare_keys);
+		return;
+	}
+	while (base_bits < 32 && h->base >> base_bits != 0)
+		base_bits++;
+	sort_bits(&sorted, &scratch, n, 0, h->base_bits);
+	sort_bits(&sorted, &scratch, n, 64 - base_bits, 64);
+	if (sorted != keys)
+		memcpy(keys, sorted, n * sizeof(uint64_t));
+}
+
+uint64_t *
+cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
+				  uint64_t *scratch)
+{
+	sort_bits(&keys, &scratch, n, CUCKOO_CORE_BITS + from,
+			  CUCKOO_CORE_BITS + h->level);
+	return keys;
+}
+
+/* ---- taking apart ---- */
+
+/* The key of a fingerprint found in segment `segment` at base bucket j. */
+static inline uint64_t
+entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
+		  uint32_t fp)
+{
+	CuckooMove	move = h->moves[fp & 0xff];
+	uint32_t	reflected = cuckoo_reflected(h, move, j);
+	uint32_t	stepped = j ^ cuckoo_near_step(move);
+	uint32_t	other = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
+												 reflected, stepped);
+	uint32_t	ext;
+
+	if (other < j)
+	{
+		/* P is 0 for near ones */
+		segment ^= cuckoo_far_segment(move) & h->level_mask;
+		j = other;
+	}
+	ext = (fp >> CUCKOO_CORE_BITS) << h->level | segment;
+	return make_key(step, j, ext << CUCKOO_CORE_BITS | (fp & 0xff));
+}
+
+CuckooStatus
+cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
+				 uint64_t *scratch)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	step = h->base_inverse;
+	uint64_t	n = 0;
+	uint32_t	segment = 0;
+	uint32_t	j = 0;
+
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		if (pos % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, pos, h->bits),
+							 h->bits, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			if (slots[i] == 0)
+				continue;
+			if (n == h->items)
+				return CUCKOO_BAD_ITEMS;
+			keys[n++] = entry_key(h, step, segment, j, slots[i]);
+		}
+		if (++j == h->base)
+		{
+			j = 0;
+			segment++;
+		}
+	}
+	if (n != h->items)
+		return CUCKOO_BAD_ITEMS;
+	sort_keys(h, keys, n, scratch);
+	return CUCKOO_OK;
+}
+
+/* The key of a hash. */
+static inline uint64_t
+hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
+{
+	CuckooMove	move = h->moves[hash & 0xff];
+	uint32_t	j1 = cuckoo_scale(hash, h->base);
+	uint32_t	reflected = cuckoo_reflected(h, move, j1);
+	uint32_t	stepped = j1 ^ cuckoo_near_step(move);
+	uint32_t	j2 = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
+											  reflected, stepped);
+	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
+
+	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
+}
+
+uint64_t
+cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
+					  uint64_t *scratch)
+{
+	uint64_t	step = h->base_inverse;
+	uint64_t	kept = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		hashes[i] = hash_key(h, step, hashes[i]);
+	}
+	sort_keys(h, hashes, n, scratch);
+	for (uint64_t i = 0; i < n; i++)
+		if (kept < CUCKOO_MAX_COPIES ||
+			hashes[kept - CUCKOO_MAX_COPIES] != hashes[i])
+			hashes[kept++] = hashes[i];
+	return kept;
+}
+
+/* ---- combining ---- */
+
+/*
+ * Steps through two runs: takes the lesser of the two keys in front, or both if
+ * they are equal.  Which one that is is a toss-up, so there is no branch on it.
+ * `how` is a constant.
+ */
+static CUCKOO_INLINE uint64_t
+merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
+	  uint64_t b_count, uint64_t *out)
+{
+	uint64_t	i = 0;
+	uint64_t	j = 0;
+	uint64_t	n = 0;
+
+	for (uint64_t step = 0; i < a_count && j < b_count; step++)
+	{
+		uint64_t	x = a[i];
+		uint64_t	y = b[j];
+
+		if (step % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		out[n] = x < y ? x : y;
+		i += x <= y;
+		if (how == CUCKOO_MERGE_SUM)
+		{
+			/* one after the other, up to two copies */
+			j += y < x;
+			n += n < CUCKOO_MAX_COPIES ||
+				out[n - CUCKOO_MAX_COPIES] != out[n];
+		}
+		else
+		{
+			j += y <= x;
+			n += how == CUCKOO_MERGE_UNION || x == y;
+		}
+	}
+	if (how == CUCKOO_MERGE_INTERSECTION)
+		return n;
+
+	/* one of the runs is left, and ends what the sum may have begun */
+	if (i == a_count)
+	{
+		a = b;
+		i = j;
+		a_count = b_count;
+	}
+	for (; i < a_count; i++)
+	{
+		out[n] = a[i];
+		n += how == CUCKOO_MERGE_UNION || n < CUCKOO_MAX_COPIES ||
+			out[n - CUCKOO_MAX_COPIES] != out[n];
+	}
+	return n;
+}
+
+uint64_t
+cuckoo_keys_merge(CuckooMerge how, const uint64_t *a, uint64_t a_count,
+				  const uint64_t *b, uint64_t b_count, uint64_t *out)
+{
+	switch (how)
+	{
+		case CUCKOO_MERGE_UNION:
+			return merge(CUCKOO_MERGE_UNION, a, a_count, b, b_count, out);
+		case CUCKOO_MERGE_SUM:
+			return merge(CUCKOO_MERGE_SUM, a, a_count, b, b_count, out);
+		case CUCKOO_MERGE_INTERSECTION:
+			break;
+	}
+	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, out);
+}
+
+uint64_t
+cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
+				   uint64_t b_count)
+{
+	uint64_t	i = 0;
+	uint64_t	j = 0;
+	uint64_t	n = 0;
+
+	for (uint64_t step = 0; i < a_count && j < b_count; step++)
+	{
+		uint64_t	x = a[i];
+		uint64_t	y = b[j];
+
+		if (step % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		i += x <= y;
+		j += y <= x;
+		n += x == y;
+	}
+	return n;
+}
+
+/*
+ * With c elements in common, each of the others of a looks the same as one of
+ * the others of b with probability q = 2 / (m0 * 2^f0), so the keys in common
+ * are K = c + q (a - c) (b - c).  This is solved for c.
+ */
+double
+cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b, uint64_t common)
+{
+	double		q = 2 / ldexp(a->base, a->base_bits);
+	double		linear = 1 - q * ((double) a->items + (double) b->items);
+	double		rest = (double) common -
+		q * (double) a->items * (double) b->items;
+	double		square = linear * linear + 4 * q * rest;
+
+	return rest <= 0 ? 0 : 2 * rest / (linear + sqrt(square));
+}
+
+/* ---- putting together ---- */
+
+CuckooStatus
+cuckoo_keys_level(CuckooHeader *h, uint64_t n)
+{
+	CuckooStatus status = cuckoo_header_set_level(h, 0);
+
+	while (status == CUCKOO_OK && MOST_ITEMS(h->buckets) < n)
+		status = cuckoo_header_set_level(h, h->level + 1);
+	return status;
+}
