@@ -405,8 +405,8 @@ cf_compatible(PG_FUNCTION_ARGS)
 	CuckooHeader a;
 	CuckooHeader b;
 
-	cuckoo_read_header(&a, PG_GETARG_DATUM(0));
-	cuckoo_read_header(&b, PG_GETARG_DATUM(1));
+	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
+	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));
 	PG_RETURN_BOOL(same_family(&a, &b) && a.seed == b.seed &&
 				   same_geometry(&a, &b));
 }
