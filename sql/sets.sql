@@ -40,7 +40,8 @@ SELECT (cf_info(cf_new() | f)).element_family, (cf_info(f | cf_new())).element_f
 FROM cf_add(cf_new(), 'a'::text) f, unnest(ARRAY[cf_new(), f]) g GROUP BY f;
 -- what cannot be combined
 SELECT cf_compatible(cf_new(), cf_agg(1, 1000000, 0.001)) AS empty, cf_compatible(cf_new(), cf_new(999)) AS capacity, cf_compatible(cf_new(), cf_new(seed => 1)) AS seed,
-	cf_compatible(cf_new(element => 'text'), cf_new(element => 'int')) AS family, cf_compatible(cf_new(element => 'inet'), cf_new(element => 'numeric')) AS type;
+	cf_compatible(cf_new(element => 'text'), cf_new(element => 'int')) AS family, cf_compatible(cf_new(element => 'inet'), cf_new(element => 'numeric')) AS type,
+	cf_compatible(cf_new(2000000), set_byte(cf_new(2000000)::bytea, 7, 0)::cuckoofilter) AS windows;
 CREATE FUNCTION error_of(query text) RETURNS TABLE (state text, message text, detail text, hint text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE query;

@@ -28,8 +28,12 @@ PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
-/* Two buckets at most this many bytes apart are read with one slice. */
-#define ONE_SLICE			1024
+/*
+ * Two buckets at most this many bytes apart are read with one slice.  So are
+ * those of a window, up to 256 buckets of 8 bytes or 128 of 16.  The slice has
+ * one or two chunks more, which cost less than a second slice.
+ */
+#define ONE_SLICE			2048
 
 /* What a call site remembers between calls. */
 typedef struct ProbeSite

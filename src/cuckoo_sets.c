@@ -147,7 +147,7 @@ static bool
 same_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return a->base == b->base && a->base_bits == b->base_bits &&
-		a->asked_bits == b->asked_bits;
+		a->asked_bits == b->asked_bits && a->windows == b->windows;
 }
 
 static bool

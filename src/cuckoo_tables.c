@@ -14,7 +14,7 @@
  * zero_codes gives the number of a quadruple that begins with zero, by its
  * other three nibbles in ascending order.
  *
- * cuckoo_moves[windows][core] leads from one bucket to the other, see
+ * cuckoo_moves[...][core] leads from one bucket to the other, see
  * cuckoo_index.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
  * Fast splittable pseudorandom number generators, OOPSLA 2014, with Stafford's
  * constants).  A core of 0 is replaced by 1 and has the same entries.
@@ -147,7 +147,12 @@ const CuckooTables cuckoo_tables = {
 #define MIX3(z) ((z) ^ (z) >> 31)
 #define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c) + (UINT64_C(c) == 0))))
 #define FAR(c)	(HASH(c) << 32 | (HASH(c) >> 32 << 8 & 0xffffffff))
-#define NEAR(c) (1 + HASH(c) % (CUCKOO_WINDOW - 1))
-#define MOVE(c) ((c) % 4 != 0 || (c) == 0 ? NEAR(c) : FAR(c))
+#define NEAR(c) ((c) % 4 != 0 || (c) == 0)
+#define IN_SEGMENT(c) (NEAR(c) ? HASH(c) << 32 : FAR(c))
+#define IN_WINDOW(c) (NEAR(c) ? 1 + HASH(c) % (CUCKOO_WINDOW - 1) : FAR(c))
 
-const CuckooMove cuckoo_moves[2][256] = {{ROW256(FAR, 0x)}, {ROW256(MOVE, 0x)}};
+const CuckooMove cuckoo_moves[CUCKOO_MOVES][256] = {
+	[CUCKOO_NO_WINDOWS] = {ROW256(FAR, 0x)},
+	[CUCKOO_SEGMENTS] = {ROW256(IN_SEGMENT, 0x)},
+	[CUCKOO_WINDOWS] = {ROW256(IN_WINDOW, 0x)}
+};

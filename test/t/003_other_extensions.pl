@@ -304,7 +304,7 @@ INSERT INTO filters SELECT 1, cf_agg(i) FROM generate_series(1, 100000) i;
 INSERT INTO filters SELECT 2, corrupt(set_byte(f::bytea, 2, 9), '') FROM filters WHERE id = 1;
 INSERT INTO filters SELECT 3, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;
 ALTER TABLE filters ALTER f SET STORAGE extended;
-INSERT INTO filters VALUES (4, corrupt(set_byte(cf_new(300000000)::bytea, 2, 9), ''));
+INSERT INTO filters VALUES (4, corrupt(set_byte(cf_new(1000000, 1e-8)::bytea, 2, 9), ''));
 SELECT 'a sound filter, and an element of another family', test_errors(f, 1, c.oid) = 0 AND test_errors(f, 'x'::text, c.oid) = 3
 FROM filters, (SELECT 'cf_contains'::regproc::oid) c(oid) WHERE id = 1;
 SELECT 'corrupt filter in ' || form, test_errors(f, 1, 'cf_contains'::regproc) = 3
