@@ -30,7 +30,8 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 }
 
 /*
- * Adds one copy unless `max_copies` (1 or 2) are there.
+ * Adds one copy unless `max_copies` (1 or 2) are there.  Of the header in the
+ * image only the number of items is written.
  *
  * CUCKOO_OK, CUCKOO_UNCHANGED, or, with nothing changed:
  *	CUCKOO_FULL			the filter should grow

@@ -125,23 +125,32 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 	return pair;
 }
 
-/* The other position of a fingerprint (its core is not 0) found at `pos`. */
-static inline uint32_t
+/*
+ * The other position of a fingerprint (its core is not 0) found at `pos`.
+ *
+ * Near or far is selected here too.  It is by a mask, as compilers make a
+ * branch of cuckoo_select() where that leaves one of the two uncomputed.
+ */
+static CUCKOO_INLINE uint32_t
 cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	segment;
-	uint32_t	j;
+	uint64_t	far = cuckoo_opaque(0 - (uint64_t) cuckoo_is_far(move));
+	uint32_t	if_near = pos ^ (uint32_t) move;
+	uint32_t	if_far;
 
-	/* m0 is a multiple of the window, and d smaller: no need to divide */
-	if (!cuckoo_is_far(move))
-		return pos ^ cuckoo_near_step(move);
+	/* near: m0 is a multiple of the window, and d smaller: no need to divide */
 	if (h->level == 0)
-		return cuckoo_far_bucket(h, move, pos);
-	segment = pos / h->base;
-	j = pos - segment * h->base;
-	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
-		cuckoo_far_bucket(h, move, j);
+		if_far = cuckoo_far_bucket(h, move, pos);
+	else
+	{
+		uint32_t	segment = pos / h->base;
+		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
+
+		if_far = (segment ^ p) * h->base +
+			cuckoo_far_bucket(h, move, pos - segment * h->base);
+	}
+	return if_near ^ ((if_near ^ if_far) & (uint32_t) far);
 }
 
 /*

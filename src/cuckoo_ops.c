@@ -205,6 +205,8 @@ change_add(Change *change, uint64 hash, int max_copies)
 		pfree(change->expanded->flat);
 		change->expanded->flat = filter;
 	}
+	if (h.family != change->header.family)
+		cuckoo_header_write(&h, cuckoo_image(filter));
 	change->filter = filter;
 	change->header = h;
 	return true;
