@@ -136,7 +136,8 @@ cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 		reflected = cuckoo_reflected(h, move, pos);
 	else
 	{
-		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);	/* pos / m0 */
+		/* pos / m0 */
+		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
 		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
 
 		reflected = (segment ^ p) * h->base +
