@@ -9,7 +9,9 @@
 #	make check              all tests
 #	make demo               a short tour with real data
 #	make bench              benchmarks, and their plots (bench/plots); with
-#	                        SHAPES_ONLY=1 only the scan against a sequential one
+#	                        SHAPES_ONLY=1 only the scan against a sequential
+#	                        one, with COMPARE_ONLY=1 only a filter against
+#	                        what else there is
 #	make psql               psql on an empty database with the extension;
 #	make -s psql <FILE      the same with a script
 #	make fuzz-scan          random queries by the scan and without it, for
@@ -17,6 +19,8 @@
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #	make dist               a tar of the source as committed, in build/
+#	make indent             gives the C code pgindent's layout; needs
+#	                        pg_bsd_indent, see test/indent.sh
 #
 # Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
 # core checks itself), with_llvm=no (no bitcode, for machines without clang).
@@ -58,7 +62,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -135,3 +139,7 @@ unit: $(unit_tests) $(portable_tests)
 dist:
 	@mkdir -p build
 	git archive --prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
+
+.PHONY: indent
+indent:
+	@test/indent.sh

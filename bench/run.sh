@@ -2,7 +2,8 @@
 # Benchmarks: make bench. Prints the core's figures, then SQL's, as tables of
 # ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
 # LARGE=20000000, BEYOND=10000000 and DAYS=30 make it shorter. SHAPES_ONLY=1 leaves all out
-# but the scan against a sequential one, a matter of three minutes.
+# but the scan against a sequential one, a matter of three minutes; COMPARE_ONLY=1
+# all but the comparison with what else there is, of five.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,8 +19,20 @@ shapes()
 	psql -Xqv ON_ERROR_STOP=1 -d shapes -f bench/scan_shapes.sql
 }
 
+compare()
+{
+	echo
+	echo "A filter and what else there is, ${ROWS:-5000000} URLs looked for in sets (bench/compare.sql):"
+	psql -Xqc 'CREATE DATABASE compare'
+	PGDATABASE=compare psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/compare.sql
+}
+
 if [ -n "${SHAPES_ONLY:-}" ]; then
 	shapes
+	exit
+fi
+if [ -n "${COMPARE_ONLY:-}" ]; then
+	compare
 	exit
 fi
 
@@ -41,4 +54,5 @@ echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (ben
 psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
 	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
+compare
 bench/plot.sh build/core build/figures bench/plots

@@ -9,6 +9,8 @@ SELECT items, capacity, max_items, round(fpp_at_capacity::numeric, 6) AS fpp_at_
 FROM cf_info(cf_new());
 SELECT (cf_info(cf_new(1000000))).bytes < 1024 AS empty_under_1_kb;
 SELECT (cf_info(filled(cf_new(1000000), 100))).bytes < 2048 AS hundred_under_2_kb;
+SELECT max(bytes) < 1024 AS empty_under_1_kb FROM generate_series(1, 1000000, 997) n, cf_info(cf_new(n));
+SELECT max(bytes) < 4096 AS empty_under_4_kb FROM generate_series(1000001, 338690048, 99991) n, cf_info(cf_new(n));
 
 -- add, copies, delete
 SELECT cf_contains(f, 'a') AS a, cf_contains(f, 'b') AS b, cf_contains(f, 'c') AS c
@@ -183,7 +185,7 @@ SELECT cf_new(0);
 SELECT cf_new(-1);
 SELECT cf_new(9223372036854775807);
 SELECT cf_new(1000000000, 0.001);
-SELECT cf_new(334705460, 0.001);
+SELECT cf_new(338690049, 0.001);
 SELECT cf_new(1000, 0);
 SELECT cf_new(1000, 0.51);
 SELECT cf_new(1000, -0.1);
@@ -191,7 +193,7 @@ SELECT cf_new(1000, 'NaN');
 SELECT cf_new(1000, 9e-9);
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 1e-8));
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 0.5));
-SELECT capacity >= 334705459 AS large FROM cf_info(cf_new(334705459, 0.001));
+SELECT capacity >= 338690048 AS large FROM cf_info(cf_new(338690048, 0.001));
 SELECT seed FROM cf_info(cf_new(10, 0.01, -5));
 SELECT cf_contains(cf_add(cf_new(10, 0.01, 1), 'x'), 'x'),
 	cf_add(cf_new(10, 0.01, 1), 'x') = cf_add(cf_new(10, 0.01, 2), 'x') AS seeds_differ;

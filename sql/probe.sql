@@ -2,13 +2,13 @@
 -- by the call site, never stale.
 CREATE TABLE shelf (id int PRIMARY KEY, f cuckoofilter);
 -- short header, plain, TOASTed in few and in many chunks; with and without
--- windows, grown ones with buckets far apart, wide fingerprints
+-- windows, grown ones with buckets far apart or in one segment, wide fingerprints
 INSERT INTO shelf
 	SELECT n, cf_agg(i) FROM unnest(ARRAY[10, 1000, 20000, 60000, 300000]) n, generate_series(1, n) i GROUP BY n;
 INSERT INTO shelf SELECT 1, cf_agg(i, 1000000, 0.001) FROM generate_series(1, 200000) i;
 INSERT INTO shelf SELECT 2, cf_agg(i, 10000000, 0.001) FROM generate_series(1, 200000) i;
 INSERT INTO shelf SELECT 3, cf_agg(i, 1e-8) FROM generate_series(1, 100000) i;
-INSERT INTO shelf VALUES (4, cf_new(10000000));
+INSERT INTO shelf VALUES (4, cf_new(1000000, 1e-8));
 
 CREATE FUNCTION probe(form text, OUT id int, OUT hits bigint, OUT counted bigint, OUT absent bigint)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
@@ -41,7 +41,7 @@ SELECT * FROM probe_as('extended');
 SELECT * FROM probe_as('main');
 SELECT * FROM probe_as('external');
 -- compressible, so that it is stored compressed and out of line
-UPDATE shelf SET f = cf_new(300000000) WHERE id = 4;
+UPDATE shelf SET f = cf_new(1000000, 1e-8) WHERE id = 4;
 SELECT * FROM probe_as('extended');
 SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
 -- the same by lz4, where the server has it
@@ -61,6 +61,11 @@ ALTER TABLE shelf ALTER f SET STORAGE external;
 INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
 SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
 SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
+-- three probes in four of a large capacity read one slice, whatever the size of its segments
+CREATE TABLE sized AS SELECT n, cf_agg(i, n, 0.001) AS f FROM unnest(ARRAY[1000000, 1000001, 1500000, 1990000, 2000000, 3000000, 3980000]) n, generate_series(1, 250000) i GROUP BY n;
+WITH pages AS (SELECT n, sum(pages_read(format('SELECT cf_contains(f, %s) FROM sized WHERE n = %s', i, n))) AS pages FROM sized, generate_series(1, 50) i GROUP BY n)
+SELECT n, pages < (SELECT pages FROM pages WHERE n = 1000000) * 0.82 AS one_slice FROM pages ORDER BY n;
+DROP TABLE sized;
 
 -- a call site that goes on probing fetches the filter once: in a join, in SQL
 -- and PL/pgSQL functions, for a column or an array
@@ -171,7 +176,7 @@ END $$;
 INSERT INTO shelf SELECT id + 10, corrupt(set_byte(f::bytea, 2, 9), '') FROM shelf WHERE id = 300000;
 INSERT INTO shelf SELECT 300011, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;
 ALTER TABLE shelf ALTER f SET STORAGE extended;
-INSERT INTO shelf VALUES (300012, corrupt(set_byte(cf_new(300000000)::bytea, 2, 9), ''));
+INSERT INTO shelf VALUES (300012, corrupt(set_byte(cf_new(1000000, 1e-8)::bytea, 2, 9), ''));
 INSERT INTO shelf VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrupt(cf_new()::bytea, '\x00'));
 SELECT refused, count(*) FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id) GROUP BY refused ORDER BY refused;
 DROP FUNCTION probe, probe_as, seen, corrupt, refused;

@@ -16,8 +16,9 @@ SELECT a | b = b | a AS commutative, (a | b) | c = a | (b | c) AS associative, a
 SELECT cf_union_all(a, b) = cf_union_all(b, a) AS commutative, cf_union_all(cf_union_all(a, b), c) = cf_union_all(a, cf_union_all(b, c)) AS associative,
 	cf_union_all(a, empty) = a AS neutral, cf_count(cf_union_all(a, a), 1) AS twice, cf_union_all(a, cf_union_all(a, a)) = cf_union_all(a, a) AS at_most FROM filters;
 -- what is in either, and in both, is in the result, and little else
-SELECT (SELECT count(*) FROM generate_series(1, 9000) i WHERE NOT cf_contains(a | b, i)) AS lost, (SELECT count(*) FROM generate_series(2000, 4000) i WHERE NOT cf_contains(a & b, i)) AS lost_both,
-	(SELECT count(*) FROM generate_series(20001, 40000) i WHERE cf_contains(a & b, i)) < 100 AS few, (SELECT count(*) FROM generate_series(20001, 40000) i WHERE cf_contains(a | b, i)) < 600 AS more FROM filters;
+WITH sets AS MATERIALIZED (SELECT a | b AS either, a & b AS common FROM filters)
+SELECT count(*) FILTER (WHERE i <= 9000 AND NOT cf_contains(either, i)) AS lost, count(*) FILTER (WHERE i BETWEEN 2000 AND 4000 AND NOT cf_contains(common, i)) AS lost_common,
+	count(*) FILTER (WHERE i > 20000 AND cf_contains(either, i)) < 600 AS few, count(*) FILTER (WHERE i > 20000 AND cf_contains(common, i)) < 100 AS fewer FROM sets, generate_series(1, 40000) i;
 -- copies: the larger number, their sum up to two, the smaller
 SELECT v, cf_count(a | b, v) AS "union", cf_count(cf_union_all(a, b), v) AS sum, cf_count(a & b, v) AS "both"
 FROM (SELECT cf_add_all(cf_new(), '{one,one,both,left}'::text[]) AS a, cf_add_all(cf_new(), '{both,one}'::text[]) AS b) s, unnest('{one,both,left,none}'::text[]) v;
@@ -39,7 +40,8 @@ SELECT (cf_info(cf_new() | f)).element_family, (cf_info(f | cf_new())).element_f
 FROM cf_add(cf_new(), 'a'::text) f, unnest(ARRAY[cf_new(), f]) g GROUP BY f;
 -- what cannot be combined
 SELECT cf_compatible(cf_new(), cf_agg(1, 1000000, 0.001)) AS empty, cf_compatible(cf_new(), cf_new(999)) AS capacity, cf_compatible(cf_new(), cf_new(seed => 1)) AS seed,
-	cf_compatible(cf_new(element => 'text'), cf_new(element => 'int')) AS family, cf_compatible(cf_new(element => 'inet'), cf_new(element => 'numeric')) AS type;
+	cf_compatible(cf_new(element => 'text'), cf_new(element => 'int')) AS family, cf_compatible(cf_new(element => 'inet'), cf_new(element => 'numeric')) AS type,
+	cf_compatible(cf_new(2000000), set_byte(cf_new(2000000)::bytea, 7, 0)::cuckoofilter) AS windows;
 CREATE FUNCTION error_of(query text) RETURNS TABLE (state text, message text, detail text, hint text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE query;
@@ -104,3 +106,16 @@ FROM generate_series(1, 9000) i LEFT JOIN states ON part = i - 1;
 SELECT cf_state_agg(i) IS NULL AS none, cf_merge_agg(s) IS NULL AS no_state FROM generate_series(1, 0) i, (SELECT exact FROM states) s(s);
 SELECT cf_merge_agg(cf_state_agg) = cf_agg('a') AS literal FROM (SELECT cf_state_agg('a')) s;
 SELECT part, length(cuckoostate_send(exact)) FROM states WHERE part IS NOT NULL ORDER BY part;
+
+-- the planner: filters that are united while planning, those made of elements below a union, and what is not known
+CREATE TABLE numbers AS SELECT i AS v, i % 10 AS part FROM generate_series(1, 10000) i;
+ANALYZE numbers;
+CREATE FUNCTION up_to(n int) RETURNS cuckoofilter IMMUTABLE LANGUAGE sql AS 'SELECT cf_agg(i, 9000, 0.001) FROM generate_series(1, n) i';
+SELECT filter, round((plan_of(format('SELECT FROM numbers WHERE cf_contains(%s, v)', filter)) ->> 'Plan Rows')::numeric, -3) AS rows FROM unnest(ARRAY[
+	'up_to(1000) | up_to(4000)',
+	'up_to(1000) & up_to(4000)',
+	'(SELECT cf_union_agg(f) FROM (SELECT cf_agg(v, 9000, 0.001) AS f FROM numbers WHERE part < 2 GROUP BY part) s)',
+	'(SELECT cf_union_all_agg(f) FROM (SELECT cf_agg(v, 9000, 0.001) AS f FROM numbers WHERE part < 3 GROUP BY v % 100) s)',
+	'(SELECT cf_union_agg(f) FROM shards)',
+	'(SELECT cf_merge_agg(exact) FROM states)'
+]) filter;

@@ -231,19 +231,26 @@ fetch_whole(const struct varatt_external *pointer)
 	return filter;
 }
 
-const struct varlena *
-cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
-					 struct varlena *datum, uint32 probes)
+void
+cuckoo_know_header(CuckooStored *stored, struct varlena *datum)
+{
+	if (stored->has_header)
+		return;
+	cuckoo_peek_header(&stored->header,
+					   PointerGetDatum(stored->filter != NULL ? stored->filter
+									   : datum));
+	stored->has_header = true;
+}
+
+/* Fetches the filter, if that is better than so many more probes by slices. */
+static void
+fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
+				 struct varlena *datum, uint32 probes)
 {
 	const struct varatt_external *pointer = &stored->pointer;
-	struct varlena *filter;
 	MemoryContext caller;
-	CuckooStatus status;
 	uint32		size;
 	bool		compressed;
-
-	if (stored->filter != NULL)
-		return stored->filter;
 
 	/* a compressed value can be read from its beginning only */
 	size = CUCKOO_EXTERNAL_SIZE(*pointer);
@@ -251,37 +258,25 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 	if (!compressed &&
 		(uint64) stored->probes + probes <=
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
-		return NULL;
+		return;
 
 	if (!make_room(cache, pointer->va_rawsize) && !compressed)
-		return NULL;
+		return;
 	caller = MemoryContextSwitchTo(cache->context);
-	filter = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
+	stored->filter = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
 		: fetch_whole(pointer);
 	MemoryContextSwitchTo(caller);
-	status = cuckoo_header_read(&stored->header, cuckoo_image(filter),
-								VARSIZE_ANY_EXHDR(filter));
-	if (status != CUCKOO_OK)
-	{
-		pfree(filter);
-		cuckoo_error(status);
-	}
-	stored->filter = filter;
-	cache->bytes += VARSIZE(filter);
-	return filter;
+	cache->bytes += VARSIZE(stored->filter);
 }
 
-void
-cuckoo_stored_header(CuckooStored *stored, Relation toastrel)
+const struct varlena *
+cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
+					 struct varlena *datum, uint32 probes)
 {
-	CuckooStatus status;
-
-	if (stored->filter != NULL || stored->probes > 0)
-		return;
-	status = cuckoo_header_read(&stored->header,
-								cuckoo_stored_slice(stored, toastrel, 0,
-													CUCKOO_HEADER_SIZE),
-								CUCKOO_EXTERNAL_SIZE(stored->pointer));
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	if (stored->filter == NULL)
+		fetch_if_it_pays(cache, stored, datum, probes);
+	/* if it is corrupt, each call is an error, not the first one only */
+	if (stored->filter != NULL)
+		cuckoo_know_header(stored, datum);
+	return stored->filter;
 }

@@ -96,13 +96,3 @@ cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
 				 errhint("At this fpp, capacity must be between 1 and %llu.",
 						 (unsigned long long) cuckoo_max_capacity(bits))));
 }
-
-void
-cuckoo_open(CuckooHeader *h, const struct varlena *filter)
-{
-	CuckooStatus status = cuckoo_header_read(h, cuckoo_image(filter),
-											 VARSIZE_ANY_EXHDR(filter));
-
-	if (unlikely(status != CUCKOO_OK))
-		cuckoo_error(status);
-}

@@ -18,7 +18,6 @@
  */
 #include "cuckoo_pg.h"
 
-#include "access/detoast.h"
 #include "utils/memutils.h"
 
 static Size
@@ -36,7 +35,7 @@ filter_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 	memcpy(result, filter->flat, size);
 }
 
-static const ExpandedObjectMethods expanded_methods = {
+static const ExpandedObjectMethods filter_methods = {
 	filter_flat_size, filter_flatten
 };
 
@@ -49,7 +48,7 @@ expanded_of(Datum datum)
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
 		return NULL;
 	object = DatumGetEOHP(datum);
-	return object->eoh_methods == &expanded_methods ? (CuckooExpanded *) object
+	return object->eoh_methods == &filter_methods ? (CuckooExpanded *) object
 		: NULL;
 }
 
@@ -59,26 +58,6 @@ cuckoo_filter(Datum datum)
 	CuckooExpanded *filter = expanded_of(datum);
 
 	return filter != NULL ? filter->flat : PG_DETOAST_DATUM_PACKED(datum);
-}
-
-void
-cuckoo_read_header(CuckooHeader *h, Datum datum)
-{
-	struct varlena *slice;
-	CuckooStatus status;
-
-	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(datum)))
-	{
-		cuckoo_open(h, cuckoo_filter(datum));
-		return;
-	}
-	slice = PG_DETOAST_DATUM_SLICE(datum, 0, CUCKOO_HEADER_SIZE);
-	status = VARSIZE_ANY_EXHDR(slice) < CUCKOO_HEADER_SIZE ? CUCKOO_BAD_SHORT
-		: cuckoo_header_read(h, cuckoo_image(slice),
-							 toast_raw_datum_size(datum) - VARHDRSZ);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
-	pfree(slice);
 }
 
 CuckooExpanded *
@@ -96,7 +75,7 @@ cuckoo_expand(Datum datum, MemoryContext parent)
 	context = AllocSetContextCreate(parent, "cuckoofilter",
 									ALLOCSET_START_SMALL_SIZES);
 	filter = MemoryContextAlloc(context, sizeof(CuckooExpanded));
-	EOH_init_header(&filter->hdr, &expanded_methods, context);
+	EOH_init_header(&filter->hdr, &filter_methods, context);
 	caller = MemoryContextSwitchTo(context);
 	filter->flat = PG_DETOAST_DATUM_COPY(datum);
 	MemoryContextSwitchTo(caller);

@@ -7,15 +7,16 @@
  *
  * Choice of geometry: a filter for n elements at load 0.95 needs n / 3.8
  * buckets.  The exact fit takes just that many.  A filter made for a capacity
- * begins with as few buckets as halving that number leaves in [32, 64), from
- * 2^20 buckets on in [4096, 8192) so that it has windows, with one fingerprint
- * bit more for each halving, and has the asked number of bits when it has
- * doubled its way up; if these are the least possible, 8, it has one more.
+ * begins with as few buckets as halving that number leaves in [32, 64), with
+ * one fingerprint bit more for each halving, and has the asked number of bits
+ * when it has doubled its way up; if these are the least possible, 8, it has
+ * one more.  For more than a million elements it begins in [128, 256), so that
+ * each segment is a window; where there are not so many bits, with as few as
+ * rounding up to a multiple of 128, for windows of 128, adds 1/32 at most.
  *
- * Windows need a multiple of 128 base buckets and at least 4096.  The exact
- * fit rounds up to such a multiple from 16384 on only: below, up to 127
- * buckets too many would cost more than 1% of space, and a table that small is
- * in the processor's cache anyway.
+ * The exact fit rounds up to such a multiple from 16384 on only: below, up to
+ * 127 buckets too many would cost more than 1% of space, and a table that
+ * small is in the processor's cache anyway.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,25 +43,32 @@ _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   "no gap and no overlap in the header");
 _Static_assert(CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
 
-#define WINDOWS_FROM		4096
 #define EXACT_WINDOWS_FROM	16384
 #define SMALL_BASE			32
-#define LARGE_BASE			4096
-#define LARGE_FROM			(UINT64_C(1) << 20)
+#define LARGE_CAPACITY		1000000 /* windows for more elements */
+#define WINDOWS_COST		32	/* rounding up adds 1/32 at most */
 
 /* Four items take 3.5 bytes at least; more than this cannot fit any image. */
 #define ITEMS_MAX			(2 * CUCKOO_MAX_SIZE)
-
-static bool
-has_windows(uint64_t base)
-{
-	return base >= WINDOWS_FROM && base % CUCKOO_WINDOW == 0;
-}
 
 static uint64_t
 round_up(uint64_t n, uint64_t multiple)
 {
 	return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Is each segment a window? */
+static bool
+segment_is_window(uint64_t base)
+{
+	return base >= CUCKOO_WINDOW && base < 2 * CUCKOO_WINDOW;
+}
+
+/* Can a filter of so many base buckets have windows? */
+static bool
+may_have_windows(uint64_t base)
+{
+	return base % CUCKOO_WINDOW == 0 || segment_is_window(base);
 }
 
 /* Buckets that hold n items at the target load: ceil(n / 3.8). */
@@ -130,9 +138,11 @@ cuckoo_header_derive(CuckooHeader *h)
 	int			lane;
 
 	h->bits = (uint8_t) (h->base_bits - h->level);
-	h->windows = has_windows(h->base);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
-	h->moves = cuckoo_moves[h->windows];
+	h->base_inverse = UINT64_MAX / h->base + 1;
+	h->moves = cuckoo_moves[!h->windows ? CUCKOO_NO_WINDOWS :
+							segment_is_window(h->base) ? CUCKOO_SEGMENTS
+							: CUCKOO_WINDOWS];
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
 	h->ext_mask = base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
@@ -181,31 +191,39 @@ cuckoo_header_set_level(CuckooHeader *h, int level)
 }
 
 static CuckooStatus
-header_init(CuckooHeader *h, uint64_t base, int base_bits, int asked_bits,
-			uint64_t seed)
+header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
+			int asked_bits, uint64_t seed)
 {
 	if (image_size(base, base_bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
 	memset(h, 0, sizeof(*h));
 	h->seed = seed;
 	h->base = (uint32_t) base;
+	h->windows = windows;
 	h->base_bits = (uint8_t) base_bits;
 	h->asked_bits = (uint8_t) asked_bits;
 	return cuckoo_header_set_level(h, 0);
+}
+
+/* An exact fit of so many buckets or a few more. */
+static CuckooStatus
+exact_init(CuckooHeader *h, uint64_t buckets, int bits, uint64_t seed)
+{
+	uint64_t	base = round_up(buckets, 2);
+	bool		windows = base >= EXACT_WINDOWS_FROM;
+
+	if (windows)
+		base = round_up(base, CUCKOO_WINDOW);
+	return header_init(h, base, windows, bits, bits, seed);
 }
 
 CuckooStatus
 cuckoo_header_exact(CuckooHeader *h, uint64_t items, int asked_bits,
 					uint64_t seed)
 {
-	uint64_t	base;
-
 	if (items > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
-	base = round_up(buckets_for(items > 0 ? items : 1), 2);
-	if (base >= EXACT_WINDOWS_FROM)
-		base = round_up(base, CUCKOO_WINDOW);
-	return header_init(h, base, asked_bits, asked_bits, seed);
+	return exact_init(h, buckets_for(items > 0 ? items : 1), asked_bits, seed);
 }
 
 CuckooStatus
@@ -217,8 +235,7 @@ cuckoo_header_enlarge(CuckooHeader *h, int percent)
 	uint16_t	tag = h->tag;
 	CuckooStatus status;
 
-	base = round_up(base, base >= EXACT_WINDOWS_FROM ? CUCKOO_WINDOW : 2);
-	status = header_init(h, base, h->base_bits, h->asked_bits, h->seed);
+	status = exact_init(h, base, h->asked_bits, h->seed);
 	h->family = family;
 	h->tag = tag;
 	return status;
@@ -229,8 +246,11 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 					uint64_t seed)
 {
 	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
-	uint64_t	least = wanted < LARGE_FROM ? SMALL_BASE : LARGE_BASE;
-	uint64_t	base;
+	bool		large = capacity > LARGE_CAPACITY;
+	uint64_t	least = large ? CUCKOO_WINDOW : SMALL_BASE;
+	uint64_t	exact,
+				base;
+	bool		windows;
 	int			bits = asked_bits;	/* at capacity */
 	int			doublings = 0;
 
@@ -238,19 +258,26 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 		return CUCKOO_TOO_LARGE;
 
 	/*
-	 * Repeated elements, or a small filter's bad luck, may fill a filter before
-	 * its capacity, so there is always a bit to grow by.
+	 * Repeated elements, or a small filter's bad luck, may fill a filter
+	 * before its capacity, so there is always a bit to grow by.
 	 */
 	if (bits == CUCKOO_CORE_BITS)
 		bits++;
 	while (wanted >> (doublings + 1) >= least &&
 		   bits + doublings < CUCKOO_MAX_BITS)
 		doublings++;
-	base = (wanted + (UINT64_C(1) << doublings) - 1) >> doublings;
-	base = round_up(base, base >= WINDOWS_FROM ? CUCKOO_WINDOW : 2);
+	for (;; doublings--)
+	{
+		exact = (wanted + (UINT64_C(1) << doublings) - 1) >> doublings;
+		windows = large || exact >= WINDOWS_COST * CUCKOO_WINDOW;
+		base = round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
+						CUCKOO_WINDOW : 2);
+		if (!windows || (base - exact) * WINDOWS_COST <= exact)
+			break;
+	}
 	if (image_size(base << doublings, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
-	return header_init(h, base, bits + doublings, asked_bits, seed);
+	return header_init(h, base, windows, bits + doublings, asked_bits, seed);
 }
 
 uint64_t
@@ -304,12 +331,14 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->base_bits = (uint8_t) base_bits;
 	h->asked_bits = (uint8_t) asked_bits;
 	h->level = (uint8_t) level;
-	cuckoo_header_derive(h);
+	h->windows = image[CUCKOO_AT_FLAGS] != 0;
 
-	if (image[CUCKOO_AT_FLAGS] != (h->windows ? CUCKOO_FLAG_WINDOWS : 0))
+	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_WINDOWS ||
+		(h->windows && !may_have_windows(h->base)))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
+	cuckoo_header_derive(h);
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
 		return CUCKOO_BAD_TAG;
 	if (cuckoo_load16(image + CUCKOO_AT_RESERVED) != 0)

@@ -64,7 +64,7 @@ enum
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
-#define CUCKOO_WINDOW			128 /* buckets of a window */
+#define CUCKOO_WINDOW			128 /* buckets of a window, the least */
 #define CUCKOO_FLAG_WINDOWS		0x01
 #define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
 
@@ -172,11 +172,12 @@ typedef struct CuckooHeader
 	uint8_t		base_bits;		/* f0 */
 	uint8_t		asked_bits;		/* ft */
 	uint8_t		level;			/* g */
+	bool		windows;
 
 	/* derived: the geometry */
 	uint8_t		bits;			/* f = f0 - g */
-	bool		windows;
 	uint32_t	buckets;		/* m0 * 2^g */
+	uint64_t	base_inverse;	/* 2^64 / m0, rounded up */
 
 	/* derived: for lookups and changes of one element, see cuckoo_match.h */
 	uint32_t	bucket_bits;
@@ -185,7 +186,7 @@ typedef struct CuckooHeader
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
 	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
 	uint8_t		kind;			/* CuckooKind */
-	const CuckooMove *moves;	/* cuckoo_moves[windows] */
+	const CuckooMove *moves;	/* one of cuckoo_moves */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */
@@ -235,8 +236,8 @@ extern uint64_t cuckoo_max_capacity(int asked_bits);
 extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
 
 /*
- * Computes the derived fields from base, base_bits and level, without checks.
- * cuckoo_header_read() and cuckoo_header_set_level() check them.
+ * Computes the derived fields from the stored ones, without checks; base must
+ * not be 0.  cuckoo_header_read() and cuckoo_header_set_level() check them.
  */
 extern void cuckoo_header_derive(CuckooHeader *h);
 

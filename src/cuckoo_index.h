@@ -18,8 +18,9 @@
  *
  * H(core), a fixed 64-bit hash of the core, gives the other bucket:
  *
- *	near	filter with windows, core mod 4 != 0: j2 = j1 XOR d, d in 1..127,
- *			in the same segment.  Both lie in one window of 128 buckets.
+ *	near	filter with windows, core mod 4 != 0: both in one window, and so in
+ *			one segment.  If m0 < 256, the segment is the window, and j2 is as
+ *			for far.  Else j2 = j1 XOR d, d in 1..127, in a window of 128.
  *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  The
  *			smaller j is in segment e, the low bits of ext.  The other is in
  *			segment e XOR P, where P is g bits of H.
@@ -49,13 +50,14 @@ typedef struct CuckooPair
 	uint64_t	pos2;
 } CuckooPair;
 
+/* Is j2 = (s - j1) mod m0, and not j1 XOR d? */
 static inline bool
-cuckoo_is_far(CuckooMove move)
+cuckoo_is_reflection(CuckooMove move)
 {
 	return move >> 32 != 0;
 }
 
-/* The distance d, 0 for far. */
+/* The distance d, 0 for a reflection. */
 static inline uint32_t
 cuckoo_near_step(CuckooMove move)
 {
@@ -70,7 +72,7 @@ cuckoo_far_segment(CuckooMove move)
 }
 
 static inline uint32_t
-cuckoo_far_bucket(const CuckooHeader *h, CuckooMove move, uint32_t j)
+cuckoo_reflected(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
 	uint32_t	s = (uint32_t) ((move >> 32) * h->base >> 32) | 1;
 
@@ -88,18 +90,19 @@ cuckoo_fingerprint(uint32_t fp)
  * The positions of a hash, without the fingerprint.  `grown` says that the
  * level is not 0.  It is an argument because some callers know it already.
  *
- * The code selects, and does not branch, by near or far, by the sign of s - j1
- * and by the order of j1 and j2.  These are as good as random, and a branch
- * would be mispredicted every fourth time.
+ * The code selects, and does not branch, by the kind of move, by the sign of
+ * s - j1 and by the order of j1 and j2.  These are as good as random, and a
+ * branch would be mispredicted every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	if_far = cuckoo_far_bucket(h, move, j1);
-	uint32_t	if_near = j1 ^ (uint32_t) move;
-	uint64_t	j2 = cuckoo_select(cuckoo_is_far(move), if_far, if_near);
+	uint32_t	reflected = cuckoo_reflected(h, move, j1);
+	uint32_t	stepped = j1 ^ (uint32_t) move;
+	uint64_t	j2 = cuckoo_select(cuckoo_is_reflection(move), reflected,
+								   stepped);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
@@ -115,6 +118,45 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	return pair;
 }
 
+/*
+ * The code selects here too.  It does so by a mask, because compilers make a
+ * branch of cuckoo_select() if that leaves one of the two uncomputed.
+ */
+static CUCKOO_INLINE uint32_t
+cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+{
+	CuckooMove	move = h->moves[fp & 0xff];
+	uint32_t	mask = (uint32_t)
+		cuckoo_opaque(0 - (uint64_t) cuckoo_is_reflection(move));
+	uint32_t	stepped = pos ^ (uint32_t) move;
+	uint32_t	reflected;
+
+	/* m0 is a multiple of the window and d is smaller: no division needed */
+	if (h->level == 0)
+		reflected = cuckoo_reflected(h, move, pos);
+	else
+	{
+		/* pos / m0 */
+		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
+		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
+
+		reflected = (segment ^ p) * h->base +
+			cuckoo_reflected(h, move, pos - segment * h->base);
+	}
+	return stepped ^ ((stepped ^ reflected) & mask);
+}
+
+/* The other position of a stored fingerprint (core not 0) at `pos`. */
+static CUCKOO_INLINE uint32_t
+cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+{
+	uint32_t	other = cuckoo_partner(h, pos, fp);
+
+	CUCKOO_ASSERT(other != pos && other < h->buckets);
+	CUCKOO_ASSERT(cuckoo_partner(h, other, fp) == pos);
+	return other;
+}
+
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
@@ -122,26 +164,9 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 
 	pair.fp = cuckoo_fingerprint(((uint32_t) hash & h->ext_mask) >> h->level |
 								 ((uint32_t) hash & 0xff));
+	CUCKOO_ASSERT(cuckoo_alternate(h, (uint32_t) pair.pos1, pair.fp) ==
+				  pair.pos2);
 	return pair;
-}
-
-/* The other position of a stored fingerprint (core not 0) at `pos`. */
-static inline uint32_t
-cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
-{
-	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	segment;
-	uint32_t	j;
-
-	/* m0 is a multiple of the window and d is smaller: no division needed */
-	if (!cuckoo_is_far(move))
-		return pos ^ cuckoo_near_step(move);
-	if (h->level == 0)
-		return cuckoo_far_bucket(h, move, pos);
-	segment = pos / h->base;
-	j = pos - segment * h->base;
-	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
-		cuckoo_far_bucket(h, move, j);
 }
 
 /*
@@ -153,7 +178,7 @@ cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
 	CuckooMove	move = h->moves[core];
 
-	if (!cuckoo_is_far(move) || j < cuckoo_far_bucket(h, move, j))
+	if (!cuckoo_is_reflection(move) || j < cuckoo_reflected(h, move, j))
 		return 0;
 	return cuckoo_far_segment(move) >> level & 1;
 }

@@ -11,108 +11,13 @@
  */
 #include "cuckoo_pg.h"
 
-#include "common/base64.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-
-/*
- * Characters of base64 that are converted between looks for interrupts; whole
- * groups of four.
- */
-#define BASE64_BLOCK	8192
 
 PG_FUNCTION_INFO_V1(cuckoofilter_in);
 PG_FUNCTION_INFO_V1(cuckoofilter_out);
 PG_FUNCTION_INFO_V1(cuckoofilter_recv);
 PG_FUNCTION_INFO_V1(cuckoofilter_send);
 PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
-
-struct varlena *
-cuckoo_new_datum(uint64 size)
-{
-	struct varlena *datum = palloc0(VARHDRSZ + size);
-
-	SET_VARSIZE(datum, VARHDRSZ + size);
-	return datum;
-}
-
-struct varlena *
-cuckoo_new_filter(const CuckooHeader *h)
-{
-	struct varlena *filter = cuckoo_new_datum(cuckoo_image_size(h));
-
-	cuckoo_header_write(h, cuckoo_image(filter));
-	return filter;
-}
-
-struct varlena *
-cuckoo_base64_decode(const char *text)
-{
-	Size		room = strlen(text) / 4 * 3 + 3;
-	struct varlena *datum = palloc(VARHDRSZ + room);
-	Size		size = 0;
-	bool		padded = false;
-
-	while (*text != '\0')
-	{
-		char		block[BASE64_BLOCK];
-		const char *padding;
-		int			len = 0;
-		int			decoded;
-
-		CHECK_FOR_INTERRUPTS();
-		/* encode() breaks lines, pg_b64_decode() does not take them */
-		for (; *text != '\0' && len < BASE64_BLOCK; text++)
-			if (*text != ' ' && *text != '\t' && *text != '\r' && *text != '\n')
-				block[len++] = *text;
-
-		/* padding ends the text */
-		padding = memchr(block, '=', len);
-		if ((padded && len > 0) ||
-			(padding != NULL && padding < block + len - 2))
-			return NULL;
-		padded |= padding != NULL;
-		decoded = pg_b64_decode((const void *) block, len,
-								(void *) (VARDATA(datum) + size),
-								(int) (room - size));
-		if (decoded < 0)
-			return NULL;
-		size += decoded;
-	}
-	SET_VARSIZE(datum, VARHDRSZ + size);
-	return datum;
-}
-
-char *
-cuckoo_base64_encode(const uint8 *bytes, Size size)
-{
-	Size		room = (size + 2) / 3 * 4;
-	char	   *text;
-	Size		len = 0;
-
-	if (room >= MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("value is too large for text output"),
-				 errdetail("The base64 form of %zu bytes would exceed 1 GB.", size)));
-	text = palloc(room + 1);
-	for (Size at = 0; at < size; at += BASE64_BLOCK / 4 * 3)
-	{
-		int			encoded;
-
-		CHECK_FOR_INTERRUPTS();
-		encoded = pg_b64_encode((const void *) (bytes + at),
-								(int) Min(size - at, BASE64_BLOCK / 4 * 3),
-								(void *) (text + len), (int) (room - len));
-		if (encoded < 0)
-			elog(ERROR, "could not encode base64");
-		len += encoded;
-	}
-	text[len] = '\0';
-	return text;
-}
 
 Datum
 cuckoofilter_in(PG_FUNCTION_ARGS)

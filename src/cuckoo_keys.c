@@ -40,13 +40,6 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 	return ((j * step >> 32) + 1) << 32 | fp;
 }
 
-/* ceil(2^64 / m0) */
-static inline uint64_t
-base_step(const CuckooHeader *h)
-{
-	return UINT64_MAX / h->base + 1;
-}
-
 /* ---- sorting ---- */
 
 /* A stable pass over `bits` bits of the keys, from bit `shift` on. */
@@ -138,10 +131,10 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	if_far = cuckoo_far_bucket(h, move, j);
-	uint32_t	if_near = j ^ cuckoo_near_step(move);
-	uint32_t	other = (uint32_t) cuckoo_select(cuckoo_is_far(move), if_far,
-												 if_near);
+	uint32_t	reflected = cuckoo_reflected(h, move, j);
+	uint32_t	stepped = j ^ cuckoo_near_step(move);
+	uint32_t	other = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
+												 reflected, stepped);
 	uint32_t	ext;
 
 	if (other < j)
@@ -159,7 +152,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 				 uint64_t *scratch)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	step = base_step(h);
+	uint64_t	step = h->base_inverse;
 	uint64_t	n = 0;
 	uint32_t	segment = 0;
 	uint32_t	j = 0;
@@ -198,10 +191,10 @@ hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	if_far = cuckoo_far_bucket(h, move, j1);
-	uint32_t	if_near = j1 ^ cuckoo_near_step(move);
-	uint32_t	j2 = (uint32_t) cuckoo_select(cuckoo_is_far(move), if_far,
-											  if_near);
+	uint32_t	reflected = cuckoo_reflected(h, move, j1);
+	uint32_t	stepped = j1 ^ cuckoo_near_step(move);
+	uint32_t	j2 = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
+											  reflected, stepped);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
@@ -211,7 +204,7 @@ uint64_t
 cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 					  uint64_t *scratch)
 {
-	uint64_t	step = base_step(h);
+	uint64_t	step = h->base_inverse;
 	uint64_t	kept = 0;
 
 	for (uint64_t i = 0; i < n; i++)

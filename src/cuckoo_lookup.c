@@ -101,9 +101,10 @@ name##_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
 
 CUCKOO_NARROW_KINDS(CONTAINS)
 
-static bool (*const contains_of[CUCKOO_KINDS]) (const CuckooHeader *h,
-												const uint8_t *image,
-												uint64_t hash) = {
+typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
+								  uint64_t hash);
+
+static const ContainsFunction contains_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = whole_contains,
 	[CUCKOO_WHOLE_GROWN] = whole_grown_contains,
 	[CUCKOO_SHARED] = shared_contains,
@@ -121,9 +122,12 @@ other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
-		return narrow_contains(h, image, hash, false, true);
-	return other_contains(h, image, hash);
+	bool		found = CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE)
+		? narrow_contains(h, image, hash, false, true)
+		: other_contains(h, image, hash);
+
+	CUCKOO_ASSERT(found == wide_contains(h, image, hash));
+	return found;
 }
 
 int
@@ -206,10 +210,10 @@ wide_batch(const CuckooHeader *h, const uint8_t *image,
 		found[i] = cuckoo_image_matches(h, image, pairs[i]) != 0;
 }
 
-static void (*const batch_of[CUCKOO_KINDS]) (const CuckooHeader *h,
-											 const uint8_t *image,
-											 const uint64_t *hashes, size_t n,
-											 bool *found) = {
+typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
+							   const uint64_t *hashes, size_t n, bool *found);
+
+static const BatchFunction batch_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = whole_batch,
 	[CUCKOO_WHOLE_GROWN] = whole_grown_batch,
 	[CUCKOO_SHARED] = shared_batch,
@@ -232,6 +236,8 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 		if (part % 1024 == 0)
 			cuckoo_check_interrupts();
 		batch_of[h->kind] (h, image, hashes + begin, count, found + begin);
+		for (size_t i = begin; i < begin + count; i++)
+			CUCKOO_ASSERT(found[i] == wide_contains(h, image, hashes[i]));
 		begin += count;
 	}
 }

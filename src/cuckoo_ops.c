@@ -80,9 +80,9 @@ cf_new(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
-/* The row type of a call's result, which must have `columns` columns. */
+/* Finds the row type of a result, which must have `columns` columns. */
 static void
-row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
+check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 {
 	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
 		(*desc)->natts != columns)
@@ -144,8 +144,8 @@ change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
  * freed, unless it belongs to the expanded object.
  */
 static struct varlena *
-grown(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
-	  CuckooStatus *status)
+grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
+			CuckooStatus *status)
 {
 	CuckooHeader old = *h;
 	struct varlena *volatile result = NULL;
@@ -183,7 +183,9 @@ change_add(Change *change, uint64 hash, int max_copies)
 	struct varlena *filter;
 	CuckooStatus status;
 
-	if (cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
+	/* what has to be copied is copied when there is a change */
+	if (change->expanded == NULL &&
+		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;
 	h.family = change->hasher->family;
 	h.tag = change->hasher->tag;
@@ -193,8 +195,10 @@ change_add(Change *change, uint64 hash, int max_copies)
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
 	{
+		if (status == CUCKOO_UNCHANGED)
+			return false;
 		if (status == CUCKOO_FULL)
-			filter = grown(change->expanded, &h, filter, &status);
+			filter = grow_filter(change->expanded, &h, filter, &status);
 		if (status != CUCKOO_OK)
 		{
 			if (filter != change->expanded->flat)
@@ -207,6 +211,8 @@ change_add(Change *change, uint64 hash, int max_copies)
 		pfree(change->expanded->flat);
 		change->expanded->flat = filter;
 	}
+	if (h.family != change->header.family)
+		cuckoo_header_write(&h, cuckoo_image(filter));
 	change->filter = filter;
 	change->header = h;
 	return true;
@@ -293,7 +299,7 @@ change_end(Change *change, bool any)
 
 /* Returns the filter argument after a change by an element or an array. */
 static Datum
-changed(FunctionCallInfo fcinfo, bool array, int max_copies)
+change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
 {
 	CuckooElements elements;
 	CuckooHasher *hasher;
@@ -323,37 +329,37 @@ changed(FunctionCallInfo fcinfo, bool array, int max_copies)
 Datum
 cf_add(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, false, CUCKOO_MAX_COPIES);
+	return change_filter(fcinfo, false, CUCKOO_MAX_COPIES);
 }
 
 Datum
 cf_add_unique(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, false, 1);
+	return change_filter(fcinfo, false, 1);
 }
 
 Datum
 cf_delete(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, false, 0);
+	return change_filter(fcinfo, false, 0);
 }
 
 Datum
 cf_add_all(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, true, CUCKOO_MAX_COPIES);
+	return change_filter(fcinfo, true, CUCKOO_MAX_COPIES);
 }
 
 Datum
 cf_add_unique_all(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, true, 1);
+	return change_filter(fcinfo, true, 1);
 }
 
 Datum
 cf_delete_all(PG_FUNCTION_ARGS)
 {
-	return changed(fcinfo, true, 0);
+	return change_filter(fcinfo, true, 0);
 }
 
 ArrayType *
@@ -392,7 +398,7 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set"),
 				 errhint("Call cf_add_unique_each() in FROM.")));
-	row_type(fcinfo, &desc, lengthof(values));
+	check_row_type(fcinfo, &desc, lengthof(values));
 
 	values[0] = fcinfo->args[0].value;
 	if (!nulls[1])
@@ -429,7 +435,7 @@ cf_clear(PG_FUNCTION_ARGS)
 	CuckooHeader h;
 	CuckooStatus status;
 
-	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
 	status = cuckoo_header_set_level(&h, 0);
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
@@ -443,7 +449,7 @@ cf_count(PG_FUNCTION_ARGS)
 {
 	CuckooHeader h;
 
-	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
 	PG_RETURN_INT64((int64) h.items);
 }
 
@@ -457,8 +463,8 @@ cf_info(PG_FUNCTION_ARGS)
 	uint64		size;
 	int			n = 0;
 
-	cuckoo_read_header(&h, PG_GETARG_DATUM(0));
-	row_type(fcinfo, &desc, lengthof(values));
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
+	check_row_type(fcinfo, &desc, lengthof(values));
 
 	size = cuckoo_image_size(&h);
 	values[n++] = Int64GetDatum((int64) h.items);

@@ -1,197 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_pg.h
- *		What the PostgreSQL side of cuckoo shares: datum access, element
- *		hashing, errors.  Every PG_VERSION_NUM is here.
+ *		What the PostgreSQL side of cuckoo shares, by the file that has it.
+ *
+ * What only the files of one part share is in a header of that part:
+ * cuckoo_plan.h, cuckoo_scan.h, cuckoo_agg.h.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_PG_H
 #define CUCKOO_PG_H
 
-#include "postgres.h"
+#include "cuckoo_compat.h"
 
 #include "fmgr.h"
 #include "lib/ilist.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-#if PG_VERSION_NUM >= 180000
-#include "commands/explain_format.h"
-#endif
-
 #include "utils/array.h"
 #include "utils/expandeddatum.h"
 #include "utils/relcache.h"
 
 #include "cuckoo_filter.h"
 
-/* Soft errors of input functions came with 16; before, they are thrown. */
-#if PG_VERSION_NUM < 160000
-#define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
-#endif
-
-/* Multiranges came with 14. */
-#if PG_VERSION_NUM >= 140000
-#define CUCKOO_MULTIRANGE_RANGE(type) get_multirange_range(type)
-#else
-#define CUCKOO_MULTIRANGE_RANGE(type) InvalidOid
-#endif
-
-/* SQL-standard bodies of functions came with 14. */
-#if PG_VERSION_NUM >= 140000
-#define CUCKOO_HAS_SQL_BODY(tuple) \
-	(!heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL))
-#else
-#define CUCKOO_HAS_SQL_BODY(tuple) false
-#endif
-
-/* Numbers of system caches have a type of their own from 19 on. */
-#if PG_VERSION_NUM >= 190000
-#define CuckooCacheId SysCacheIdentifier
-#else
-#define CuckooCacheId int
-#endif
-
-/*
- * The locale of an ICU collation moved with 15, when it became text, and with
- * 17; rules came with 16.
- */
-#if PG_VERSION_NUM >= 170000
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
-#elif PG_VERSION_NUM >= 150000
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
-#else
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_collcollate
-#endif
-#define CUCKOO_LOCALE_IS_NAME	(PG_VERSION_NUM < 150000)
-#if PG_VERSION_NUM >= 160000
-#define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
-#else
-#define CUCKOO_COLLATION_RULES	InvalidAttrNumber
-#endif
-
-/* The stored size of an external value shares its field from 14 on. */
-#if PG_VERSION_NUM >= 140000
-#define CUCKOO_EXTERNAL_SIZE(pointer) VARATT_EXTERNAL_GET_EXTSIZE(pointer)
-#else
-#define CUCKOO_EXTERNAL_SIZE(pointer) ((uint32) (pointer).va_extsize)
-#endif
-
-/* pg_noreturn came with 18; before, it was written another way. */
-#if PG_VERSION_NUM < 180000
-#define pg_noreturn pg_attribute_noreturn()
-#endif
-
-/* Changing a variable in place came with 18. */
-#if PG_VERSION_NUM >= 180000
-#define CUCKOO_MODIFY_IN_PLACE
-#endif
-
-/*
- * That custom scans say whether they can project, and reserved prefixes of
- * settings, came with 15.
- */
-#if PG_VERSION_NUM < 150000
-#define CUSTOMPATH_SUPPORT_PROJECTION	0
-#define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
-#endif
-
-/* Table scans take flags from 19 on.  Ours are those of a sequential scan. */
-#if PG_VERSION_NUM >= 190000
-#define CUCKOO_SCAN_FLAGS(ss) \
-	(ScanRelIsReadOnly(ss) ? SO_HINT_REL_READ_ONLY : SO_NONE)
-#define CUCKOO_BEGIN_SCAN(ss) \
-	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
-					0, NULL, CUCKOO_SCAN_FLAGS(ss))
-#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
-	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
-							 CUCKOO_SCAN_FLAGS(ss))
-#else
-#define CUCKOO_BEGIN_SCAN(ss) \
-	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
-					0, NULL)
-#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
-	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
-#endif
-
-/* Slots are told from 19 on that the rows in them obey NOT NULL. */
-#if PG_VERSION_NUM >= 190000
-#define CUCKOO_MAKE_ROW_SLOT(desc, ops) \
-	MakeTupleTableSlot(desc, ops, TTS_FLAG_OBEYS_NOT_NULL_CONSTRAINTS)
-#else
-#define CUCKOO_MAKE_ROW_SLOT(desc, ops) MakeTupleTableSlot(desc, ops)
-#endif
-
-/* From 16 on, join clauses of equal expressions need the outer join. */
-#if PG_VERSION_NUM >= 160000
-#define cuckoo_join_equalities(...) \
-	generate_join_implied_equalities(__VA_ARGS__, NULL)
-#else
-#define cuckoo_join_equalities(...) \
-	generate_join_implied_equalities(__VA_ARGS__)
-#endif
-
-/* _PG_init() has been declared from 16 on. */
-#if PG_VERSION_NUM < 160000
-extern PGDLLEXPORT void _PG_init(void);
-#endif
-
-/* ExecutorRun() had another argument before 18. */
-#if PG_VERSION_NUM >= 180000
-#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
-	QueryDesc *query, ScanDirection direction, uint64 count
-#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count
-#else
-#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
-	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
-#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
-#endif
-
-/*
- * The slots of a custom scan are for virtual rows before 16, and cannot be
- * chosen.  Then what the executor has made ready is made again.
- */
-#if PG_VERSION_NUM >= 160000
-#define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((state)->slotOps = (ops))
-#define CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, state, desc, ops) ((void) 0)
-#else
-#define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((void) 0)
-#define CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, state, desc, ops) \
-	(ExecInitScanTupleSlot(estate, &(state)->ss, desc, ops), \
-	 ExecAssignScanProjectionInfo(&(state)->ss))
-#endif
-
-/* May the user call a function?  An AclResult. */
-#if PG_VERSION_NUM >= 160000
-#define CUCKOO_ACL_EXECUTE(function) \
-	object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE)
-#else
-#define CUCKOO_ACL_EXECUTE(function) \
-	pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE)
-#endif
-
-/* What a hash table may take, in bytes, has a function from 15 on. */
-#if PG_VERSION_NUM >= 150000
-#define CUCKOO_HASH_MEMORY() get_hash_memory_limit()
-#else
-#define CUCKOO_HASH_MEMORY() \
-	((Size) Min(work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2))
-#endif
-
-#define CUCKOO_DEFAULT_FPP	0.001
-
-/* The image in a detoasted datum, which may have a short header. */
-static inline uint8 *
-cuckoo_image(const struct varlena *datum)
-{
-	return (uint8 *) VARDATA_ANY(datum);
-}
-
 /* ---- cuckoo_error.c ---- */
 
 /* Throws the error for a status that is not a success. */
 pg_noreturn extern void cuckoo_error(CuckooStatus status);
+
+/* The fpp where none is given. */
+#define CUCKOO_DEFAULT_FPP	0.001
 
 /* Fingerprint bits for an fpp, which is an error outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
@@ -200,13 +36,26 @@ extern int	cuckoo_checked_fpp(double fpp);
 extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
 									uint64 seed);
 
-/* Reads the header of a stored filter; corrupt ones are an error. */
+/* ---- cuckoo_datum.c ---- */
+
+/* The image in a detoasted datum, which may have a short header. */
+static inline uint8 *
+cuckoo_image(const struct varlena *datum)
+{
+	return (uint8 *) VARDATA_ANY(datum);
+}
+
+/* A new datum with room for an image of `size` bytes, zeroed. */
+extern struct varlena *cuckoo_new_datum(uint64 size);
+
+/* An empty filter of the geometry of *h. */
+extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+
+/* Reads the header of a whole filter; corrupt ones are an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
-/* ---- cuckoo_io.c ---- */
-
-/* By which the planner's functions know the type. */
-extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
+/* The same for a datum of any form; a stored filter is not fetched for it. */
+extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 
 /*
  * Decodes base64 text to a new datum; NULL if it is none.  The inverse gives
@@ -215,11 +64,16 @@ extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
-/* A new datum with room for an image of `size` bytes, zeroed. */
-extern struct varlena *cuckoo_new_datum(uint64 size);
+/* ---- cuckoo_memory.c ---- */
 
-/* An empty filter of the geometry of *h. */
-extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+/* Working memory of any size, to be freed with pfree(). */
+extern void *cuckoo_alloc(MemoryContext context, Size size);
+extern void *cuckoo_realloc(void *memory, Size size);
+
+/* ---- cuckoo_io.c ---- */
+
+/* By which cuckoo_plan.c recognises the type. */
+extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_expanded.c ---- */
 
@@ -233,23 +87,53 @@ typedef struct CuckooExpanded
 /* The whole of a filter, to be read; not copied where it is in memory. */
 extern const struct varlena *cuckoo_filter(Datum datum);
 
-/* The header of a filter, for which a stored one is not fetched. */
-extern void cuckoo_read_header(CuckooHeader *h, Datum datum);
-
 /*
  * The filter as an object that the caller may change: the one that the datum is
  * if it comes with the right to write, else a copy below the context `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
-/* ---- cuckoo_hash.c ---- */
+/* ---- cuckoo_identity.c ---- */
+
+/* Does equality under the collation differ from equality of bytes? */
+extern bool cuckoo_is_nondeterministic(Oid collation);
+
+/* Can values of the type, hashed under the collation, be of "other"? */
+extern bool cuckoo_has_tag(Oid type, Oid collation);
+
+/* The tag of such a type; an error for types that have none. */
+extern uint16 cuckoo_type_tag(Oid type, Oid collation);
+
+/* ---- cuckoo_family.c ---- */
+
+/* The canonical forms; one or more for each family. */
+typedef enum CuckooForm
+{
+	CUCKOO_FORM_NONE = 0,
+	CUCKOO_FORM_INT2,
+	CUCKOO_FORM_INT4,
+	CUCKOO_FORM_INT8,
+	CUCKOO_FORM_TEXT,
+	CUCKOO_FORM_BPCHAR,
+	CUCKOO_FORM_NAME,
+	CUCKOO_FORM_CHAR,
+	CUCKOO_FORM_ENUM,
+	CUCKOO_FORM_BYTEA,
+	CUCKOO_FORM_UUID,
+	CUCKOO_FORM_BOOL,
+	CUCKOO_FORM_DATE,
+	CUCKOO_FORM_FLOAT4,
+	CUCKOO_FORM_FLOAT8,
+	CUCKOO_FORM_ARRAY,
+	CUCKOO_FORM_OTHER
+} CuckooForm;
 
 /* How values of one SQL type become 64-bit hashes. */
 typedef struct CuckooHasher
 {
 	Oid			type;			/* of the values, as declared */
 	Oid			collation;		/* for hash_proc */
-	int			form;			/* canonical bytes, see cuckoo_hash.c */
+	CuckooForm	form;			/* canonical bytes, see cuckoo_hash.c */
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
@@ -292,8 +176,6 @@ typedef struct CuckooElements
 extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 										 CuckooElements *elements, Size size);
 
-extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
-
 /* Are values of this hasher what the filter takes? */
 static inline bool
 cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
@@ -308,6 +190,10 @@ extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 
 extern const char *cuckoo_family_name(uint8 family);
 
+/* ---- cuckoo_hash.c ---- */
+
+extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
+
 /* ---- cuckoo_cache.c ---- */
 
 /* The stored filters of a query's call sites. */
@@ -321,7 +207,8 @@ typedef struct CuckooStored
 	uint32		pins;			/* of those who hold the filter: CuckooSite */
 	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
-	CuckooHeader header;		/* known if probes > 0 or there is a filter */
+	bool		has_header;		/* is this known? */
+	CuckooHeader header;
 } CuckooStored;
 
 /* The cache for call sites whose fn_mcxt this is. */
@@ -343,8 +230,8 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  struct varlena *datum,
 												  uint32 probes);
 
-/* Makes sure of the header of a filter that is not fetched. */
-extern void cuckoo_stored_header(CuckooStored *stored, Relation toastrel);
+/* Makes sure of the header, for which a filter is not fetched. */
+extern void cuckoo_know_header(CuckooStored *stored, struct varlena *datum);
 
 /* Some bytes of such a filter, in new memory. */
 extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
@@ -385,6 +272,11 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 
 /* Ends that; a filter that was fetched may then make way for others. */
 extern void cuckoo_close_site(CuckooSite *site);
+
+/* ---- cuckoo_agg_io.c ---- */
+
+/* By which cuckoo_plan.c recognises the type of the states. */
+extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_sets.c ---- */
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_plan.c
- *		Planner support: the selectivity and cost of membership tests, also in
- *		joins on the tested column, and changes of PL/pgSQL variables in place.
+ *		Planner support: the selectivity and cost of membership tests, and
+ *		changes of PL/pgSQL variables in place.
  *
  * Selectivity is the same for cf_contains() and for the operators.  A filter
  * may be known during planning (a constant, a parameter of a custom plan).
@@ -18,32 +18,15 @@
  * it is used unless the histogram contradicts it.  It is also an upper limit,
  * because the filter cannot contain more values, whatever the histogram says.
  *
- * A filter may be aggregated by a sub-select of the same query, cf_agg(...) as
- * an InitPlan.  Then only the number of items is estimated, from the input rows
- * or from the capacity, whichever is less.  Nothing is known about a filter
- * from a table.  The estimate is half of the rows, for a test and for its
- * negation.
+ * A filter may be aggregated by a sub-select of the same query, cf_agg(...) or
+ * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is
+ * estimated, from the input rows or from the capacity, whichever is less.
+ * Nothing is known about a filter from a table.  The estimate is half of the
+ * rows, for a test and for its negation.
  *
  * The planner derives the estimates for NOT, IS NOT TRUE and similar tests.
  *
- * A filter on a join key mostly repeats what the join does.  In
- *
- *		fact JOIN dim USING (k) WHERE dim.category = 0 AND
- *		cf_contains((SELECT cf_agg(k) FROM dim WHERE category = 0), fact.k)
- *
- * the join has the same rows with and without the filter.  But the planner
- * treats the two as independent.  If the filter leaves a share s of the keys,
- * and the other conditions on dim leave a share d, it expects s * d of the
- * rows.  That is too few.  With a few such tables the planner chooses nested
- * loops.
- *
- * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
- * filter that repeats the join.  For any other filter it is the maximum, if no
- * key is more frequent than others.  So with a filter of unrelated keys, such
- * as a block list, the estimate is too high, but not higher than without the
- * filter.  That is the safe side: a high estimate costs a larger hash table,
- * but a low one costs a pass over a table for each row.  Only inner joins on
- * equal columns are adjusted.
+ * Joins on the tested column are in cuckoo_plan_join.c.
  *
  * The cost of a test with a filter that stays the same is 1.1
  * cpu_operator_cost.  By measurement, the hash and the probe take about as long
@@ -68,7 +51,6 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -91,9 +73,12 @@ typedef struct KnownFilter
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
 
-/* Is it our type?  Only a superuser can give its input function to another. */
+/*
+ * Is it our type with this input function?  Only a superuser can give that to
+ * another one.
+ */
 static bool
-is_filter_type(Oid type)
+is_our_type(Oid type, PGFunction input_function)
 {
 	Oid			input;
 	Oid			param;
@@ -101,7 +86,7 @@ is_filter_type(Oid type)
 
 	getTypeInputInfo(type, &input, &param);
 	fmgr_info(input, &info);
-	return info.fn_addr == cuckoofilter_in;
+	return info.fn_addr == input_function;
 }
 
 /* The sub-plan of this or an outer query that sets a parameter, or NULL. */
@@ -170,6 +155,45 @@ aggregated_rows(const Plan *plan)
 	return -1;
 }
 
+/*
+ * The aggregate that makes filters of elements in a plan, or below it where the
+ * plan unites filters; *plan becomes the node that computes it.  NULL if there
+ * is none, or one that is not understood.
+ */
+static Aggref *
+element_aggregate(Plan **plan, Oid filter_type)
+{
+	for (;;)
+	{
+		Aggref	   *aggref;
+		ListCell   *cell;
+
+		if (*plan == NULL)
+			return NULL;
+		if (IsA(*plan, SubqueryScan))
+			*plan = ((SubqueryScan *) *plan)->subplan;
+		else if (IsA(*plan, Gather) || IsA(*plan, Sort))
+			*plan = outerPlan(*plan);
+		if (!IsA(*plan, Agg))
+			return NULL;
+		aggref = NULL;
+		foreach(cell, (*plan)->targetlist)
+		{
+			aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+			if (IsA(aggref, Aggref) && aggref->aggtype == filter_type)
+				break;
+			aggref = NULL;
+		}
+		if (aggref == NULL || aggref->aggfilter != NULL ||
+			aggref->aggargtypes == NIL ||
+			is_our_type(linitial_oid(aggref->aggargtypes), cuckoostate_in))
+			return NULL;
+		if (linitial_oid(aggref->aggargtypes) != filter_type)
+			return aggref;
+		*plan = outerPlan(*plan);
+	}
+}
+
 /* Is it a filter that a sub-select aggregates?  Then estimates its items. */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
@@ -183,13 +207,9 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 	uint64		room;
 	CuckooHeader h;
 
-	if (plan == NULL || !IsA(plan, Agg))
+	aggref = element_aggregate(&plan, param->paramtype);
+	if (aggref == NULL)
 		return false;
-	aggref = (Aggref *) linitial_node(TargetEntry, plan->targetlist)->expr;
-	if (!IsA(aggref, Aggref) || aggref->aggfilter != NULL ||
-		aggref->aggargtypes == NIL ||
-		linitial_oid(aggref->aggargtypes) == param->paramtype)
-		return false;			/* it aggregates filters, not elements */
 	known->items = aggregated_rows(plan);
 	if (known->items < 0)
 		return false;
@@ -234,7 +254,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	/* not for a constant, which this would copy */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
-	if (exprType(node) != type || !is_filter_type(type))
+	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 		return aggregated_filter(known, root, (Param *) node);
@@ -244,7 +264,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 		return true;			/* a null filter contains nothing */
 
 	filter = ((Const *) node)->constvalue;
-	cuckoo_read_header(&known->header, filter);
+	cuckoo_peek_header(&known->header, filter);
 	known->items = (double) known->header.items;
 	known->fpp = cuckoo_fpp_now(&known->header);
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(filter)))
@@ -331,9 +351,11 @@ contained_share(double items, double part, double distinct, double fpp,
 	double		k = seen->found;
 
 	share += (1 - share) * fpp;
+
 	/*
-	 * Is the sample more than 3.3 standard deviations and one value away?  With
-	 * 2.5, this would happen by chance once in several hundred runs of ANALYZE.
+	 * Is the sample more than 3.3 standard deviations and one value away?
+	 * With 2.5, this would happen by chance once in several hundred runs of
+	 * ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
@@ -504,17 +526,6 @@ cf_contains_joinsel(PG_FUNCTION_ARGS)
 										  0));
 }
 
-/* Are two expressions equal except for relabelings? */
-static bool
-same_expression(Node *a, Node *b)
-{
-	while (a != NULL && IsA(a, RelabelType))
-		a = (Node *) ((RelabelType *) a)->arg;
-	while (b != NULL && IsA(b, RelabelType))
-		b = (Node *) ((RelabelType *) b)->arg;
-	return equal(a, b);
-}
-
 bool
 cuckoo_take_apart(CuckooTest *test, Node *condition)
 {
@@ -559,179 +570,6 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
 	test->filter = list_nth(args, test->filter_no);
 	test->element = list_nth(args, 1 - test->filter_no);
 	return true;
-}
-
-/* The element that a condition looks for, or NULL if it is no filter test. */
-static Node *
-tested_element(RestrictInfo *rinfo)
-{
-	CuckooTest	test;
-
-	return cuckoo_take_apart(&test, (Node *) rinfo->clause) &&
-		!test.negated && !test.any ? (Node *) test.element : NULL;
-}
-
-/* The share of a relation's rows that pass all its tests of this element. */
-static Selectivity
-tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
-{
-	List	   *tests = NIL;
-	ListCell   *cell;
-
-	foreach(cell, rel->baserestrictinfo)
-	{
-		Node	   *other = tested_element(lfirst(cell));
-
-		if (other != NULL && same_expression(other, element))
-			tests = lappend(tests, lfirst(cell));
-	}
-	return clauselist_selectivity(root, tests, 0, JOIN_INNER, NULL);
-}
-
-/* Is an expression of this relation in the class? */
-static bool
-is_member(EquivalenceClass *class, RelOptInfo *rel, Node *expression)
-{
-	ListCell   *cell;
-
-	foreach(cell, class->ec_members)
-	{
-		EquivalenceMember *member = lfirst(cell);
-
-		if (!member->em_is_child && bms_equal(member->em_relids, rel->relids) &&
-			same_expression((Node *) member->em_expr, expression))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Makes the join clauses of the class between two relations less selective, by
- * this share.  As in orclauses.c, this sets their cached selectivity.  A clause
- * that already has one was adjusted before, from the other side or for another
- * test of the element.
- */
-static void
-adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
-			   RelOptInfo *inner, Selectivity share)
-{
-	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
-	ListCell   *cell;
-
-	join->jointype = JOIN_INNER;
-	join->min_lefthand = join->syn_lefthand = outer->relids;
-	join->min_righthand = join->syn_righthand = inner->relids;
-	foreach(cell, cuckoo_join_equalities(root, bms_union(outer->relids,
-														 inner->relids),
-										 outer->relids, inner))
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-		Selectivity selectivity;
-
-		if (rinfo->parent_ec != class || rinfo->norm_selec >= 0)
-			continue;
-		selectivity = clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER,
-										 join);
-		rinfo->norm_selec = Min(selectivity / share, 1);
-	}
-}
-
-/*
- * Makes the planner estimate joins of two relations from the clauses of the
- * class instead of a foreign key of one column.  The foreign key says the same
- * about the join, but its selectivity is not cached.
- */
-static void
-forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
-				   RelOptInfo *b)
-{
-	ListCell   *cell;
-
-	foreach(cell, root->fkey_list)
-	{
-		ForeignKeyOptInfo *key = lfirst(cell);
-
-		if (key->nkeys == 1 && key->eclass[0] == class &&
-			((key->con_relid == a->relid && key->ref_relid == b->relid) ||
-			 (key->con_relid == b->relid && key->ref_relid == a->relid)))
-			root->fkey_list = foreach_delete_current(root->fkey_list, cell);
-	}
-}
-
-/*
- * Is every join of the two relations an inner join?  Estimates of other joins
- * are not proportional to the adjusted selectivity.
- */
-static bool
-is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
-{
-	ListCell   *cell;
-
-	foreach(cell, root->join_info_list)
-	{
-		SpecialJoinInfo *join = lfirst_node(SpecialJoinInfo, cell);
-
-		if ((bms_is_member(a->relid, join->syn_lefthand) &&
-			 bms_is_member(b->relid, join->syn_righthand)) ||
-			(bms_is_member(b->relid, join->syn_lefthand) &&
-			 bms_is_member(a->relid, join->syn_righthand)))
-			return false;
-	}
-	return true;
-}
-
-/* Adjusts joins of a relation on an expression that a filter tests. */
-static void
-adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
-{
-	Selectivity tested = tested_share(root, rel, element);
-	ListCell   *cell;
-
-	foreach(cell, root->eq_classes)
-	{
-		EquivalenceClass *class = lfirst(cell);
-		int			relid = -1;
-
-		if (!is_member(class, rel, element))
-			continue;
-		while ((relid = bms_next_member(class->ec_relids, relid)) >= 0)
-		{
-			RelOptInfo *other = root->simple_rel_array[relid];
-			Selectivity share;
-
-			/* some numbers belong to outer joins, not to relations */
-			if (other == NULL || other == rel ||
-				other->reloptkind != RELOPT_BASEREL ||
-				!is_inner_join(root, rel, other))
-				continue;
-			/* s * d / max(s, d) = min(s, d) */
-			share = Max(tested,
-						clauselist_selectivity(root, other->baserestrictinfo,
-											   0, JOIN_INNER, NULL));
-			if (share <= 0)
-				continue;
-			adjust_clauses(root, class, rel, other, share);
-			adjust_clauses(root, class, other, rel, share);
-			forget_foreign_key(root, class, rel, other);
-		}
-	}
-}
-
-void
-cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	/* members of inheritance trees have their own join clauses */
-	if (rel->reloptkind != RELOPT_BASEREL || root->eq_classes == NIL)
-		return;
-	foreach(cell, rel->baserestrictinfo)
-	{
-		Node	   *element = tested_element(lfirst_node(RestrictInfo, cell));
-
-		if (element != NULL)
-			adjust_joins_by(root, rel, element);
-	}
 }
 
 /*

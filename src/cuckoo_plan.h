@@ -12,6 +12,8 @@
 
 #include "nodes/pathnodes.h"
 
+/* ---- cuckoo_plan.c ---- */
+
 /*
  * The cost of a test, in operators: with the same filter each time, and with
  * another filter each time.
@@ -38,6 +40,8 @@ typedef struct CuckooTest
 
 /* Finds the parts of a condition.  Returns false if it is no filter test. */
 extern bool cuckoo_take_apart(CuckooTest *test, Node *condition);
+
+/* ---- cuckoo_plan_join.c ---- */
 
 /*
  * Keeps the planner from counting filters on join keys twice.  Call this once

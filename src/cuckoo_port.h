@@ -71,6 +71,7 @@ cuckoo_check_interrupts(void)
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
+#define CUCKOO_HIDE(x)		__asm__("" : "+r" (x))
 #define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
 #define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
 #define CUCKOO_INLINE		inline __attribute__((always_inline))
@@ -78,6 +79,7 @@ cuckoo_check_interrupts(void)
 #define CUCKOO_INTERNAL		__attribute__((visibility("hidden")))
 #else
 #define CUCKOO_PREFETCH(p)	((void) (p))
+#define CUCKOO_HIDE(x)		((void) (x))
 #define CUCKOO_LIKELY(c)	(c)
 #define CUCKOO_UNLIKELY(c)	(c)
 #define CUCKOO_INLINE		inline
@@ -92,9 +94,7 @@ cuckoo_check_interrupts(void)
 static inline uint64_t
 cuckoo_opaque(uint64_t x)
 {
-#if CUCKOO_GNU
-	__asm__("" : "+r" (x));
-#endif
+	CUCKOO_HIDE(x);
 	return x;
 }
 

@@ -28,8 +28,12 @@ PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
-/* Two buckets at most this many bytes apart are read with one slice. */
-#define ONE_SLICE			1024
+/*
+ * Two buckets at most this many bytes apart are read with one slice.  So are
+ * those of a window, up to 256 buckets of 8 bytes or 128 of 16.  The slice has
+ * one or two chunks more, which cost less than a second slice.
+ */
+#define ONE_SLICE			2048
 
 /* What a call site remembers between calls. */
 typedef struct ProbeSite
@@ -39,6 +43,7 @@ typedef struct ProbeSite
 	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
 
 	/* the size, header bytes and decoded header of the last one in memory */
+	bool		has_memory;		/* there is one: */
 	Size		memory_size;
 	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
 	CuckooHeader memory_header;
@@ -53,14 +58,15 @@ memory_header(ProbeSite *site, const struct varlena *filter)
 {
 	Size		size = VARSIZE_ANY_EXHDR(filter);
 
-	if (size != site->memory_size || size == 0 ||
+	if (!site->has_memory || size != site->memory_size ||
 		memcmp(cuckoo_image(filter), site->memory_bytes,
 			   CUCKOO_HEADER_SIZE) != 0)
 	{
-		site->memory_size = 0;
+		site->has_memory = false;
 		cuckoo_open(&site->memory_header, filter);
 		memcpy(site->memory_bytes, cuckoo_image(filter), CUCKOO_HEADER_SIZE);
 		site->memory_size = size;
+		site->has_memory = true;
 	}
 	return &site->memory_header;
 }
@@ -120,9 +126,10 @@ cuckoo_close_site(CuckooSite *site)
 	memset(site, 0, sizeof(*site));
 }
 
-/* The copies of an element in a stored filter, read by slices. */
+/* The copies of an element in the stored filter of a datum, read by slices. */
 static int
-probe_slices(ProbeSite *site, Relation toastrel, Datum element)
+probe_slices(ProbeSite *site, struct varlena *datum, Relation toastrel,
+			 Datum element)
 {
 	CuckooStored *stored = site->stored;
 	const CuckooHeader *h = &stored->header;
@@ -131,7 +138,7 @@ probe_slices(ProbeSite *site, Relation toastrel, Datum element)
 	int			first;
 	uint64		apart;
 
-	cuckoo_stored_header(stored, toastrel);
+	cuckoo_know_header(stored, datum);
 	stored->probes++;
 	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
@@ -173,7 +180,9 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 	{
 		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
 										  AccessShareLock);
-		int			copies = probe_slices(site, toastrel, element);
+		int			copies = probe_slices(site, (struct varlena *)
+										  PG_GETARG_POINTER(argno),
+										  toastrel, element);
 
 		table_close(toastrel, AccessShareLock);
 		return copies;
@@ -229,7 +238,8 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!elements->nulls[i])
-				found[i] = probe_slices(site, toastrel,
+				found[i] = probe_slices(site, (struct varlena *)
+										PG_GETARG_POINTER(0), toastrel,
 										elements->values[i]) > 0;
 		}
 		table_close(toastrel, AccessShareLock);

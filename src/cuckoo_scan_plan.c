@@ -263,9 +263,11 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 	ListCell   *cell;
 
 	foreach(cell, rel->joininfo)
+	{
 		if (!bms_is_member(rel->relid,
 						   lfirst_node(RestrictInfo, cell)->clause_relids))
 			return;
+	}
 	foreach(cell, join_tests)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
@@ -441,8 +443,10 @@ add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 
 	/* one-time conditions of the outer relation would be lost */
 	foreach(cell, outer->baserestrictinfo)
+	{
 		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
 			return;
+	}
 
 	seqscan = lfirst(find_seqscan(outer->pathlist));
 	path = makeNode(CustomPath);

@@ -68,8 +68,7 @@ typedef struct SetState
 static uint64 *
 new_keys(Size n)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext,
-								  Max(n, 1) * sizeof(uint64));
+	return cuckoo_alloc(CurrentMemoryContext, n * sizeof(uint64));
 }
 
 /* The keys of a filter, whose header this is. */
@@ -99,7 +98,7 @@ merge_runs(CuckooMerge how, Run a, Run b)
 	pfree(b.keys);
 	/* what was in both left room */
 	if (run.count < (a.count + b.count) / 8 * 7)
-		run.keys = repalloc_huge(run.keys, Max(run.count, 1) * sizeof(uint64));
+		run.keys = cuckoo_realloc(run.keys, run.count * sizeof(uint64));
 	return run;
 }
 
@@ -123,8 +122,8 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 			keys = ordered;
 			ordered_for = h->level;
 		}
-		slots = MemoryContextAllocHuge(CurrentMemoryContext,
-									   cuckoo_build_slots(h) * sizeof(uint32));
+		slots = cuckoo_alloc(CurrentMemoryContext,
+							 cuckoo_build_slots(h) * sizeof(uint32));
 		if (cuckoo_build(h, keys, n, slots) != CUCKOO_OK)
 		{
 			pfree(slots);
@@ -148,7 +147,7 @@ static bool
 same_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return a->base == b->base && a->base_bits == b->base_bits &&
-		a->asked_bits == b->asked_bits;
+		a->asked_bits == b->asked_bits && a->windows == b->windows;
 }
 
 static bool
@@ -405,8 +404,8 @@ cf_compatible(PG_FUNCTION_ARGS)
 	CuckooHeader a;
 	CuckooHeader b;
 
-	cuckoo_read_header(&a, PG_GETARG_DATUM(0));
-	cuckoo_read_header(&b, PG_GETARG_DATUM(1));
+	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
+	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));
 	PG_RETURN_BOOL(same_family(&a, &b) && a.seed == b.seed &&
 				   same_geometry(&a, &b));
 }

@@ -26,7 +26,8 @@ typedef struct CuckooTables
 	uint16_t	core_nibbles[256];	/* a core's low nibble, four times */
 	uint16_t	slot_nibbles[16];	/* nibble i is 0xf if bit i is set */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
-	uint16_t	code_terms[4][16];	/* terms of a code, by slot and nibble */
+	uint16_t	lower_codes[256];	/* of nibbles 0 and 1: a code is these */
+	uint16_t	upper_codes[256];	/* less those of nibbles 2 and 3 */
 	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
 } CuckooTables;
 
@@ -34,16 +35,25 @@ extern const CuckooTables cuckoo_tables;
 
 /*
  * How to get from one bucket to the other: the move of each core, in filters
- * without windows and with them.  A CuckooHeader points to the moves of its
- * filter.  A core of 0 is replaced by 1 and has the same move.
+ * without windows, with each segment as a window, and with windows of 128.  A
+ * CuckooHeader points to the moves of its filter.  A core of 0 is replaced by 1
+ * and has the same move.
  *
- * A move is one word, so that one load reads it.  For far, its high half is the
- * low half of H, which is not 0 for any core (test_index.c), and its low half
- * is P at the last level << 8.  For near, its high half is 0 and its low half
- * is d.
+ * A move is one word, so that one load reads it.  For a reflection, its high
+ * half is the low half of H, which is not 0 for any core (test_index.c), and
+ * its low half is P at the last level << 8, with P = 0 for near.  For a step
+ * within 128 buckets, its high half is 0 and its low half is d.
  */
 typedef uint64_t CuckooMove;
 
-extern const CuckooMove cuckoo_moves[2][256];
+enum
+{
+	CUCKOO_NO_WINDOWS,
+	CUCKOO_SEGMENTS,
+	CUCKOO_WINDOWS,
+	CUCKOO_MOVES
+};
+
+extern const CuckooMove cuckoo_moves[CUCKOO_MOVES][256];
 
 #endif							/* CUCKOO_TABLES_H */

@@ -45,8 +45,7 @@ sub start_node
 }
 
 # Runs a script in one session. Every row that it outputs is one test: its name
-# and whether it passed. Errors do not end the script; a check that is lost to
-# one shows in the number of tests, which each file plans.
+# and whether it passed. Errors do not end the script.
 sub checks
 {
 	my ($node, $database, $script) = @_;
@@ -54,22 +53,30 @@ sub checks
 
 	$node->psql($database, $script, stdout => \$out, stderr => \$errors,
 		on_error_stop => 0);
-	report($out, $errors);
+	report($script, $out, $errors);
 	return;
 }
 
-# The tests in the output of such a script
+# The tests in the output of such a script. No test may be lost: there is a row
+# for each line that begins one, and no error but where the script looks at
+# SQLSTATE.
 sub report
 {
-	my ($out, $errors) = @_;
+	my ($script, $out, $errors) = @_;
+	my @rows = split /\n/, $out;
+	my $begun = () = $script =~ /^SELECT '/mg;
+	my $expected = () = $script =~ /:'?SQLSTATE/g;
+	my $seen = () = $errors =~ /^psql:\S* (?:ERROR|FATAL):/mg;
 	my $all = 1;
 
-	foreach my $line (split /\n/, $out)
+	foreach my $line (@rows)
 	{
 		my ($name, $passed) = $line =~ /^(.*)\|(.*)$/ ? ($1, $2) : ($line, '');
 
 		$all &= ok($passed eq 't', $name);
 	}
+	$all &= fail(@rows . " rows of $begun tests") if @rows < $begun;
+	$all &= fail("$seen errors, $expected expected") if $seen > $expected;
 	diag($out, $errors) if !$all;
 	note($errors) if $errors ne '';
 	return;

@@ -65,6 +65,16 @@ for file in "${source[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
 	rule 'lines of the source have at most 80 columns, so that two files stand side by side'
 
+layout=$(test/indent.sh --check 2>/dev/null)
+case $? in
+	2) tests=$((tests + 1)); echo "ok $tests - layout # skip no pg_bsd_indent 2.1.2, see test/indent.sh" ;;
+	*) printf '%s' "$layout" | rule 'the layout is that of pgindent (make indent), which nobody has to argue about' ;;
+esac
+
+sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\} *(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
+	s/^typedef .*\(\*(\w+)\).*/\1/p' {src,test/module,test/unit,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
+	rule 'each typedef of the source stands in the list that pgindent knows types by'
+
 # Tables cannot be wrapped, nor can links; code is as wide as it is.
 for file in "${prose[@]}"; do
 	awk '/^ *```/ { code = !code } { print code ? "" : $0 }' "$file" |
@@ -111,8 +121,13 @@ done | rule 'sentences of prose have at most 30 words, so that they can be read 
 
 # ---- what C code may do ----------------------------------------------------
 
-grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_pg\.h:' |
-	rule 'PG_VERSION_NUM stands in cuckoo_pg.h alone, where the next port finds all of it'
+for file in "${source[@]}"; do
+	lines=$(wc -l <"$file")
+	[ "$lines" -le 700 ] || echo "$file:$lines:"
+done | rule 'no file of the source has more than 700 lines, which mostly are about two things'
+
+grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_compat\.h:' |
+	rule 'PG_VERSION_NUM stands in cuckoo_compat.h alone, where the next port finds all of it'
 
 grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/cuckoo_port\.h:' |
 	rule 'no assert, abort or exit of libc, which would take down all sessions of the server'

@@ -8,7 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
-use Test::More tests => 47;
+use Test::More;
 
 my $node = start_node('dump_restore');
 my $file = $node->basedir . '/dump';
@@ -202,3 +202,4 @@ is($node->safe_psql('trusted', 'DROP EXTENSION cuckoo; SELECT count(*) FROM pg_e
 	'1', 'and drop it');
 
 $node->stop;
+done_testing();

@@ -10,7 +10,7 @@ use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
 use IPC::Run;
-use Test::More tests => 73;
+use Test::More;
 
 my $node = start_node('interrupt');
 
@@ -71,7 +71,7 @@ my %long = (
 	'whole cf_agg' => 'SELECT count(cf_count(f)) FROM generate_series(1, 1000) n,
 		LATERAL (SELECT cf_agg(i + n) AS f FROM (SELECT generate_series(1, 300000) AS i) s) s2');
 
-# 32 tests: a timeout
+# A timeout
 my $script = $begin;
 foreach my $name (sort keys %long)
 {
@@ -80,7 +80,7 @@ foreach my $name (sort keys %long)
 }
 checks($node, 'postgres', $script);
 
-# 4 tests: a cancel from outside
+# A cancel from outside
 $script = $begin . join '', map { fails("$_ canceled", '57014', $long{$_}) } 'transition', 'final';
 my $file = $node->basedir . '/script';
 my ($out, $errors);
@@ -98,11 +98,11 @@ foreach my $name ('transition', 'final')
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) $running");
 }
 $psql->finish;
-report($out, $errors);
+report($script, $out, $errors);
 
-# 7 tests: a variable that is filled when the timeout comes, in the middle of
-# growing as may be, holds what was added and no more, that is n elements, or one
-# more if it came before n was set, and no memory beside
+# A variable that is filled when the timeout comes, in the middle of growing as
+# may be, holds what was added and no more, that is n elements, or one more if it
+# came before n was set, and no memory beside
 $script = $begin . <<"SQL";
 CREATE FUNCTION filled() RETURNS boolean LANGUAGE plpgsql AS \$\$
 DECLARE
@@ -136,7 +136,7 @@ checks($node, 'postgres', $script);
 # The first of these runs to its end; the best of three counts, as the machine
 # may have other things to do.
 checks($node, 'postgres', <<'SQL');
-CREATE TEMP TABLE times (ms float8);
+CREATE TEMP TABLE times (ms float8, code text);
 SET statement_timeout = 0;
 SELECT clock_timestamp() AS t \gset
 SELECT cf_count(cf_agg_final(state)) FROM states \gset
@@ -144,18 +144,18 @@ SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000 AS whole \gset
 SELECT set_config('statement_timeout', round(:whole / 2)::text, false) AS half \gset
 SELECT clock_timestamp() AS t \gset
 SELECT cf_count(cf_agg_final(state)) AS not_canceled FROM states \gset
-INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000;
+INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
 SELECT cf_count(cf_agg_final(state)) AS not_canceled FROM states \gset
-INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000;
+INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
 SELECT cf_count(cf_agg_final(state)) AS not_canceled FROM states \gset
-INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000;
+INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT 'the final function is interruptible', count(*) = 3 AND min(ms) < 0.8 * :whole FROM times;
 \warn :whole :half
 SQL
 
-# 24 tests: errors
+# Errors
 my %errors = (
 	'cf_add, another family' => [ '42804', 'UPDATE filters SET f = cf_add(f, date \'2000-01-01\')' ],
 	'cf_add, another family in the last row' => [ '42804', 'UPDATE filters SET f = cf_add(f, -5) WHERE id <> 3' ],
@@ -171,15 +171,16 @@ my %errors = (
 	'cf_new, more than the limit' => [ '22023', 'SELECT cf_new(4000000000, 0.01)' ]);
 checks($node, 'postgres', $begin . join '', map { fails($_, @{ $errors{$_} }) } sort keys %errors);
 
-# 5 tests: errors that are caught, and changes that are rolled back
+# Errors that are caught, and changes that are rolled back
 checks($node, 'postgres', $begin . <<'SQL');
 BEGIN;
 SAVEPOINT a;
 UPDATE filters SET f = cf_add(f, -1) WHERE id <= 2;
 SELECT 'filters change', NOT untouched();
 UPDATE filters SET f = cf_add(f, 'x'::text);
+\set code :SQLSTATE
 ROLLBACK TO a;
-SELECT 'rolled back to a savepoint after an error', untouched();
+SELECT 'rolled back to a savepoint after an error', :'code' = '42804' AND untouched();
 UPDATE filters SET f = cf_delete(f, 5) WHERE id <= 2;
 ROLLBACK TO a;
 COMMIT;
@@ -234,3 +235,4 @@ SELECT 'rolled back by an exception block', untouched();
 SQL
 
 $node->stop;
+done_testing();

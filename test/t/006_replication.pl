@@ -7,7 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
-use Test::More tests => 4;
+use Test::More;
 
 my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5');
 my $subscriber = start_node('subscriber');
@@ -46,3 +46,4 @@ replicated('a delete');
 
 $subscriber->stop;
 $publisher->stop;
+done_testing();

@@ -123,6 +123,12 @@ not_found(const UnitFilter *f, const uint64_t *hashes, uint64_t n)
 	return lost;
 }
 
+static NaiveClass
+class_of(const CuckooHeader *h, uint64_t hash)
+{
+	return naive_class(h->base, h->windows, h->base_bits, hash);
+}
+
 static void
 check_build(const UnitFilter *f, const uint64_t *hashes, uint64_t n,
 			bool with_model)
@@ -143,7 +149,7 @@ check_build(const UnitFilter *f, const uint64_t *hashes, uint64_t n,
 		naive_model_init(&model, n);
 		for (uint64_t i = 0; i < n; i++)
 		{
-			NaiveClass	c = naive_class(f->h.base, f->h.base_bits, hashes[i]);
+			NaiveClass	c = class_of(&f->h, hashes[i]);
 			int			count = naive_count(&model, c);
 
 			if (count < 2)
@@ -151,14 +157,13 @@ check_build(const UnitFilter *f, const uint64_t *hashes, uint64_t n,
 		}
 		for (uint64_t i = 0; i < n; i++)
 			wrong += cuckoo_copies(&f->h, f->image, hashes[i]) !=
-				naive_count(&model, naive_class(f->h.base, f->h.base_bits,
-												hashes[i]));
+				naive_count(&model, class_of(&f->h, hashes[i]));
 		for (uint64_t i = 0; i < 200; i++)
 		{
 			uint64_t	hash = unit_random();
 
 			wrong += cuckoo_copies(&f->h, f->image, hash) !=
-				naive_count(&model, naive_class(f->h.base, f->h.base_bits, hash));
+				naive_count(&model, class_of(&f->h, hash));
 		}
 		CHECK(wrong == 0, "%" PRIu64 " of %" PRIu64 " items: other copies", wrong, n);
 		CHECK(model.sum == f->h.items, "%" PRIu64 " items: %" PRIu64
@@ -440,7 +445,7 @@ test_crafted(void)
 				for (uint64_t i = 0; i < n; i++)
 					switch (kind)
 					{
-						case 0:	/* top and low bits equal */
+						case 0: /* top and low bits equal */
 							a[i] = (first & UINT64_C(0xffffff00000000ff)) | i << 8;
 							break;
 						case 1: /* one class */

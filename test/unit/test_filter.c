@@ -55,7 +55,7 @@ enum
 static NaiveClass
 class_of(const Sequence *s, uint64_t hash)
 {
-	return naive_class(s->f.h.base, s->f.h.base_bits, hash);
+	return naive_class(s->f.h.base, s->f.h.windows, s->f.h.base_bits, hash);
 }
 
 /* A hash that has something in common with a given one. */
@@ -81,7 +81,7 @@ relative(const Sequence *s, uint64_t hash)
 			return hash ^ (unit_random() & ~UINT64_C(0xffffffff));
 		default:				/* the same class from its other bucket */
 			{
-				NaivePair	p = naive_pair(base, f0, 0, hash);
+				NaivePair	p = naive_pair(base, s->f.h.windows, f0, 0, hash);
 				uint64_t	top;
 
 				top = naive_unscale(p.j[1], base);
@@ -157,8 +157,8 @@ check_all(const Sequence *s)
 		for (int i = 0; i < 4; i++)
 			if (slots[i] != 0)
 			{
-				NaiveClass	c = naive_stored_class(h->base, h->level, pos,
-												   slots[i]);
+				NaiveClass	c = naive_stored_class(h->base, h->windows,
+												   h->level, pos, slots[i]);
 
 				naive_set(&stored, c, naive_count(&stored, c) + 1);
 			}
@@ -349,6 +349,13 @@ some_geometry(uint64_t number, uint64_t *most_buckets)
 	else
 		h = unit_header(unit_below(2) ? 4096 : 128 * (33 + (uint32_t) unit_below(8)),
 						f0, 8);
+	if (kind == 32)
+		h = unit_header(128 * (1 + (uint32_t) unit_below(4)), f0, 8);
+	if (unit_below(4) == 0)
+	{
+		h.windows = false;
+		cuckoo_header_derive(&h);
+	}
 	*most_buckets = h.base * (kind == 39 ? 2 : UINT64_C(1) << unit_below(8));
 	return h;
 }
@@ -364,6 +371,7 @@ run_sequence(uint64_t number)
 	int			adds,			/* in a hundred */
 				unique;
 	uint64_t	grows;
+	bool		large;
 
 	/* each sequence by itself, so that one can be looked at alone */
 	unit_state = unit_mix(unit_seed ^ unit_mix(number + 1));
@@ -373,12 +381,13 @@ run_sequence(uint64_t number)
 	naive_model_init(&s->model, 64);
 
 	slots = h.base * UINT64_C(4);
-	steps = h.windows ? slots * 5 / 4 : 20 + unit_below(600);
-	often = h.windows ? 8000 : 1 + unit_below(100);
+	large = h.base >= 4096;
+	steps = large ? slots * 5 / 4 : 20 + unit_below(600);
+	often = large ? 8000 : 1 + unit_below(100);
 	adds = 40 + (int) unit_below(60);
 	unique = unit_below(3) ? (int) unit_below(30) : 100;
 	grows = unit_below(3) ? 200 : 20;
-	if (h.windows)				/* distinct elements, nearly to the brim */
+	if (large)					/* distinct elements, nearly to the brim */
 		for (uint64_t i = 0; i < slots * 93 / 100; i++)
 			add(s, unit_random(), 2);
 
@@ -387,9 +396,9 @@ run_sequence(uint64_t number)
 		uint64_t	hash = some_hash(s);
 		int			r = (int) unit_below(100);
 
-		if (!h.windows && unit_below(grows) == 0)
+		if (!large && unit_below(grows) == 0)
 			grow(s);
-		else if (!h.windows && unit_below(grows) == 0)
+		else if (!large && unit_below(grows) == 0)
 			shrink(s);
 		else if (r < adds)
 			add(s, hash, (int) unit_below(100) < unique ? 1 : 2);
@@ -405,7 +414,7 @@ run_sequence(uint64_t number)
 			adds = 20 + (int) unit_below(80);
 	}
 	check_all(s);
-	if (h.windows)
+	if (large)
 		grow(s);
 	while (s->f.h.level > 0)
 	{
@@ -741,7 +750,7 @@ test_not_crafted(void)
 static void
 test_levels(void)
 {
-	static const uint32_t bases[] = {2, 4, 8, 16, 34, 62, 256, 4096, 5248};
+	static const uint32_t bases[] = {2, 4, 8, 16, 34, 62, 128, 202, 254, 256, 4096, 5248};
 	uint64_t	most_buckets = unit_long ? 1 << 20 : 1 << 17;
 	double		least = 1;
 	double		least_shrunk = 1;
@@ -1005,12 +1014,12 @@ test_bad_codes(void)
 static void
 test_other_lookups(void)
 {
-	static const uint32_t bases[] = {2, 34, 4096, 5248};
+	static const uint32_t bases[] = {2, 34, 128, 214, 4096, 5248};
 
 	for (int bits = 8; bits <= 32; bits++)
 		for (int level = 0; level <= 3 && level <= bits - 8; level++)
 		{
-			CuckooHeader h = unit_header(bases[unit_below(4)], bits, 8);
+			CuckooHeader h = unit_header(bases[unit_below(6)], bits, 8);
 			UnitFilter	f;
 			uint64_t	hashes[1000];
 			bool		found[1000];

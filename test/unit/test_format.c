@@ -220,19 +220,23 @@ test_refusals(void)
 		unit_filter_free(&t);
 	}
 
-	/* windows that the base has not, and the other way round */
-	for (int i = 0; i < 4; i++)
+	/* windows that the base cannot have; where it can, a filter need not */
+	for (uint32_t base = 2; base < 10000; base += base < 600 ? 2 : 62)
 	{
-		static const uint32_t bases[4] = {4096, 4098, 4224, 3968};
-		UnitFilter	t = some_filter(bases[i], 13, 0, 0.01);
+		UnitFilter	t = some_filter(base, 13, 0, 0.01);
 		uint64_t	size = cuckoo_image_size(&t.h);
-		int			flags = bases[i] == 4096 || bases[i] == 4224;
 
-		CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK && t.image[7] == flags,
-			  "m0 %" PRIu32, bases[i]);
+		CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK &&
+			  t.image[7] == unit_may_have_windows(base), "m0 %" PRIu32, base);
 		for (int v = 0; v < 256; v++)
-			if (v != flags)
+			if (v > unit_may_have_windows(base))
 				refuse(t.image, size, 7, v, CUCKOO_BAD_FLAGS);
+			else
+			{
+				t.image[7] = (uint8_t) v;
+				CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK,
+					  "m0 %" PRIu32 ", flags %d", base, v);
+			}
 		unit_filter_free(&t);
 	}
 
@@ -378,8 +382,8 @@ test_hostile(void)
 
 	for (uint64_t round = 0; round < rounds; round++)
 	{
-		static const uint32_t bases[] = {2, 4, 6, 34, 62, 100, 4096};
-		uint32_t	base = bases[round % 97 == 0 ? 6 : unit_below(6)];
+		static const uint32_t bases[] = {2, 4, 6, 34, 62, 128, 190, 4096};
+		uint32_t	base = bases[round % 97 == 0 ? 7 : unit_below(7)];
 		int			f0 = 8 + (int) (round % 25);
 		int			level = base > 1000 ? 0 : (int) unit_below((uint64_t) (f0 - 7)) % 5;
 		UnitFilter	f = some_filter(base, f0, level, (double) unit_below(100) / 100);
@@ -458,6 +462,8 @@ test_round_trip(void)
 		CuckooHeader back;
 		uint8_t		image[32];
 
+		if (unit_below(2))
+			h.windows = false;
 		h.items = unit_random();
 		h.seed = unit_random();
 		h.family = (uint8_t) unit_below(11);
@@ -492,7 +498,7 @@ check_header(const CuckooHeader *h, uint64_t n, int bits, uint64_t seed,
 
 	CHECK(h->base >= 2 && h->base % 2 == 0, "%s %" PRIu64 ": m0 %" PRIu32, what, n,
 		  h->base);
-	CHECK(h->windows == (h->base >= 4096 && h->base % 128 == 0),
+	CHECK(!h->windows || unit_may_have_windows(h->base),
 		  "%s %" PRIu64 ": m0 %" PRIu32, what, n, h->base);
 	CHECK(h->level == 0 && h->bits == h->base_bits && h->buckets == h->base &&
 		  h->items == 0 && h->seed == seed && h->family == 0 && h->tag == 0,
@@ -544,6 +550,8 @@ check_exact(uint64_t n, int bits)
 	CHECK(cuckoo_capacity(&h) >= n, "exact %" PRIu64 ": capacity %" PRIu64, n,
 		  cuckoo_capacity(&h));
 	CHECK(h.base >= least && h.base <= least + 128, "exact %" PRIu64 ": m0 %" PRIu32, n,
+		  h.base);
+	CHECK(h.windows == (h.base >= 16384), "exact %" PRIu64 ": m0 %" PRIu32, n,
 		  h.base);
 	if (h.base < 16384)
 		CHECK(h.base <= least + 1, "exact %" PRIu64 ": m0 %" PRIu32, n, h.base);
@@ -608,18 +616,29 @@ check_sized(uint64_t n, int bits)
 	CHECK(cuckoo_capacity(&h) >= n, "sized %" PRIu64 ": capacity %" PRIu64, n,
 		  cuckoo_capacity(&h));
 	CHECK((uint64_t) h.base << doublings >= least, "sized %" PRIu64, n);
-	CHECK(((uint64_t) h.base << doublings) * 16 <= least * 17 + 32,
+	CHECK(((uint64_t) h.base << doublings) * 16 <= least * 17 + 32 &&
+		  (!h.windows || ((uint64_t) h.base << doublings) * 32 <=
+		   least * 33 + ((uint64_t) 32 << doublings)),
 		  "sized %" PRIu64 ": %" PRIu32 " << %d for %" PRIu64, n, h.base, doublings,
 		  least);
-	if (h.base_bits < 32)
-	{
-		if (least < 1 << 20)
-			CHECK(h.base <= 64 && (h.base >= 32 || doublings == 0),
-				  "sized %" PRIu64 ": m0 %" PRIu32, n, h.base);
-		else
-			CHECK(h.base >= 4096 && h.base <= 8192 && h.windows,
-				  "sized %" PRIu64 ": m0 %" PRIu32, n, h.base);
-	}
+	CHECK(h.windows == (n > 1000000 || (least - 1) >> doublings >= 4095),
+		  "sized %" PRIu64, n);
+	if (n <= 1000000)
+		CHECK((h.base <= 64 || h.base_bits == 32) &&
+			  (h.base >= 32 || doublings == 0),
+			  "sized %" PRIu64 ": m0 %" PRIu32, n, h.base);
+	else if (least <= UINT64_C(256) << (32 - least_bits))
+		CHECK(h.base >= 128 && h.base <= 256, "sized %" PRIu64 ": m0 %" PRIu32, n,
+			  h.base);
+	else						/* with fewer, rounding up costs more */
+		for (int d = doublings + 1; d <= 32 - least_bits; d++)
+		{
+			uint64_t	fewer = ((least - 1) >> d) + 1;
+
+			CHECK((fewer + 127) / 128 * 128 * 32 > fewer * 33,
+				  "sized %" PRIu64 ": m0 %" PRIu32 ", not %" PRIu64, n, h.base,
+				  fewer);
+		}
 	CHECK(cuckoo_header_sized(&g, n, bits, n * 7) == CUCKOO_OK &&
 		  memcmp(&g, &h, sizeof(g)) == 0, "sized %" PRIu64 ": not the same again", n);
 	/* the rate asked for at capacity, at the level where it is reached */
@@ -771,7 +790,10 @@ test_overflow(void)
 		}
 	}
 
-	/* the largest capacity, and none beyond; f0 of a sized filter is 9 or more */
+	/*
+	 * the largest capacity, and none beyond; f0 of a sized filter is 9 or
+	 * more
+	 */
 	for (int bits = 8; bits <= 32; bits++)
 	{
 		uint64_t	most = cuckoo_max_capacity(bits);
@@ -906,7 +928,7 @@ test_golden(void)
 	CHECK(unit_filter_shrink(&f) == CUCKOO_OK, "shrink");
 	check_golden(&f, golden_level0, sizeof(golden_level0), "level 0 again");
 	unit_filter_free(&f);
-	printf("golden images: three\n");
+	printf("golden images\n");
 }
 
 int

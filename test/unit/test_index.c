@@ -12,7 +12,8 @@
 #include "unit.h"
 
 static const uint32_t bases[] = {
-	2, 4, 6, 8, 34, 62, 64, 66, 126, 128, 250, 4094, 4096, 4098, 4224, 5248,
+	2, 4, 6, 8, 34, 62, 64, 66, 126, 128, 130, 250, 254,
+	256, 258, 384, 4094, 4096, 4098, 4224, 5248,
 	6272, 8190, 16256, 16384, 16386, 16512, 100000, 1000002, 1048576, 1048704,
 	10000000, 16777216, 100000000, 100000128, 134217728
 };
@@ -33,7 +34,8 @@ static void
 check_hash(const CuckooHeader *h, uint64_t hash)
 {
 	CuckooPair	p = cuckoo_pair(h, hash);
-	NaivePair	q = naive_pair(h->base, h->base_bits, h->level, hash);
+	NaivePair	q = naive_pair(h->base, h->windows, h->base_bits, h->level,
+							   hash);
 	uint64_t	core = p.fp & 0xff;
 
 	CHECK(p.fp == q.fp && p.pos1 == q.pos[0] && p.pos2 == q.pos[1],
@@ -45,16 +47,22 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		  cuckoo_alternate(h, p.pos2, p.fp) == p.pos1,
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
 	CHECK(core != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
-	CHECK((cuckoo_near_step(h->moves[core]) != 0) == naive_near(h->base, core),
+	CHECK((cuckoo_near_step(h->moves[core]) != 0) ==
+		  (naive_near(h->windows, core) && h->base >= 256),
 		  "m0 %" PRIu32 ", core %d", h->base, (int) core);
-	if (naive_near(h->base, core))
-		CHECK(p.pos1 / 128 == p.pos2 / 128, "m0 %" PRIu32 ", hash %" PRIx64,
-			  h->base, hash);
+	if (naive_near(h->windows, core))
+	{
+		uint32_t	window = h->base < 256 ? h->base : 128;
+
+		CHECK(p.pos1 / window == p.pos2 / window,
+			  "m0 %" PRIu32 ", hash %" PRIx64, h->base, hash);
+	}
 
 	/* what growth makes of it, without a table */
 	if (h->bits > 8)
 	{
-		NaivePair	up = naive_pair(h->base, h->base_bits, h->level + 1, hash);
+		NaivePair	up = naive_pair(h->base, h->windows, h->base_bits,
+									h->level + 1, hash);
 
 		for (int i = 0; i < 2; i++)
 		{
@@ -90,6 +98,8 @@ test_base(uint32_t base)
 			uint32_t	fp;
 
 			h.level = (uint8_t) level;
+			if (round % 4 == 2)
+				h.windows = false;
 			cuckoo_header_derive(&h);
 			if (round % 8 == 0)
 				hash &= ~UINT64_C(0xff);	/* core 0 */
@@ -130,7 +140,7 @@ test_exhaustively(uint32_t base, int level)
 
 			CHECK(other != pos && other < h.buckets &&
 				  cuckoo_alternate(&h, other, core) == pos &&
-				  other % base == naive_other(base, core, pos % base),
+				  other % base == naive_other(base, h.windows, core, pos % base),
 				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", core %" PRIu32, base,
 				  level, pos, core);
 		}
@@ -154,7 +164,7 @@ test_growth(uint32_t base)
 		uint32_t	slots[4];
 
 		hashes[i] = unit_random();
-		p = naive_pair(base, 32, 0, hashes[i]);
+		p = naive_pair(base, header.windows, 32, 0, hashes[i]);
 		for (member[i] = unit_below(2);; member[i] ^= 1)
 		{
 			naive_get(f.image + 32, p.pos[member[i]], f.h.bits, slots);
@@ -183,7 +193,7 @@ test_growth(uint32_t base)
 			  "m0 %" PRIu32 ", g %d", base, level);
 		for (uint64_t i = 0; i < n; i++)
 		{
-			NaivePair	p = naive_pair(base, 32, level, hashes[i]);
+			NaivePair	p = naive_pair(base, header.windows, 32, level, hashes[i]);
 			uint32_t	slots[4];
 
 			if (member[i] == 2)
@@ -210,16 +220,18 @@ test_tables(void)
 		uint32_t	far = hash >> 32 & 0xffffff;
 		uint32_t	near = (uint32_t) (1 + hash % 127);
 
-		for (int windows = 0; windows < 2; windows++)
+		for (int kind = 0; kind < CUCKOO_MOVES; kind++)
 		{
-			CuckooMove	move = cuckoo_moves[windows][core];
-			bool		is_near = windows && (core == 0 || core % 4 != 0);
+			CuckooMove	move = cuckoo_moves[kind][core];
+			bool		is_near = kind != CUCKOO_NO_WINDOWS &&
+				(core == 0 || core % 4 != 0);
+			bool		is_step = is_near && kind == CUCKOO_WINDOWS;
 
-			CHECK(cuckoo_near_step(move) == (is_near ? near : 0) &&
+			CHECK(cuckoo_near_step(move) == (is_step ? near : 0) &&
 				  cuckoo_far_segment(move) == (is_near ? 0 : far) &&
-				  move >> 32 == (is_near ? 0 : (uint32_t) hash) &&
-				  (move >> 32 == 0) == is_near,
-				  "core %d, windows %d", core, windows);
+				  move >> 32 == (is_step ? 0 : (uint32_t) hash) &&
+				  cuckoo_is_reflection(move) != is_step,
+				  "core %d, kind %d", core, kind);
 		}
 	}
 }
@@ -240,12 +252,19 @@ main(int argc, char **argv)
 	TEST(test_exhaustively(6, 4));
 	TEST(test_exhaustively(34, 3));
 	TEST(test_exhaustively(62, 2));
+	TEST(test_exhaustively(128, 2));
+	TEST(test_exhaustively(254, 2));
+	TEST(test_exhaustively(256, 2));
 	TEST(test_exhaustively(4096, 1));
 	printf("involution of every core at every position of small tables\n");
 	TEST(test_growth(2));
 	TEST(test_growth(6));
 	TEST(test_growth(34));
 	TEST(test_growth(62));
+	TEST(test_growth(128));
+	TEST(test_growth(190));
+	TEST(test_growth(254));
+	TEST(test_growth(256));
 	TEST(test_growth(4096));
 	TEST(test_growth(5248));
 	printf("growth of whole tables against the pairs of the next level\n");

@@ -119,7 +119,7 @@ check_same(const CuckooHeader *geometry, Run run, Run other, const char *law)
 static NaiveClass
 class_of(const CuckooHeader *h, uint64_t hash)
 {
-	return naive_class(h->base, h->base_bits, hash);
+	return naive_class(h->base, h->windows, h->base_bits, hash);
 }
 
 /* A filter of the geometry, and what it holds by the model. */
@@ -375,10 +375,13 @@ test_parts(void)
 		int			parts = 1 + (int) unit_below(100);
 		Run			all = {unit_alloc(n * sizeof(uint64_t)), n};
 		Run			sum = {NULL, 0};
+		bool		windows = round % 2;
 		uint64_t   *scratch = unit_alloc(n * sizeof(uint64_t));
 
+		if (windows)
+			capacity += 1000000 + unit_below(3000000);
 		CHECK(cuckoo_header_sized(&h, capacity, 8 + (int) unit_below(8), 0) ==
-			  CUCKOO_OK, "%" PRIu64, capacity);
+			  CUCKOO_OK && h.windows == windows, "%" PRIu64, capacity);
 		for (uint64_t i = 0; i < n; i++)
 			all.keys[i] = unit_random();
 		for (int part = 0; part < parts; part++)
@@ -422,7 +425,7 @@ test_bases(void)
 			uint64_t	key = naive_unscale(j, h.base) +
 				(UINT64_C(1) << 33) + (unit_random() & 0xffffffff);
 			uint64_t	n = cuckoo_keys_of_hashes(&h, &key, 1, NULL);
-			NaivePair	p = naive_pair(h.base, h.base_bits, 0, key);
+			NaivePair	p = naive_pair(h.base, h.windows, h.base_bits, 0, key);
 
 			wrong += n != 1 || naive_scale(key, h.base) !=
 				(p.j[0] < p.j[1] ? p.j[0] : p.j[1]);

@@ -141,13 +141,24 @@ typedef struct UnitFilter
 	uint8_t    *image;
 } UnitFilter;
 
-/* A header at level 0, put together without the geometry rules. */
+/* The rule of the format for windows. */
+static inline bool
+unit_may_have_windows(uint32_t base)
+{
+	return base % 128 == 0 || (base > 128 && base < 256);
+}
+
+/*
+ * A header at level 0, put together without the geometry rules, with windows if
+ * it may have them.
+ */
 static inline CuckooHeader
 unit_header(uint32_t base, int base_bits, int asked_bits)
 {
 	CuckooHeader h = {0};
 
 	h.base = base;
+	h.windows = unit_may_have_windows(base);
 	h.base_bits = (uint8_t) base_bits;
 	h.asked_bits = (uint8_t) asked_bits;
 	cuckoo_header_derive(&h);

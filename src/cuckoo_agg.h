@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_agg.h
+ *		What the files of cf_agg share: its parameters, and its states.
+ *
+ * A state is a set of 64-bit hashes, with what the filter is to be made for.
+ * As a value of SQL it is flat, a varlena with these bytes:
+ *
+ *	bytes	field of the flat form, little-endian; also what travels
+ *	0-1		magic "CS"
+ *	2		version, 1
+ *	3		element family
+ *	4		fingerprint bits that give the fpp asked for
+ *	5		0
+ *	6-7		tag of the element type (family "other"), else 0
+ *	8-15	seed
+ *	16-23	capacity; 0 for an exact fit
+ *	24-31	number of hashes
+ *	32-		hashes, 8 bytes each
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_AGG_H
+#define CUCKOO_AGG_H
+
+#include "cuckoo_pg.h"
+
+/* ---- cuckoo_agg_params.c ---- */
+
+/* What the filter is to be made for; equal for states that combine. */
+typedef struct CuckooAggParams
+{
+	uint64		seed;
+	int64		capacity;		/* 0 for an exact fit */
+	uint16		tag;
+	uint8		family;
+	uint8		bits;			/* as in CuckooHeader.asked_bits */
+} CuckooAggParams;
+
+/* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
+extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
+							   const NullableDatum *args);
+
+/* Parameters are one for the whole aggregate; rows may not differ. */
+extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
+								const NullableDatum *args);
+
+/* Errors unless two states are for one filter. */
+extern void cuckoo_compare_params(const CuckooAggParams *a,
+								  const CuckooAggParams *b);
+
+/*
+ * The parameters of an aggregate that saw no value: from the query, unless they
+ * depend on rows or are not to be found there; then they are the defaults.
+ */
+extern void cuckoo_find_params(FunctionCallInfo fcinfo,
+							   CuckooAggParams *params);
+
+/* ---- flat states: cuckoo_agg_io.c ---- */
+
+#define CUCKOO_STATE_VERSION		1
+#define CUCKOO_STATE_HEADER_SIZE	32
+
+/* Hashes that a flat state of so many bytes has room for. */
+#define CUCKOO_FLAT_ROOM(bytes) \
+	(((bytes) - VARHDRSZ - CUCKOO_STATE_HEADER_SIZE) / sizeof(uint64))
+
+static inline uint8 *
+cuckoo_flat_bytes(const struct varlena *flat)
+{
+	return (uint8 *) VARDATA(flat);
+}
+
+static inline Size
+cuckoo_flat_count(const struct varlena *flat)
+{
+	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) + 24);
+}
+
+/* The bytes of a flat state without room behind its hashes. */
+static inline Size
+cuckoo_flat_size(Size count)
+{
+	return VARHDRSZ + CUCKOO_STATE_HEADER_SIZE + count * sizeof(uint64);
+}
+
+/* Where the i-th hash of a flat state is; not aligned. */
+static inline uint8 *
+cuckoo_flat_hash(const struct varlena *flat, Size i)
+{
+	return cuckoo_flat_bytes(flat) + CUCKOO_STATE_HEADER_SIZE +
+		i * sizeof(uint64);
+}
+
+static inline void
+cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
+{
+	uint8	   *bytes = cuckoo_flat_bytes(flat);
+
+	params->family = bytes[3];
+	params->bits = bytes[4];
+	params->tag = cuckoo_load16(bytes + 6);
+	params->seed = cuckoo_load64(bytes + 8);
+	params->capacity = (int64) cuckoo_load64(bytes + 16);
+}
+
+/* Throws an error if the header of a stored flat state is invalid. */
+extern void cuckoo_check_flat(const struct varlena *flat);
+
+/* ---- all states: cuckoo_agg_state.c ---- */
+
+/* A state from some size on. */
+typedef struct CuckooExpandedState
+{
+	ExpandedObjectHeader hdr;
+	CuckooAggParams params;
+	uint64	   *hashes;
+	Size		count;
+	Size		sorted;			/* hashes of the sorted, distinct run */
+	Size		room;
+} CuckooExpandedState;
+
+extern const ExpandedObjectMethods cuckoo_state_methods;
+
+/* A state that was opened.  One of flat and expanded is NULL. */
+typedef struct CuckooAggState
+{
+	Datum		datum;			/* as it came, or new */
+	bool		ours;			/* may it be changed in place, if flat? */
+	CuckooExpandedState *expanded;
+	struct varlena *flat;
+	CuckooAggParams params;
+} CuckooAggState;
+
+/* Makes a state without hashes, for the parameters in it. */
+extern void cuckoo_new_state(CuckooAggState *state);
+
+/*
+ * Opens a state.  Its header is checked unless it is ours.  This is inline, as
+ * each row does it.
+ */
+static inline void
+cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
+{
+	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
+
+	state->datum = datum;
+	state->ours = ours;
+	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
+		DatumGetEOHP(datum)->eoh_methods == &cuckoo_state_methods)
+	{
+		state->expanded = (CuckooExpandedState *) DatumGetEOHP(datum);
+		state->flat = NULL;
+		state->params = state->expanded->params;
+	}
+	else
+	{
+		state->expanded = NULL;
+		state->flat = PG_DETOAST_DATUM(datum);
+		if (!ours)
+			cuckoo_check_flat(state->flat);
+		cuckoo_flat_read_params(state->flat, &state->params);
+	}
+}
+
+/* The state with another hash; what has to last longer is in `context`. */
+extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
+							 MemoryContext context);
+
+/* The state, made ready for others to be merged into it if it is large. */
+extern Datum cuckoo_begin_merge(CuckooAggState *state, MemoryContext context);
+
+/* The union of both sets, in the place of the first. */
+extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
+								 MemoryContext context);
+
+/* The hashes, sorted and distinct. */
+extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
+
+#endif							/* CUCKOO_AGG_H */

@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_scan_filters.c
+ *		The filters of a scan's test: where they come from, and asking them.
+ *
+ * A test may be of several filters, of which one is to contain the element:
+ * those of an array, or those that a sub-plan gives.  They are asked one after
+ * the other, each about the rows that none before it contains.
+ *
+ * The answers are those of the calls that the test stands for, and so are the
+ * errors, which come for the row for which they would come there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_scan.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+/* A filter of the test, and the call that asks it. */
+struct CuckooScanFilter
+{
+	FunctionCallInfo call;		/* of the test; lends its call site */
+	CuckooSite	site;			/* zero if not opened */
+};
+
+void
+cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
+					EState *estate, PlanState *rows, int column)
+{
+	set->test = test;
+	set->rows = rows;
+	set->column = column;
+	if (rows == NULL)
+		/* evaluated once a scan, so it has no parent that would compile it */
+		set->expression = ExecInitExprWithParams(test->filter,
+												 estate->es_param_list_info);
+	set->query_memory = estate->es_query_cxt;
+	set->memory = AllocSetContextCreate(estate->es_query_cxt,
+										"CuckooScan filters",
+										ALLOCSET_SMALL_SIZES);
+}
+
+/* Adds a filter, of which the value is to live in set->memory. */
+static void
+add_filter(CuckooScanFilters *set, Datum value, bool isnull)
+{
+	MemoryContext caller = MemoryContextSwitchTo(set->query_memory);
+	CuckooScanFilter *filter;
+
+	if (set->count == set->room)
+	{
+		int			room = Max(2 * set->room, 1);
+		Size		size = room * sizeof(CuckooScanFilter);
+
+		set->filters = set->filters == NULL ? palloc(size) :
+			repalloc(set->filters, size);
+		memset(set->filters + set->room, 0,
+			   (room - set->room) * sizeof(CuckooScanFilter));
+		set->room = room;
+	}
+	filter = &set->filters[set->count++];
+	if (filter->call == NULL)
+	{
+		FmgrInfo   *function = palloc(sizeof(FmgrInfo));
+
+		fmgr_info_copy(function, &set->test->info, CurrentMemoryContext);
+		fmgr_info_set_expr(set->test->call, function);
+		filter->call = palloc0(SizeForFunctionCallInfo(2));
+		InitFunctionCallInfoData(*filter->call, function, 2,
+								 set->test->collation, NULL, NULL);
+	}
+	filter->call->args[set->test->filter_no].value = value;
+	filter->call->args[set->test->filter_no].isnull = isnull;
+	MemoryContextSwitchTo(caller);
+}
+
+/* Adds the filters of an array. */
+static void
+add_array(CuckooScanFilters *set, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
+					  &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		add_filter(set, values[i], nulls[i]);
+}
+
+/* Adds the filters that the sub-plan gives. */
+static void
+add_rows(CuckooScanFilters *set)
+{
+	for (;;)
+	{
+		TupleTableSlot *row = ExecProcNode(set->rows);
+		Datum		value;
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(row))
+			break;
+		value = slot_getattr(row, set->column, &isnull);
+		if (!isnull)
+		{
+			MemoryContext caller = MemoryContextSwitchTo(set->memory);
+
+			/* what is TOASTed stays so */
+			value = datumCopy(value, false, -1);
+			MemoryContextSwitchTo(caller);
+		}
+		add_filter(set, value, isnull);
+	}
+}
+
+/* Adds the one of an expression, or those of its array. */
+static void
+add_values(CuckooScanFilters *set, ExprContext *econtext)
+{
+	MemoryContext caller = MemoryContextSwitchTo(set->memory);
+	bool		isnull;
+	Datum		value = ExecEvalExpr(set->expression, econtext, &isnull);
+
+	if (!set->test->any)
+		add_filter(set, value, isnull);
+	else if (!isnull)
+		add_array(set, value);
+	MemoryContextSwitchTo(caller);
+}
+
+void
+cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
+{
+	set->evaluated = true;
+	if (set->rows != NULL)
+		add_rows(set);
+	else
+		add_values(set, econtext);
+	set->none = set->count == 0 ||
+		(set->count == 1 &&
+		 set->filters[0].call->args[set->test->filter_no].isnull);
+}
+
+void
+cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
+{
+	MemoryContext caller = MemoryContextSwitchTo(set->memory);
+
+	set->opened = set->together = true;
+	set->first = NULL;
+	for (int i = 0; i < set->count; i++)
+	{
+		FunctionCallInfo call = set->filters[i].call;
+		CuckooSite *site = &set->filters[i].site;
+
+		if (call->args[set->test->filter_no].isnull)
+			continue;
+		if (site->image == NULL)
+			cuckoo_open_site(site, call, set->test->filter_no, probes);
+		set->hasher = site->hasher;
+		if (site->image == NULL || !site->fits)
+			set->together = false;
+		else if (site->header->items == 0)
+			continue;
+		else if (set->first == NULL)
+			set->first = site;
+		else if (site->header->seed != set->first->header->seed)
+			set->together = false;
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+void
+cuckoo_close_filters(CuckooScanFilters *set)
+{
+	for (int i = 0; i < set->count; i++)
+		cuckoo_close_site(&set->filters[i].site);
+	set->first = NULL;
+	set->hasher = NULL;
+	set->opened = set->together = false;
+}
+
+void
+cuckoo_forget_filters(CuckooScanFilters *set)
+{
+	cuckoo_close_filters(set);
+	set->count = 0;
+	set->evaluated = false;
+	MemoryContextReset(set->memory);
+}
+
+bool
+cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element)
+{
+	for (int i = 0; i < set->count; i++)
+	{
+		FunctionCallInfo call = set->filters[i].call;
+
+		call->args[1 - set->test->filter_no].value = element;
+		if (!call->args[set->test->filter_no].isnull &&
+			DatumGetBool(FunctionCallInvoke(call)))
+			return true;
+	}
+	return false;
+}
+
+void
+cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
+					bool *found)
+{
+	const CuckooSite *first = set->first;
+
+	/* what none of the filters before has: */
+	uint64		left_hashes[CUCKOO_BATCH_ROWS];
+	int			left[CUCKOO_BATCH_ROWS];
+	bool		left_found[CUCKOO_BATCH_ROWS];
+
+	Assert(n <= CUCKOO_BATCH_ROWS);
+	if (first == NULL)
+	{
+		memset(found, 0, n * sizeof(bool));
+		return;
+	}
+	if (n == 1)
+		found[0] = cuckoo_contains(first->header, first->image, hashes[0]);
+	else
+		cuckoo_contains_batch(first->header, first->image, hashes, n, found);
+	for (int i = 0; i < set->count; i++)
+	{
+		const CuckooSite *site = &set->filters[i].site;
+		int			left_count = 0;
+
+		if (site == first || site->image == NULL || site->header->items == 0)
+			continue;
+		for (int row = 0; row < n; row++)
+			if (!found[row])
+			{
+				left_hashes[left_count] = hashes[row];
+				left[left_count++] = row;
+			}
+		if (left_count == 0)
+			break;
+		cuckoo_contains_batch(site->header, site->image, left_hashes,
+							  left_count, left_found);
+		for (int j = 0; j < left_count; j++)
+			found[left[j]] = left_found[j];
+	}
+}
