@@ -27,12 +27,11 @@ ask_for_huge_pages(void *memory, Size size)
 {
 #ifdef MADV_HUGEPAGE
 	char	   *begin = (char *) TYPEALIGN(HUGE_PAGE, memory);
-	char	   *end = (char *) memory + size;
+	char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
 
 	/* advice: whatever becomes of it, the memory is usable */
 	if (size >= LARGE)
-		(void) madvise(begin, TYPEALIGN_DOWN(HUGE_PAGE, end - begin),
-					   MADV_HUGEPAGE);
+		(void) madvise(begin, end - begin, MADV_HUGEPAGE);
 #endif
 	return memory;
 }
