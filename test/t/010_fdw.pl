@@ -49,7 +49,7 @@ DECLARE
 	plan json;
 BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, TIMING OFF, SUMMARY OFF, FORMAT json) ' || query INTO plan;
-	SELECT string_agg(DISTINCT n->>'Remote SQL', '; '), 
+	SELECT string_agg(DISTINCT n->>'Remote SQL', '; '),
 		sum(((n->>'Actual Rows')::numeric + coalesce((n->>'Rows Removed by Filter')::numeric, 0)) * (n->>'Actual Loops')::numeric),
 		bool_and((n->>'Async Capable')::boolean)
 	INTO remote, rows, async
