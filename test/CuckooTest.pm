@@ -11,7 +11,7 @@ use warnings;
 use Exporter 'import';
 use Test::More;
 
-our @EXPORT = qw(start_node partial_aggregates checks report);
+our @EXPORT = qw(start_node start_standby partial_aggregates checks report);
 
 # 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
 my $new_names;
@@ -30,17 +30,35 @@ BEGIN
 	}
 }
 
+sub new_node
+{
+	my ($name) = @_;
+
+	return $new_names ? PostgreSQL::Test::Cluster->new($name) : PostgresNode::get_new_node($name);
+}
+
 # A running server, with the extension in its database postgres.
 sub start_node
 {
 	my ($name, @settings) = @_;
-	my $node = $new_names ? PostgreSQL::Test::Cluster->new($name)
-	  : PostgresNode::get_new_node($name);
+	my $node = new_node($name);
 
 	$node->init;
 	$node->append_conf('postgresql.conf', join("\n", @settings, ''));
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION cuckoo');
+	return $node;
+}
+
+# A hot standby of a server whose settings allow it.
+sub start_standby
+{
+	my ($primary, $name) = @_;
+	my $node = new_node($name);
+
+	$primary->backup($name);
+	$node->init_from_backup($primary, $name, has_streaming => 1);
+	$node->start;
 	return $node;
 }
 
