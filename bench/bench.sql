@@ -1,7 +1,7 @@
 -- SQL benchmarks, as ratios of two queries that take turns in one session.
 -- Variables: rows, of the table of URLs; large, items of the filters that are
--- probed at points; beyond, items of the largest one of the scans; figures, the
--- file that takes the ratios for bench/plot.sh.
+-- probed at points; beyond, items of the largest one of the scans; days, filters
+-- of a year; figures, the file that takes the ratios for bench/plot.sh.
 \pset pager off
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
@@ -68,6 +68,68 @@ CALL compare('build', 'cf_agg(url), every value 20 times : count(hashtextextende
 CALL compare('build', 'cf_agg(i), groups of ten : array_agg(i)',
 	'SELECT count(f) FROM (SELECT cf_agg(i) AS f FROM visits GROUP BY i / 10) s',
 	'SELECT count(f) FROM (SELECT array_agg(i) AS f FROM visits GROUP BY i / 10) s');
+
+-- ---- sets: filters of disjoint parts, against their elements ----
+
+-- Tables `name` of filters, by the capacity of all parts, and name_items of the
+-- elements.
+CREATE PROCEDURE make_parts(name text, parts int, items int, capacity bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %s_items AS SELECT generate_series(1, %s) AS i', name, parts * items);
+	EXECUTE format('CREATE TABLE %s AS SELECT (SELECT cf_agg(i, %s, 0.001) FROM generate_series(part * %3$s + 1, part * %3$s + %3$s) i) AS f
+		FROM generate_series(0, %s) part', name, capacity, items, parts - 1);
+	EXECUTE format('ALTER TABLE %s SET (parallel_workers = 2)', name);
+END $$;
+CALL make_parts('year', :days, 82000, 30000000);
+CALL make_parts('week', 7, 82000, 30000000);
+CALL make_parts('sources', 1000, 1000, 1000000);
+VACUUM (ANALYZE, FREEZE) year, year_items, week, week_items, sources, sources_items;
+SELECT name, count(*) AS filters, sum(i.items) AS items, pg_size_pretty(sum(i.bytes)) AS bytes, round(8.0 * sum(i.bytes) / sum(i.items), 1) AS bits_per_item
+FROM (SELECT 'year' AS name, f FROM year UNION ALL SELECT 'week', f FROM week UNION ALL SELECT 'sources', f FROM sources) p, cf_info(f) i
+GROUP BY name ORDER BY items DESC;
+CALL compare('sets', 'cf_union_agg of ' || :days || ' filters of 82,000 items : cf_agg(i, capacity, fpp)',
+	'SELECT cf_union_agg(f) FROM year', 'SELECT cf_agg(i, 30000000, 0.001) FROM year_items', rounds => 3);
+CALL compare('sets', 'cf_union_all_agg of the same : the same',
+	'SELECT cf_union_all_agg(f) FROM year', 'SELECT cf_agg(i, 30000000, 0.001) FROM year_items', rounds => 3);
+CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
+	'SELECT cf_union_agg(f) FROM week', 'SELECT cf_agg(i, 30000000, 0.001) FROM week_items');
+CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
+	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
+CALL compare('sets', 'cf_union_agg of ' || :days || ' filters, two workers : serial',
+	'SELECT cf_union_agg(f) FROM year', 'SELECT cf_union_agg(f) FROM year',
+	setting => 'max_parallel_workers_per_gather', value => '2', rounds => 3);
+
+-- The most memory that the session takes for a query, in bytes, beyond what it had
+-- before. Linux tells; elsewhere null.
+CREATE FUNCTION memory(what text) RETURNS bigint LANGUAGE sql AS
+	$$SELECT 1024 * substring(pg_read_file('/proc/self/status', 0, 100000) FROM what || ':\s*(\d+)')::bigint$$;
+CREATE FUNCTION peak_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint;
+BEGIN
+	IF (pg_stat_file('/proc/self/clear_refs', true)).size IS NULL THEN
+		RETURN NULL;
+	END IF;
+	-- a first time, as shared buffers that it reads count from then on
+	EXECUTE query;
+	COPY (SELECT 5) TO '/proc/self/clear_refs';
+	before := memory('VmHWM');
+	EXECUTE query;
+	RETURN memory('VmHWM') - before;
+END $$;
+SELECT query AS "peak memory", pg_size_pretty(peak) AS bytes, round(peak / (:days * 82000.0), 1) AS "an item"
+FROM (VALUES ('SELECT cf_union_agg(f) FROM year'), ('SELECT cf_agg(i, 30000000, 0.001) FROM year_items')) q (query), peak_of(query) peak;
+DROP TABLE year, year_items, week, week_items, sources, sources_items;
+
+-- two filters of a million; HyperLogLog has 2^14 registers, each of its three
+-- estimates a standard error of 0.81%
+SELECT fpp, common AS "in common", overlap AS estimate, overlap - common AS error,
+	round(sqrt(cf_count(b) * (cf_info(a)).fpp_now)::numeric) AS "at most about",
+	round(0.0081 * sqrt(2 * 1e12 + (2e6 - common) ^ 2)) AS "HyperLogLog"
+FROM unnest(ARRAY[0.01, 0.001]) fpp, unnest(ARRAY[0, 1000, 100000, 1000000]) common,
+	LATERAL (SELECT cf_agg(i, 1000000, fpp) AS a FROM generate_series(1, 1000000) i) a,
+	LATERAL (SELECT cf_agg(i, 1000000, fpp) AS b FROM generate_series(1000001 - common, 2000000 - common) i) b,
+	cf_overlap(a, b) overlap ORDER BY 1 DESC, 2;
 
 -- ---- scans ----
 

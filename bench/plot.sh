@@ -44,6 +44,7 @@ ratios()
 }
 
 ratios build 'Building: time, times that of the query after the colon (red: limit)'
+ratios sets 'Combining filters: time, times that of the query after the colon (red: limit)'
 ratios scan 'Scans: time, times that of the query after the colon (red: limit)'
 ratios probe 'Point probes of stored filters: time, times that of the slices (red: limit)'
 ratios change 'Arrays and variables: time, times that of what follows the colon (red: limit)'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Benchmarks: make bench. Prints the core's figures, then SQL's, as tables of
 # ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
-# LARGE=20000000 and BEYOND=10000000 make it shorter. SHAPES_ONLY=1 leaves all out
+# LARGE=20000000, BEYOND=10000000 and DAYS=30 make it shorter. SHAPES_ONLY=1 leaves all out
 # but the scan against a sequential one, a matter of three minutes; COMPARE_ONLY=1
 # all but the comparison with what else there is, of five.
 set -euo pipefail
@@ -52,7 +52,7 @@ build/bench_core ${ITEMS:-} | tee build/core
 echo
 echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (bench/bench.sql):"
 psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
-	-v beyond="${BEYOND:-$beyond}" -v figures=build/figures -f bench/bench.sql
+	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
 compare
 bench/plot.sh build/core build/figures bench/plots

@@ -52,9 +52,9 @@ $$;
 
 -- The n-th most popular site is visited in proportion to 1/n, and so is the
 -- n-th most popular page of a site.
-SELECT step('2,000,000 visits to pages of ' || :sites || ' sites');
+SELECT step('2,000,000 visits in a month to pages of ' || :sites || ' sites');
 CREATE TABLE visits AS
-  SELECT timestamptz '2026-01-01' + i * interval '0.2 s' AS at, page(url, n) AS url
+  SELECT timestamptz '2026-01-01' + i * interval '1.29 s' AS at, page(url, n) AS url
   FROM (SELECT i, floor(:sites ^ dice(i, 1)) AS rank, floor(1000 ^ dice(i, 2))::int AS n
         FROM generate_series(1, 2000000) i) v
     JOIN sites USING (rank);
@@ -119,6 +119,24 @@ UPDATE filters SET f = cf_add(f, :'page') WHERE name = 'blocked';
 UPDATE filters SET f = cf_delete(f, :'page') WHERE name = 'blocked';
 :look \gset deleted_
 
+-- A month from its days, without their pages; and what two days have in common.
+
+\set month_of 'cf_agg(url, 1000000, 0.001)'
+SELECT step('a filter for each day of the month: ' || :'month_of');
+CREATE TABLE days AS SELECT at::date AS day, :month_of AS f FROM visits GROUP BY 1;
+\set union 'SELECT cf_union_agg(f) FROM days'
+SELECT step(:'union');
+CREATE TABLE month AS SELECT (:union) AS f;
+SELECT time_of(:'union') AS union_ms, time_of('SELECT ' || :'month_of' || ' FROM visits') AS month_ms \gset
+SELECT count(*) FILTER (WHERE NOT cf_contains((SELECT f FROM month), url)) AS lost FROM visits \gset
+\set overlap 'SELECT cf_overlap(a.f, b.f) FROM days a, days b WHERE a.day = ''2026-01-01'' AND b.day = ''2026-01-02'''
+\set day_of 'SELECT url FROM visits WHERE at::date = date ''2026-01-01'''
+\set in_both 'SELECT count(*) FROM (' :day_of ' INTERSECT ' :day_of ' + 1) s'
+SELECT step('pages of the first day that were visited on the second');
+SELECT time_of(:'overlap') AS overlap_ms, time_of(:'in_both') AS in_both_ms \gset
+:overlap \gset
+:in_both \gset in_both_
+
 -- The report
 
 SELECT step('done');
@@ -165,4 +183,19 @@ SELECT row_of('UPDATE filters SET ...', 'cf_contains');
 SELECT row_of('before', :'before_cf_contains');
 SELECT row_of('f = cf_add(f, url)', :'added_cf_contains');
 SELECT row_of('f = cf_delete(f, url)', :'deleted_cf_contains');
+\echo
+SELECT row_of('A filter of the month''s pages', 'time', 'missed');
+SELECT row_of('the days'' filters, cf_union_agg(f)', n(:union_ms) || ' ms', n(:lost));
+SELECT row_of('all visits, cf_agg(url, ...)', n(:month_ms) || ' ms', '');
+SELECT format(E'  %s days have filters of %s kB in all, the month one of %s kB. All are made for\n'
+  '  the capacity of the month, so they can be combined without their pages.',
+  count(*), n(sum((cf_info(f)).bytes) / 1000), n((SELECT (cf_info(f)).bytes FROM month) / 1000)) FROM days;
+\echo
+SELECT row_of('Pages of both the 1st and the 2nd', 'time', 'found');
+SELECT row_of('cf_overlap(a.f, b.f)', n(:overlap_ms) || ' ms', n(:cf_overlap));
+SELECT row_of('INTERSECT of the visits', n(:in_both_ms) || ' ms', n(:in_both_count));
+SELECT format(E'  The estimate is off by %s. Its standard error is at most %s; the filters held\n'
+  '  %s and %s pages.', abs(:cf_overlap - :in_both_count),
+  greatest(1, round(sqrt(cf_count(b.f) * (cf_info(a.f)).fpp_now)::numeric)), n(cf_count(a.f)), n(cf_count(b.f)))
+  FROM days a, days b WHERE a.day = '2026-01-01' AND b.day = '2026-01-02';
 \echo

@@ -118,8 +118,8 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 
 	for (int percent = 1;; percent *= 2)
 	{
-		slots = cuckoo_alloc(CurrentMemoryContext,
-							 cuckoo_build_slots(h) * sizeof(uint32));
+		slots = MemoryContextAllocHuge(CurrentMemoryContext,
+									   cuckoo_build_slots(h) * sizeof(uint32));
 		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
 			break;
 		pfree(slots);
@@ -144,9 +144,9 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 static struct varlena *
 sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	Size		size = n * sizeof(uint64);
-	uint64	   *keys = cuckoo_alloc(CurrentMemoryContext, size);
-	uint64	   *scratch = cuckoo_alloc(CurrentMemoryContext, size);
+	Size		size = Max(n, 1) * sizeof(uint64);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
 
 	if (n > 0)
 		memcpy(keys, hashes, n * sizeof(uint64));

@@ -204,7 +204,8 @@ expanded_sort(CuckooExpandedState *state)
 
 	if (n == 0)
 		return;
-	scratch = cuckoo_alloc(state->hdr.eoh_context, n * sizeof(uint64));
+	scratch = MemoryContextAllocHuge(state->hdr.eoh_context,
+									 n * sizeof(uint64));
 	sort_hashes(tail, n, scratch);
 
 	/* without repetitions, and to where the merge may read it from */
@@ -231,8 +232,8 @@ expanded_reserve(CuckooExpandedState *state, Size n)
 		cuckoo_error(status);
 	if (state->room < state->count + n)
 	{
-		state->hashes = cuckoo_realloc(state->hashes,
-									   (state->count + n) * sizeof(uint64));
+		state->hashes = repalloc_huge(state->hashes,
+									  (state->count + n) * sizeof(uint64));
 		state->room = state->count + n;
 	}
 }
@@ -296,7 +297,8 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 	EOH_init_header(&state->hdr, &cuckoo_state_methods, context);
 	cuckoo_flat_read_params(flat, &state->params);
 	state->room = Max(room, cuckoo_flat_count(flat));
-	state->hashes = cuckoo_alloc(context, state->room * sizeof(uint64));
+	state->hashes = MemoryContextAllocHuge(context,
+										   state->room * sizeof(uint64));
 	expanded_merge(state, cuckoo_flat_hash(flat, 0), cuckoo_flat_count(flat));
 	return state;
 }

@@ -256,53 +256,116 @@ cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
 }
 
 /*
- * Is there an empty slot?  Empty slots sort first, so slot 0 tells: its lane is
- * zero, and the code below it is one that begins with a zero nibble.
+ * How full is the bucket that begins in this word?  Under CUCKOO_CODES_ZERO if
+ * it has room, and mostly the less the emptier it is.
+ *
+ * Empty slots sort first.  So if there is one, the lane of slot 0 is zero, and
+ * the code below it one of those whose first nibble is zero.  The more of them,
+ * the smaller the code, unless fingerprints have a nibble of zero too.  The
+ * lowest two bits are clear: callers put the number of a slot there.
  */
-static inline bool
-cuckoo_bucket_has_room(CuckooBits b, int f)
+static CUCKOO_INLINE uint64_t
+cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
 {
-	return (b.lo & cuckoo_low_mask(CUCKOO_CODE_BITS + f - 4)) <
-		CUCKOO_CODES_ZERO;
+	return word & ((h->lane_size << CUCKOO_CODE_BITS) - 4);
 }
 
 /* The code of four nibbles in ascending order. */
 static inline uint32_t
 cuckoo_code(uint32_t nibbles)
 {
-	return (uint32_t) (cuckoo_tables.code_terms[0][nibbles & 15] -
-					   cuckoo_tables.code_terms[1][nibbles >> 4 & 15] -
-					   cuckoo_tables.code_terms[2][nibbles >> 8 & 15] -
-					   cuckoo_tables.code_terms[3][nibbles >> 12]);
+	return (uint32_t) (cuckoo_tables.lower_codes[nibbles & 0xff] -
+					   cuckoo_tables.upper_codes[nibbles >> 8]);
+}
+
+/* What is compared with all slots of a narrow bucket at once. */
+typedef struct CuckooEntry
+{
+	uint64_t	lanes;			/* its lane in every lane position */
+	uint32_t	nibbles;		/* its low nibble in every nibble position */
+}			CuckooEntry;
+
+static inline CuckooEntry
+cuckoo_entry(uint32_t fp, const CuckooHeader *h)
+{
+	CuckooEntry e = {h->lane_ones * (fp >> 4), (fp & 15) * 0x1111};
+
+	return e;
 }
 
 /*
- * The XOR difference that adds a fingerprint to a narrow bucket with room.  The
- * i slots after the empty slot 0 that sort before the fingerprint move down by
- * one.
+ * Puts an entry into a narrow bucket whose slot 0 is empty, given its lanes,
+ * with zeros for the code, and its nibbles.  The slots that sort before the
+ * entry, 0 to i, move down by one.
+ *
+ * These are found by subtraction, all at once: a lane smaller than the entry's
+ * borrows one from its nibble, and the nibble, if it is smaller then, from the
+ * bit above it.
  */
-static inline uint64_t
-cuckoo_narrow_add(uint64_t bucket, uint32_t fp, int f)
+static CUCKOO_INLINE uint64_t
+cuckoo_narrow_merge(uint64_t lanes, uint32_t nibbles, CuckooEntry e,
+					const CuckooHeader *h)
 {
-	int			lane = f - 4;
-	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
+	int			lane = h->bits - 4;
+	uint64_t	smaller = (lanes | h->lane_tops) - (e.lanes & h->lane_rest);
+	uint32_t	borrow,
+				before,
+				slots;
+	uint64_t	mask,
+				moved;
+
+	/* the top bit of each smaller lane; then a one for each of slots 1 to 3 */
+	smaller = ((e.lanes & ~lanes) | ~((e.lanes ^ lanes) | smaller)) &
+		h->lane_tops;
+	borrow = (cuckoo_narrow_slots(smaller, h->lane_gather) & 14) * 0x249 &
+		0x1110;
+
+	/* the top bit of each nibble of slots 1 to i */
+	before = (nibbles | 0x8888) - ((e.nibbles & 0x7777) + borrow);
+	before = ((e.nibbles & ~nibbles) | ~((e.nibbles ^ nibbles) | before)) &
+		0x8880;
+
+	/* the lowest bit of those of slots 0 to i; all their bits; i + 1 */
+	slots = before >> 3 | 1;
+	before = slots * 15;
+	slots = slots * UINT32_C(0x11110000) >> 28;
+	nibbles = (nibbles & ~before) | (nibbles & before) >> 4 |
+		(e.nibbles & (before ^ before >> 4));
+
+	/* the same with lanes; they may end where the word does */
+	mask = (UINT64_C(2) << (CUCKOO_CODE_BITS - 1 + (int) slots * lane)) - 1 -
+		CUCKOO_CODE_MASK;
+	moved = lanes & mask;
+	return lanes ^ moved ^ moved >> lane ^ (e.lanes & (mask ^ mask >> lane)) ^
+		cuckoo_code(nibbles);
+}
+
+/*
+ * What is to be changed, by XOR, to add an entry to a narrow bucket that has
+ * room.
+ */
+static CUCKOO_INLINE uint64_t
+cuckoo_narrow_add(uint64_t bucket, CuckooEntry e, const CuckooHeader *h)
+{
+	return bucket ^
+		cuckoo_narrow_merge(bucket & ~(uint64_t) CUCKOO_CODE_MASK,
+							cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK],
+							e, h);
+}
+
+/* The same to put it in the place of slot i; those before move up by one. */
+static CUCKOO_INLINE uint64_t
+cuckoo_narrow_replace(uint64_t bucket, int i, CuckooEntry e,
+					  const CuckooHeader *h)
+{
+	int			lane = h->bits - 4;
+	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
 	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
-	uint64_t	lanes = bucket >> CUCKOO_CODE_BITS;
-	uint32_t	rank = (fp & 15) << lane | fp >> 4;
-	uint64_t	moved;
-	uint32_t	below;
-	int			i = 0;
 
-	for (int k = 1; k < CUCKOO_SLOTS; k++)
-		i += ((nibbles >> 4 * k & 15) << lane |
-			  ((uint32_t) (lanes >> k * lane) & mask)) < rank;
-
-	below = (UINT32_C(16) << 4 * i) - 1;
-	nibbles = (nibbles & ~below) | (nibbles & below) >> 4 | (fp & 15) << 4 * i;
-	moved = lanes & cuckoo_low_mask((i + 1) * lane);
-	return (bucket & CUCKOO_CODE_MASK) ^ cuckoo_code(nibbles) ^
-		(moved ^ moved >> lane ^ (uint64_t) (fp >> 4) << i * lane)
-		<< CUCKOO_CODE_BITS;
+	lanes ^= (lanes ^ lanes << lane) &
+		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
+	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
+	return bucket ^ cuckoo_narrow_merge(lanes, nibbles, e, h);
 }
 
 /*
@@ -363,10 +426,8 @@ cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 
 	lower = (uint64_t) (r[1] & mask) << lane | (r[0] & mask);
 	upper = (uint64_t) (r[3] & mask) << lane | (r[2] & mask);
-	b.lo = (uint64_t) (cuckoo_tables.code_terms[0][r[0] >> 28] -
-					   cuckoo_tables.code_terms[1][r[1] >> 28] -
-					   cuckoo_tables.code_terms[2][r[2] >> 28] -
-					   cuckoo_tables.code_terms[3][r[3] >> 28]);
+	b.lo = cuckoo_code(r[0] >> 28 | (r[1] >> 24 & 0xf0) |
+					   (r[2] >> 20 & 0xf00) | (r[3] >> 16 & 0xf000));
 	b.lo |= lower << CUCKOO_CODE_BITS;
 	b.hi = lower >> (64 - CUCKOO_CODE_BITS);
 	if (CUCKOO_CODE_BITS + 2 * lane < 64)

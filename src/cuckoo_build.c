@@ -65,7 +65,8 @@ place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return cuckoo_evict(table, pair.fp, pair.pos1, hash);
+			return cuckoo_evict(table, pair.fp, (uint32_t) pair.pos1,
+								(uint32_t) pair.pos2, hash);
 		bucket1[used1] = pair.fp;
 	}
 	else

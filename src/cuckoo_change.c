@@ -12,24 +12,112 @@
 #include "cuckoo_match.h"
 #include "cuckoo_table.h"
 
-CuckooStatus
-cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+/* The end of an insert: counts the copy placed, or says why there is none. */
+static CUCKOO_INLINE CuckooStatus
+inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
-	CuckooPair	pair = cuckoo_pair(h, hash);
-
-	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
-		return CUCKOO_UNCHANGED;
-	if (cuckoo_place(&table, pair.fp, (uint32_t) pair.pos1,
-					 (uint32_t) pair.pos2, hash) != CUCKOO_OK)
+	if (status != CUCKOO_OK)
 	{
 		if (cuckoo_is_crafted(h, h->items))
 			return CUCKOO_CRAFTED;
 		return h->bits > CUCKOO_CORE_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
 	}
 	h->items++;
-	cuckoo_header_write(h, image);
+	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
+}
+
+/* Into wide buckets, and right in all. */
+static CUCKOO_NOINLINE CuckooStatus
+insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
+		return CUCKOO_UNCHANGED;
+	return inserted(h, image, cuckoo_place(&table, pair.fp,
+										   (uint32_t) pair.pos1,
+										   (uint32_t) pair.pos2, hash));
+}
+
+/* Where both buckets are full and have no copy. */
+static CUCKOO_NOINLINE CuckooStatus
+insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	return inserted(h, image, cuckoo_evict(&table, pair.fp,
+										   (uint32_t) pair.pos1,
+										   (uint32_t) pair.pos2, hash));
+}
+
+/*
+ * As in lookups, narrow buckets have a path of their own, without a branch on
+ * which bucket or slot it is.  It is taken when no lane agrees, so there is no
+ * copy, and does what cuckoo_place() would.
+ */
+static CUCKOO_INLINE CuckooStatus
+insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
+			  bool grown, bool whole)
+{
+	CuckooPair	pair = cuckoo_positions(h, hash, grown);
+	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
+	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
+	uint64_t	bucket2 = cuckoo_narrow_bucket(image, place2, whole);
+	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
+	uint64_t	fullness2 = cuckoo_bucket_fullness(bucket2, h);
+	uint64_t	least = fullness1 < fullness2 ? fullness1 : fullness2;
+	bool		first;
+	CuckooEntry e = {cuckoo_narrow_lanes(h, hash, grown),
+	cuckoo_tables.core_nibbles[hash & 0xff]};
+	uint64_t	place;
+	uint64_t	change;
+	uint8_t    *p;
+
+	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
+											  h).any != 0))
+		return insert_wide(h, image, hash, max_copies);
+	if (least >= CUCKOO_CODES_ZERO)
+		return insert_evict(h, image, hash);
+
+	/* a toss-up; found anew, as compilers would branch on it above */
+	first = cuckoo_opaque(fullness1) <= fullness2;
+	place = cuckoo_select(first, place1, place2);
+	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
+	p = image + cuckoo_narrow_byte(place, whole);
+	cuckoo_store64(p, cuckoo_load64(p) ^
+				   change << cuckoo_narrow_shift(place, whole));
+	return inserted(h, image, CUCKOO_OK);
+}
+
+#define INSERT(name, grown, whole) \
+static CUCKOO_NOINLINE CuckooStatus \
+insert_##name(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies) \
+{ \
+	return insert_narrow(h, image, hash, max_copies, grown, whole); \
+}
+
+CUCKOO_NARROW_KINDS(INSERT)
+
+static CuckooStatus (*const insert_of[CUCKOO_KINDS]) (CuckooHeader *h,
+													  uint8_t *image,
+													  uint64_t hash,
+													  int max_copies) =
+{
+	[CUCKOO_WHOLE] = insert_whole,
+		[CUCKOO_WHOLE_GROWN] = insert_whole_grown,
+		[CUCKOO_SHARED] = insert_shared,
+		[CUCKOO_SHARED_GROWN] = insert_shared_grown,
+		[CUCKOO_WIDE] = insert_wide
+};
+
+CuckooStatus
+cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+{
+	return insert_of[h->kind] (h, image, hash, max_copies);
 }
 
 /* From wide buckets, and right in all. */

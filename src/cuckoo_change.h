@@ -31,7 +31,8 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 }
 
 /*
- * Adds one copy, unless the filter holds `max_copies` (1 or 2) already.
+ * Adds one copy, unless the filter holds `max_copies` (1 or 2) already.  Of the
+ * header in the image only the number of items is written.
  *
  * Returns CUCKOO_OK or CUCKOO_UNCHANGED or, with nothing changed:
  *	CUCKOO_FULL			the filter should grow

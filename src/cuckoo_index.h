@@ -118,26 +118,36 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	return pair;
 }
 
-static inline uint32_t
+/*
+ * The code selects here too.  It does so by a mask, because compilers make a
+ * branch of cuckoo_select() if that leaves one of the two uncomputed.
+ */
+static CUCKOO_INLINE uint32_t
 cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	segment;
-	uint32_t	j;
+	uint32_t	mask = (uint32_t)
+		cuckoo_opaque(0 - (uint64_t) cuckoo_is_reflection(move));
+	uint32_t	stepped = pos ^ (uint32_t) move;
+	uint32_t	reflected;
 
 	/* m0 is a multiple of the window and d is smaller: no division needed */
-	if (!cuckoo_is_reflection(move))
-		return pos ^ cuckoo_near_step(move);
 	if (h->level == 0)
-		return cuckoo_reflected(h, move, pos);
-	segment = cuckoo_scale(h->base_inverse, pos);	/* pos / m0 */
-	j = pos - segment * h->base;
-	return (segment ^ (cuckoo_far_segment(move) & h->level_mask)) * h->base +
-		cuckoo_reflected(h, move, j);
+		reflected = cuckoo_reflected(h, move, pos);
+	else
+	{
+		/* pos / m0 */
+		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
+		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
+
+		reflected = (segment ^ p) * h->base +
+			cuckoo_reflected(h, move, pos - segment * h->base);
+	}
+	return stepped ^ ((stepped ^ reflected) & mask);
 }
 
 /* The other position of a stored fingerprint (core not 0) at `pos`. */
-static inline uint32_t
+static CUCKOO_INLINE uint32_t
 cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	uint32_t	other = cuckoo_partner(h, pos, fp);

@@ -226,7 +226,7 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 /*
  * Steps through two runs: takes the lesser of the two keys in front, or both if
  * they are equal.  Which one that is is a toss-up, so there is no branch on it.
- * `how` is a constant.
+ * `how` is a constant; an intersection is only counted if `out` is NULL.
  */
 static CUCKOO_INLINE uint64_t
 merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
@@ -243,7 +243,8 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 
 		if (step % PAUSE_EVERY == 0)
 			cuckoo_check_interrupts();
-		out[n] = x < y ? x : y;
+		if (out != NULL)
+			out[n] = x < y ? x : y;
 		i += x <= y;
 		if (how == CUCKOO_MERGE_SUM)
 		{
@@ -297,22 +298,7 @@ uint64_t
 cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
 				   uint64_t b_count)
 {
-	uint64_t	i = 0;
-	uint64_t	j = 0;
-	uint64_t	n = 0;
-
-	for (uint64_t step = 0; i < a_count && j < b_count; step++)
-	{
-		uint64_t	x = a[i];
-		uint64_t	y = b[j];
-
-		if (step % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
-		i += x <= y;
-		j += y <= x;
-		n += x == y;
-	}
-	return n;
+	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, NULL);
 }
 
 /*

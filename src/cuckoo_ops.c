@@ -183,7 +183,9 @@ change_add(Change *change, uint64 hash, int max_copies)
 	struct varlena *filter;
 	CuckooStatus status;
 
-	if (cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
+	/* what has to be copied is copied when there is a change */
+	if (change->expanded == NULL &&
+		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;
 	h.family = change->hasher->family;
 	h.tag = change->hasher->tag;
@@ -193,6 +195,8 @@ change_add(Change *change, uint64 hash, int max_copies)
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
 	{
+		if (status == CUCKOO_UNCHANGED)
+			return false;
 		if (status == CUCKOO_FULL)
 			filter = grow_filter(change->expanded, &h, filter, &status);
 		if (status != CUCKOO_OK)
@@ -207,6 +211,8 @@ change_add(Change *change, uint64 hash, int max_copies)
 		pfree(change->expanded->flat);
 		change->expanded->flat = filter;
 	}
+	if (h.family != change->header.family)
+		cuckoo_header_write(&h, cuckoo_image(filter));
 	change->filter = filter;
 	change->header = h;
 	return true;

@@ -64,12 +64,6 @@ extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
-/* ---- cuckoo_memory.c ---- */
-
-/* Working memory of any size, to be freed with pfree(). */
-extern void *cuckoo_alloc(MemoryContext context, Size size);
-extern void *cuckoo_realloc(void *memory, Size size);
-
 /* ---- cuckoo_io.c ---- */
 
 /* By which cuckoo_plan.c recognises the type. */

@@ -68,7 +68,8 @@ typedef struct SetState
 static uint64 *
 new_keys(Size n)
 {
-	return cuckoo_alloc(CurrentMemoryContext, n * sizeof(uint64));
+	return MemoryContextAllocHuge(CurrentMemoryContext,
+								  Max(n, 1) * sizeof(uint64));
 }
 
 /* The keys of a filter, whose header this is. */
@@ -98,7 +99,7 @@ merge_runs(CuckooMerge how, Run a, Run b)
 	pfree(b.keys);
 	/* what was in both left room */
 	if (run.count < (a.count + b.count) / 8 * 7)
-		run.keys = cuckoo_realloc(run.keys, run.count * sizeof(uint64));
+		run.keys = repalloc_huge(run.keys, Max(run.count, 1) * sizeof(uint64));
 	return run;
 }
 
@@ -122,8 +123,8 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 			keys = ordered;
 			ordered_for = h->level;
 		}
-		slots = cuckoo_alloc(CurrentMemoryContext,
-							 cuckoo_build_slots(h) * sizeof(uint32));
+		slots = MemoryContextAllocHuge(CurrentMemoryContext,
+									   cuckoo_build_slots(h) * sizeof(uint32));
 		if (cuckoo_build(h, keys, n, slots) != CUCKOO_OK)
 		{
 			pfree(slots);

@@ -50,49 +50,25 @@ cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
 }
 
-static CUCKOO_INLINE bool
-cuckoo_table_has_room(const CuckooTable *t, uint32_t pos)
-{
-	int			f = t->header->bits;
-
-	if (t->slots)
-		return t->slots[(size_t) pos * CUCKOO_SLOTS + CUCKOO_SLOTS - 1] == 0;
-	return cuckoo_bucket_has_room(cuckoo_bucket_load(t->buckets, pos, f), f);
-}
-
 /* Replaces `from` by `to` in the first slot of a bucket that holds it. */
 extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t pos, uint32_t from,
 												 uint32_t to);
 
-/* Adds a fingerprint to a bucket that has room. */
-extern CUCKOO_INTERNAL void cuckoo_table_add(const CuckooTable *t,
-											 uint32_t pos, uint32_t fp);
-
-/*
- * Makes room for `fp` in the full bucket `pos` by a walk of evictions, and puts
- * it there.  `random` seeds the choice of victims.  Returns CUCKOO_OK, or
- * CUCKOO_FULL with the table as it was.
- */
-extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *table,
+/* Puts `fp` into the emptier of its two buckets, or evicts as below. */
+extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
+												 uint32_t other,
 												 uint64_t random);
 
 /*
- * Puts `fp` into the bucket `pos` or into the bucket `other`.  If both are
- * full, evicts a fingerprint from `pos`.  Returns the same as cuckoo_evict().
+ * Makes room for `fp` in one of its two buckets, which are full, by a walk of
+ * evictions and puts it there.  `random` seeds the choice of victims.
+ * CUCKOO_OK, or CUCKOO_FULL with the table as it was.
  */
-static CUCKOO_INLINE CuckooStatus
-cuckoo_place(const CuckooTable *table, uint32_t fp, uint32_t pos,
-			 uint32_t other, uint64_t random)
-{
-	if (cuckoo_table_has_room(table, pos))
-		cuckoo_table_add(table, pos, fp);
-	else if (cuckoo_table_has_room(table, other))
-		cuckoo_table_add(table, other, fp);
-	else
-		return cuckoo_evict(table, fp, pos, random);
-	return CUCKOO_OK;
-}
+extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
+												 uint32_t fp, uint32_t pos,
+												 uint32_t other,
+												 uint64_t random);
 
 #endif							/* CUCKOO_TABLE_H */

@@ -105,17 +105,18 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
- * The combinatorial number system gives the number of quadruples after a
- * quadruple a <= b <= c <= d.  It is C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2)
- * + (15 - d), and the code is 3875 minus this number.
- *
- * code_terms has the terms, and its first term includes the 3875.  zero_codes
- * has the codes for a = 0.  They mean nothing if the nibbles are not in order.
+ * A quadruple a <= b <= c <= d has as many others after it as the
+ * combinatorial number system says of its complement: C(18 - a, 4) +
+ * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that:
+ * LOWER(a | b << 4) - UPPER(c | d << 4).  ZERO_CODE is that for a = 0, which
+ * means nothing where the nibbles are not in order.
  */
-#define ZERO_CODE(n) \
-	(uint16_t) (815 - (17 - (n) % 16) * (16 - (n) % 16) * (15 - (n) % 16) / 6 \
-				- (16 - (n) / 16 % 16) * (15 - (n) / 16 % 16) / 2 \
-				- (15 - (n) / 256))
+#define LOWER(n) \
+	(3875 - (18 - (n) % 16) * (17 - (n) % 16) * (16 - (n) % 16) * \
+	 (15 - (n) % 16) / 24 - \
+	 (17 - (n) / 16) * (16 - (n) / 16) * (15 - (n) / 16) / 6)
+#define UPPER(n) ((16 - (n) % 16) * (15 - (n) % 16) / 2 + 15 - (n) / 16)
+#define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
 
 const CuckooTables cuckoo_tables = {
 	.nibbles = {QUADRUPLES},
@@ -124,14 +125,9 @@ const CuckooTables cuckoo_tables = {
 		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
 		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff
 	},
-	.up_to_slot = {0, 0xf, 0xff, 0, 0xfff, 0, 0, 0, 0xffff},
-	.code_terms = {
-		{815, 1495, 2055, 2510, 2874, 3160, 3380, 3545,
-		3665, 3749, 3805, 3840, 3860, 3870, 3874, 3875},
-		{680, 560, 455, 364, 286, 220, 165, 120, 84, 56, 35, 20, 10, 4, 1, 0},
-		{120, 105, 91, 78, 66, 55, 45, 36, 28, 21, 15, 10, 6, 3, 1, 0},
-		{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
-	},
+	.up_to_slot = {[1] = 0xf,[2] = 0xff,[4] = 0xfff,[8] = 0xffff},
+	.lower_codes = {ROW256(LOWER, 0x)},
+	.upper_codes = {ROW256(UPPER, 0x)},
 	.zero_codes = {
 		ROW256(ZERO_CODE, 0x0), ROW256(ZERO_CODE, 0x1), ROW256(ZERO_CODE, 0x2),
 		ROW256(ZERO_CODE, 0x3), ROW256(ZERO_CODE, 0x4), ROW256(ZERO_CODE, 0x5),

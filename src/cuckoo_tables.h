@@ -26,7 +26,8 @@ typedef struct CuckooTables
 	uint16_t	core_nibbles[256];	/* a core's low nibble, four times */
 	uint16_t	slot_nibbles[16];	/* nibble i is 0xf if bit i is set */
 	uint16_t	up_to_slot[9];	/* by 2^i: the nibbles up to slot i */
-	uint16_t	code_terms[4][16];	/* terms of a code, by slot and nibble */
+	uint16_t	lower_codes[256];	/* of nibbles 0 and 1: a code is these */
+	uint16_t	upper_codes[256];	/* less those of nibbles 2 and 3 */
 	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
 } CuckooTables;
 

@@ -17,7 +17,8 @@
  *
  * The functions of the aggregate are called through an FmgrInfo that is new
  * for every row: without a call expression, and without the memory in fn_extra.
- * States are copied and freed by the rules of nodeAgg.c.
+ * States are copied and freed by the rules of nodeAgg.c.  Its rules for strict
+ * functions hold as well.
  *
  *	test_errors(filter, element, function oid)
  *		How many of three calls function(filter, element) through one FmgrInfo
@@ -136,10 +137,16 @@ static void
 advance(FunctionCallInfo fcinfo, Box *box, Oid function, int nargs,
 		NullableDatum *args)
 {
+	bool		strict = func_strict(function);
 	NullableDatum new;
 
+	for (int i = 1; strict && i < nargs; i++)
+		if (args[i].isnull)
+			return;
 	args[0] = box->value;
-	new = call(fcinfo, function, nargs, args);
+	/* the first value becomes the state */
+	new = strict && box->value.isnull ? args[1] :
+		call(fcinfo, function, nargs, args);
 	if (!box->byval &&
 		DatumGetPointer(new.value) != DatumGetPointer(box->value.value))
 	{
@@ -235,7 +242,7 @@ test_combine_agg_ffunc(PG_FUNCTION_ARGS)
 	Box		   *box = (Box *) PG_GETARG_POINTER(0);
 	NullableDatum result;
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(0) || (box->value.isnull && func_strict(box->finalfn)))
 		PG_RETURN_NULL();
 	result = call(fcinfo, box->finalfn, 1, &box->value);
 	fcinfo->isnull = result.isnull;

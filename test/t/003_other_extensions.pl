@@ -4,7 +4,7 @@
 # that names it: with an FmgrInfo that knows no expression and forgets fn_extra,
 # and with states that travel as text. The result must be the same filter. Also:
 # states in tables and in direct calls are never changed, and what is no state
-# is refused.
+# is refused. The same holds for the aggregates over filters and over states.
 #
 # postgres_fdw has a remote server compute what the extension's functions give,
 # and reads it as text.
@@ -43,7 +43,7 @@ INSERT INTO many SELECT 1, i % 80 FROM generate_series(1, 500) i;
 INSERT INTO many SELECT 2, (i::bigint * 7919 % 300007)::int FROM generate_series(1, 600000) i;
 
 -- the filter by partial states, combined in both orders, and the plain one
-CREATE FUNCTION same(argtypes text, args text, source regclass) RETURNS boolean
+CREATE FUNCTION same(argtypes text, args text, source regclass, aggregate text DEFAULT 'cf_agg') RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
 	same boolean;
@@ -57,11 +57,11 @@ BEGIN
 				test_combine_agg(%1$L::regprocedure, state, NULL::cuckoofilter ORDER BY part) AS a,
 				test_combine_agg(%1$L::regprocedure, state, NULL::cuckoofilter ORDER BY part DESC) AS b
 			FROM partial
-		), plain AS (SELECT cf_agg(%3$s) AS filter FROM %4$s)
+		), plain AS (SELECT %5$s(%3$s) AS filter FROM %4$s)
 		SELECT states = 2 AND cf_count(filter) > 100 AND a::bytea = filter::bytea AND b::bytea = filter::bytea
 		FROM combined, plain',
-		'cf_agg(' || argtypes || ')', CASE WHEN argtypes LIKE '%,%' THEN 'ROW(' || args || ')' ELSE args END,
-		args, source)
+		aggregate || '(' || argtypes || ')', CASE WHEN argtypes LIKE '%,%' THEN 'ROW(' || args || ')' ELSE args END,
+		args, source, aggregate)
 		INTO same;
 	RETURN same;
 END $$;
@@ -220,6 +220,42 @@ FROM (SELECT s::text AS a, encode(set_byte(decode(s::text, 'base64'), 6, (get_by
 SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
 SQL
 
+# Filters and states in tables, each value in two of them
+checks($node, 'postgres', <<'SQL');
+CREATE FUNCTION parted(source regclass) RETURNS TABLE (part int, f cuckoofilter, s cuckoostate) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('SELECT part, cf_agg(v, 1000000, 0.001), cf_state_agg(v)
+		FROM %s JOIN generate_series(0, 6) AS day ON v %% 7 IN (day, (day + 1) %% 7) GROUP BY part, day
+		UNION ALL SELECT part, NULL, NULL FROM generate_series(1, 2) AS part', source);
+END $$;
+CREATE TABLE few_parted AS SELECT * FROM parted('few');
+CREATE TABLE many_parted AS SELECT * FROM parted('many');
+CREATE TABLE many_before AS SELECT md5(f::text) AS f, md5(s::text) AS s FROM many_parted;
+SELECT aggregate || ' over ' || source || ' by partial states', same(type, argument, source::regclass, aggregate)
+FROM (VALUES ('cf_union_agg', 'cuckoofilter', 'f'), ('cf_union_all_agg', 'cuckoofilter', 'f'), ('cf_merge_agg', 'cuckoostate', 's')) a(aggregate, type, argument),
+	unnest(ARRAY['few_parted', 'many_parted']) source;
+SELECT 'combined elsewhere they are what cf_agg gives', u = a
+FROM (SELECT test_combine_agg('cf_union_agg(cuckoofilter)'::regprocedure, f::text::cstring, NULL::cuckoofilter) AS u FROM few_parted) p,
+	(SELECT cf_agg(v, 1000000, 0.001) AS a FROM few) q;
+SELECT 'the same of many', m = a AND cf_count(s) > cf_count(u) * 1.9 AND lost = 0
+FROM (SELECT test_combine_agg('cf_union_agg(cuckoofilter)'::regprocedure, f::text::cstring, NULL::cuckoofilter) AS u,
+	test_combine_agg('cf_union_all_agg(cuckoofilter)'::regprocedure, f::text::cstring, NULL::cuckoofilter) AS s,
+	test_combine_agg('cf_merge_agg(cuckoostate)'::regprocedure, s::text::cstring, NULL::cuckoofilter) AS m FROM many_parted) p,
+	LATERAL (SELECT cf_agg(v) AS a, count(*) FILTER (WHERE NOT (cf_contains(u, v) AND cf_contains(s, v))) AS lost FROM many) q;
+SELECT aggregate || ' of nothing but nulls', (SELECT test_partial_agg(format('%s(%s)', aggregate, pg_typeof(w))::regprocedure, w) IS NULL FROM (SELECT v UNION ALL SELECT v) n(w))
+	AND (SELECT test_combine_agg(format('%s(%s)', aggregate, pg_typeof(v))::regprocedure, nullif(i, i)::text::cstring, NULL::cuckoofilter) IS NULL FROM generate_series(1, 2) i)
+FROM (VALUES ('cf_union_agg', NULL::cuckoofilter), ('cf_union_all_agg', NULL)) a(aggregate, v);
+SELECT 'cf_merge_agg of nothing but nulls', (SELECT test_partial_agg('cf_merge_agg(cuckoostate)'::regprocedure, v) IS NULL FROM unnest(ARRAY[NULL, NULL]::cuckoostate[]) v)
+	AND (SELECT test_combine_agg('cf_merge_agg(cuckoostate)'::regprocedure, NULL::cstring, NULL::cuckoofilter) IS NULL FROM generate_series(1, 2));
+SELECT 'what does not combine is an error, also elsewhere', string_agg(left(error_of(format('SELECT test_combine_agg(%L::regprocedure, s::cstring, NULL::cuckoofilter)
+	FROM unnest(ARRAY[%s, %s]::text[]) s', aggregate, a, b)), 5), ' ' ORDER BY n) = '22023 22023 42804 42804'
+FROM (VALUES (1, 'cf_union_agg(cuckoofilter)', 'cf_new(1000)', 'cf_new()'), (2, 'cf_union_all_agg(cuckoofilter)', 'cf_new()', 'cf_new(seed => 1)'),
+	(3, 'cf_union_agg(cuckoofilter)', 'cf_add(cf_new(), 1)', 'cf_add(cf_new(), ''a''::text)'),
+	(4, 'cf_merge_agg(cuckoostate)', '(SELECT cf_state_agg(1))', '(SELECT cf_state_agg(''a''::text))')) v(n, aggregate, a, b);
+SELECT 'stored filters and states are as before', count(*) = 14
+FROM (SELECT md5(f::text) AS f, md5(s::text) AS s FROM many_parted INTERSECT SELECT * FROM many_before WHERE f IS NOT NULL) p;
+SQL
+
 # Texts and bytes that are no state
 checks($node, 'postgres', <<'SQL');
 CREATE TABLE sink (s cuckoostate);
@@ -298,6 +334,11 @@ SELECT 'a sound filter, and an element of another family', test_errors(f, 1, c.o
 FROM filters, (SELECT 'cf_contains'::regproc::oid) c(oid) WHERE id = 1;
 SELECT 'corrupt filter in ' || form, test_errors(f, 1, 'cf_contains'::regproc) = 3
 FROM filters JOIN (VALUES (2, 'many chunks'), (3, 'few chunks'), (4, 'compressed form')) v(id, form) USING (id);
+SELECT 'corrupt filter in an aggregate', bool_and(error_of(format('SELECT %s(f) FROM filters WHERE id IN (1, 2)', aggregate)) LIKE 'XX001 corrupt cuckoofilter: %')
+FROM unnest(ARRAY['cf_union_agg', 'cf_union_all_agg']) aggregate;
+SELECT 'fewer or more items than the header says', count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM (SELECT f, corrupt(set_byte(f::bytea, 16, (get_byte(f::bytea, 16) + %s) %% 256), '''') AS g
+	FROM filters WHERE id = 1) s', call, more)) LIKE 'XX001 corrupt cuckoofilter: %')
+FROM unnest(ARRAY['cf_union(f, g)', 'cf_intersect(g, f)', 'cf_overlap(f, g)', 'cf_compact(g)']) call, unnest(ARRAY[1, 255]) more;
 SELECT 'corrupt filter in memory', test_errors(corrupt(set_byte(cf_new()::bytea, 2, 9), ''), 1, 'cf_contains'::regproc) = 3;
 SQL
 

@@ -140,6 +140,32 @@ check_lane_hits(const CuckooHeader *h, const CuckooBits buckets[2], uint32_t fp)
 	}
 }
 
+/* Room, and no more fullness than so many empty slots allow. */
+static void
+check_fullness(const CuckooHeader *h, CuckooBits b, const uint32_t slots[4])
+{
+	static const uint64_t most[5] = {UINT64_MAX, 815, 135, 15, 0};
+	uint64_t	fullness = cuckoo_bucket_fullness(b.lo, h);
+	int			empty = 0;
+
+	for (int i = 0; i < 4; i++)
+		empty += slots[i] == 0;
+	CHECK((fullness < CUCKOO_CODES_ZERO) == (empty > 0) &&
+		  fullness <= most[empty] && fullness % 4 == 0,
+		  "f %d, %d empty: fullness %" PRIu64, h->bits, empty, fullness);
+}
+
+/* Does a change make a bucket of these slots, and leave its neighbour? */
+static void
+check_change(int f, uint64_t bucket, uint64_t change, const uint32_t slots[4])
+{
+	uint64_t	mask = cuckoo_low_mask(4 * f - 4);
+
+	CHECK((change & ~mask) == 0, "f %d: neighbour changed", f);
+	CHECK(((bucket ^ change) & mask) == cuckoo_bucket_pack(slots, f).lo,
+		  "f %d: %" PRIx64 " by %" PRIx64, f, bucket, change);
+}
+
 static void
 test_width(int f)
 {
@@ -189,9 +215,7 @@ test_width(int f)
 		memcpy(slots, all[pos], sizeof(slots));
 		b = cuckoo_bucket_load(ours, pos, f);
 		cuckoo_bucket_unpack(b, f, out);
-		CHECK(cuckoo_bucket_has_room(b, f) ==
-			  (slots[0] == 0 || slots[1] == 0 || slots[2] == 0 ||
-			   slots[3] == 0), "f %d, room", f);
+		check_fullness(&h, b, out);
 
 		for (int i = 0; i < 4; i++)
 			probes[i] = slots[i] != 0 ? slots[i] :
@@ -232,18 +256,24 @@ test_width(int f)
 		/* one more, in place; the empty slot has sorted first */
 		for (int i = 0; i < 16 && f <= CUCKOO_NARROW_BITS; i++)
 		{
-			uint64_t	change;
-
 			if (slots[0] != 0)
 				break;
 			memcpy(out, slots, sizeof(out));
 			out[0] = probes[i];
-			change = cuckoo_narrow_add(b.lo, probes[i], f);
-			CHECK((change & ~cuckoo_low_mask(bits)) == 0,
-				  "f %d, fp %" PRIx32 ": neighbour changed", f, probes[i]);
-			CHECK(((b.lo ^ change) & cuckoo_low_mask(bits)) ==
-				  cuckoo_bucket_pack(out, f).lo,
-				  "f %d, fp %" PRIx32 ": added", f, probes[i]);
+			check_change(f, b.lo,
+						 cuckoo_narrow_add(b.lo, cuckoo_entry(probes[i], &h),
+										   &h), out);
+		}
+
+		/* and in the place of another */
+		for (int i = 0; i < 16 && f <= CUCKOO_NARROW_BITS; i++)
+		{
+			memcpy(out, slots, sizeof(out));
+			out[i % 4] = probes[i];
+			check_change(f, b.lo,
+						 cuckoo_narrow_replace(b.lo, i % 4,
+											   cuckoo_entry(probes[i], &h),
+											   &h), out);
 		}
 	}
 	free(ours);
@@ -258,6 +288,6 @@ main(int argc, char **argv)
 	TEST(test_nibble_tables());
 	for (int f = 8; f <= 32; f++)
 		TEST(test_width(f));
-	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches, adding\n");
+	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches, changes\n");
 	return unit_end();
 }
