@@ -28,6 +28,14 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM probe('external');
+-- by the hash: the same answers by slices and whole, with any seed, for a text; nothing from an empty filter, null from null
+SELECT id, count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(i))) AS hits,
+	count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(-i)) <> cf_contains(f, -i)) AS different
+FROM (SELECT id, f FROM shelf OFFSET 0) s, generate_series(1, 100) i GROUP BY id ORDER BY id;
+SELECT id, cf_contains_hash(f, cf_hash(7)) AS known, cf_contains_hash(f, cf_hash(-7)) AS absent FROM shelf ORDER BY id;
+SELECT bool_and(cf_contains_hash(f, cf_hash(v, 42))) AS seed, bool_or(cf_contains_hash(f, cf_hash(v))) AS other_seed
+FROM (SELECT cf_agg(v, 1000, 1e-8, 42) AS f FROM unnest('{a,b,c}'::text[]) v) s, unnest('{a,b,c}'::text[]) v;
+SELECT cf_contains_hash(cf_new(), 1) AS empty, cf_contains_hash(NULL, 1) AS no_filter, cf_contains_hash(cf_new(), NULL) AS no_hash;
 -- the same in every other form
 CREATE FUNCTION probe_as(storage text, OUT hits bigint, OUT counted bigint, OUT absent bigint)
 LANGUAGE plpgsql AS $$

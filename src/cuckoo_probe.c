@@ -2,7 +2,7 @@
  *
  * cuckoo_probe.c
  *		Membership tests: cf_contains and its operators, the count of copies,
- *		and arrays of elements.
+ *		arrays of elements, and hashes instead of elements.
  *
  * A filter in memory (an InitPlan's result, a constant, a variable) is used in
  * place.  A filter in a table is mostly TOASTed, and reading all of it for a
@@ -23,6 +23,7 @@
 
 PG_FUNCTION_INFO_V1(cf_contains);
 PG_FUNCTION_INFO_V1(cf_contained);
+PG_FUNCTION_INFO_V1(cf_contains_hash);
 PG_FUNCTION_INFO_V1(cf_count_value);
 PG_FUNCTION_INFO_V1(cf_contains_any);
 PG_FUNCTION_INFO_V1(cf_contains_all);
@@ -126,26 +127,43 @@ cuckoo_close_site(CuckooSite *site)
 	memset(site, 0, sizeof(*site));
 }
 
+/*
+ * Finds the hash of the element of a call, after a check that it is of the
+ * filter's family.  If `hashed`, the "element" is its hash, and nothing can be
+ * checked.  Returns false if the filter is empty; *hash is not set then.
+ */
+static inline bool
+element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
+			 uint64 *hash)
+{
+	if (!hashed)
+		cuckoo_check_family(&site->hasher, h->family, h->tag);
+	if (h->items == 0)
+		return false;
+	*hash = hashed ? (uint64) DatumGetInt64(element)
+		: cuckoo_hash(&site->hasher, element, h->seed);
+	return true;
+}
+
 /* The copies of an element in the stored filter of a datum, read by slices. */
 static int
 probe_slices(ProbeSite *site, struct varlena *datum, Relation toastrel,
-			 Datum element)
+			 Datum element, bool hashed)
 {
 	CuckooStored *stored = site->stored;
 	const CuckooHeader *h = &stored->header;
 	CuckooProbe probe;
+	uint64		hash;
 	const uint8 *bytes[2];
 	int			first;
 	uint64		apart;
 
 	cuckoo_know_header(stored, datum);
 	stored->probes++;
-	cuckoo_check_family(&site->hasher, h->family, h->tag);
-	if (h->items == 0)
+	if (!element_hash(site, h, element, hashed, &hash))
 		return 0;
 
-	cuckoo_probe_init(&probe, h,
-					  cuckoo_hash(&site->hasher, element, h->seed));
+	cuckoo_probe_init(&probe, h, hash);
 	first = probe.offset[0] <= probe.offset[1] ? 0 : 1;
 	apart = probe.offset[1 - first] - probe.offset[first];
 	if (apart <= ONE_SLICE)
@@ -164,10 +182,11 @@ probe_slices(ProbeSite *site, struct varlena *datum, Relation toastrel,
 
 /*
  * The copies of the element of a call in its filter, the argument `argno`.  If
- * `any` is true, the result only tells whether there is one.
+ * `any` is true, the result only tells whether there is one.  `hashed` is as
+ * for element_hash().
  */
 static inline int
-probe_call(FunctionCallInfo fcinfo, int argno, bool any)
+probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
@@ -182,15 +201,13 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 										  AccessShareLock);
 		int			copies = probe_slices(site, (struct varlena *)
 										  PG_GETARG_POINTER(argno),
-										  toastrel, element);
+										  toastrel, element, hashed);
 
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
-	cuckoo_check_family(&site->hasher, h->family, h->tag);
-	if (h->items == 0)
+	if (!element_hash(site, h, element, hashed, &hash))
 		return 0;
-	hash = cuckoo_hash(&site->hasher, element, h->seed);
 	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
 		: cuckoo_copies(h, cuckoo_image(filter), hash);
 }
@@ -198,20 +215,27 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any)
 Datum
 cf_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, 0, true) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, false) > 0);
 }
 
 /* cf_contains with its arguments exchanged, for the operator <@ */
 Datum
 cf_contained(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, 1, true) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 1, true, false) > 0);
+}
+
+/* cf_contains by the hash of an element */
+Datum
+cf_contains_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, true) > 0);
 }
 
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(probe_call(fcinfo, 0, false));
+	PG_RETURN_INT32(probe_call(fcinfo, 0, false, false));
 }
 
 /*
@@ -240,7 +264,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 			if (!elements->nulls[i])
 				found[i] = probe_slices(site, (struct varlena *)
 										PG_GETARG_POINTER(0), toastrel,
-										elements->values[i]) > 0;
+										elements->values[i], false) > 0;
 		}
 		table_close(toastrel, AccessShareLock);
 		return found;

@@ -11,7 +11,7 @@ use warnings;
 use Exporter 'import';
 use Test::More;
 
-our @EXPORT = qw(start_node checks report);
+our @EXPORT = qw(start_node start_standby partial_aggregates checks report);
 
 # 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
 my $new_names;
@@ -30,18 +30,56 @@ BEGIN
 	}
 }
 
+sub new_node
+{
+	my ($name) = @_;
+
+	return $new_names ? PostgreSQL::Test::Cluster->new($name) : PostgresNode::get_new_node($name);
+}
+
 # A running server, with the extension in its database postgres.
 sub start_node
 {
 	my ($name, @settings) = @_;
-	my $node = $new_names ? PostgreSQL::Test::Cluster->new($name)
-	  : PostgresNode::get_new_node($name);
+	my $node = new_node($name);
 
 	$node->init;
 	$node->append_conf('postgresql.conf', join("\n", @settings, ''));
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION cuckoo');
 	return $node;
+}
+
+# A hot standby of a server whose settings allow it.
+sub start_standby
+{
+	my ($primary, $name) = @_;
+	my $node = new_node($name);
+
+	$primary->backup($name);
+	$node->init_from_backup($primary, $name, has_streaming => 1);
+	$node->start;
+	return $node;
+}
+
+# Aggregates that stand for those of Citus, see test/module/cuckoo_test.c.
+# Returns false if the module is not installed.
+sub partial_aggregates
+{
+	my ($node) = @_;
+
+	return 0 if $node->psql('postgres', "LOAD 'cuckoo_test'") != 0;
+	$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_partial_agg_ffunc(internal) RETURNS cstring AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_combine_agg_sfunc(internal, oid, cstring, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test' LANGUAGE C;
+CREATE AGGREGATE test_partial_agg(oid, anyelement) (
+	SFUNC = test_partial_agg_sfunc, STYPE = internal, FINALFUNC = test_partial_agg_ffunc);
+CREATE AGGREGATE test_combine_agg(oid, cstring, anyelement) (
+	SFUNC = test_combine_agg_sfunc, STYPE = internal, FINALFUNC = test_combine_agg_ffunc, FINALFUNC_EXTRA);
+SQL
+	return 1;
 }
 
 # Runs a script in one session. Every row that it outputs is one test: its name

@@ -21,21 +21,10 @@ use Test::More;
 
 my $node = start_node('other_extensions', "work_mem = '64MB'");
 
-if ($node->psql('postgres', "LOAD 'cuckoo_test'") != 0)
-{
-	plan skip_all => 'needs make -C test/module install';
-}
+plan skip_all => 'needs make -C test/module install' if !partial_aggregates($node);
 
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
-CREATE FUNCTION test_partial_agg_ffunc(internal) RETURNS cstring AS 'cuckoo_test' LANGUAGE C;
-CREATE FUNCTION test_combine_agg_sfunc(internal, oid, cstring, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
-CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_serialize(internal) RETURNS bytea AS 'cuckoo_test' LANGUAGE C STRICT PARALLEL SAFE;
-CREATE AGGREGATE test_partial_agg(oid, anyelement) (
-	SFUNC = test_partial_agg_sfunc, STYPE = internal, FINALFUNC = test_partial_agg_ffunc);
-CREATE AGGREGATE test_combine_agg(oid, cstring, anyelement) (
-	SFUNC = test_combine_agg_sfunc, STYPE = internal, FINALFUNC = test_combine_agg_ffunc, FINALFUNC_EXTRA);
 
 -- the state of cf_agg as a value
 CREATE AGGREGATE state_agg(bigint) (SFUNC = cf_agg_trans, STYPE = cuckoostate, COMBINEFUNC = cf_agg_combine);

@@ -1,6 +1,12 @@
-# Logical replication of a table that has a filter and no key: with replica
+# Replication: servers that receive filters have the same bytes, and answer the
+# same.
+#
+# Logical replication, in text and binary, with and without a key: with replica
 # identity full the subscriber looks for the old row by all its columns, which
 # takes an operator class of cuckoofilter.
+#
+# A hot standby probes, scans, explains and merges filters that it cannot
+# change.  After its promotion it goes on from them.
 use strict;
 use warnings;
 
@@ -9,41 +15,127 @@ use lib "$FindBin::RealBin/..";
 use CuckooTest;
 use Test::More;
 
-my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5');
+my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5',
+	'hot_standby = on', 'max_parallel_workers_per_gather = 0');
 my $subscriber = start_node('subscriber');
 my $connection = $publisher->connstr . ' dbname=postgres';
+my %databases = (postgres => '');
+
+# older publishers send text only
+$databases{binary} = 'WITH (binary = true)'
+  if $publisher->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 140000") eq 't';
 
 # short, inline and TOASTed filters; two rows differ in their filters only
-my $table = 'CREATE TABLE t (name text, f cuckoofilter); ALTER TABLE t REPLICA IDENTITY FULL;';
-my $content = 'SELECT name, md5(f::bytea), cf_count(f) FROM t ORDER BY 1, 2';
+my $tables = <<'SQL';
+CREATE TABLE t (name text, f cuckoofilter);
+ALTER TABLE t REPLICA IDENTITY FULL;
+CREATE TABLE keyed (n int PRIMARY KEY, v int, f cuckoofilter, s cuckoostate);
+SQL
+my $content = <<'SQL';
+SELECT name, md5(f::bytea), cf_count(f), '' FROM t
+UNION ALL SELECT n || ' ' || v, md5(f::bytea), cf_count(f), md5(s::text) FROM keyed ORDER BY 1, 2
+SQL
+# all elements are found, and the states are what they were
+my $answers = <<'SQL';
+SELECT count(*) = 50503 AND bool_and(cf_contains(f, i)) FROM keyed, generate_series(1, 50000) i WHERE i <= n;
+SELECT bool_and(cf_agg_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) FROM keyed;
+SELECT bool_and(f = (SELECT cf_agg(i, 60000, 0.001) FROM generate_series(1, n) i)) FROM keyed;
+SELECT cf_count(cf_union_agg(f)) BETWEEN 49900 AND 50000 FROM keyed;
+SELECT bool_and(cf_contains_all(f, ARRAY[1, 2, 3]) AND NOT cf_contains_any(f, ARRAY[-1, -2])) FROM keyed;
+SQL
 
 $publisher->safe_psql('postgres', <<"SQL");
-$table
+$tables
 INSERT INTO t VALUES ('short', cf_new(10)), ('null', NULL);
 INSERT INTO t SELECT 'filled', cf_agg(i) FROM generate_series(1, 50000) i, (VALUES (500), (50000), (49999)) v(n) WHERE i <= n GROUP BY n;
-CREATE PUBLICATION p FOR TABLE t;
+INSERT INTO keyed SELECT n, 1, cf_agg(i, 60000, 0.001), cf_state_agg(i) FROM generate_series(1, 50000) i, (VALUES (3), (500), (50000)) v(n) WHERE i <= n GROUP BY n;
+CREATE PUBLICATION p FOR TABLE t, keyed;
 SQL
-$subscriber->safe_psql('postgres', "$table CREATE SUBSCRIPTION s CONNECTION '$connection' PUBLICATION p");
+foreach my $database (sort keys %databases)
+{
+	$subscriber->safe_psql('postgres', 'CREATE DATABASE "binary" TEMPLATE postgres') if $database ne 'postgres';
+	$subscriber->safe_psql($database, $tables);
+	$subscriber->safe_psql($database,
+		"CREATE SUBSCRIPTION of_$database CONNECTION '$connection' PUBLICATION p $databases{$database}");
+}
 
-# The subscriber comes to have what the publisher has.
+# A server comes to have what the publisher has.
+sub has_content
+{
+	my ($node, $database, $what) = @_;
+	my $expected = $publisher->safe_psql('postgres', $content);
+
+	$node->poll_query_until($database, $content, $expected);
+	is($node->safe_psql($database, $content), $expected, $what);
+	return;
+}
+
 sub replicated
 {
 	my ($what) = @_;
-	my $expected = $publisher->safe_psql('postgres', $content);
 
-	$subscriber->poll_query_until('postgres', $content, $expected);
-	is($subscriber->safe_psql('postgres', $content), $expected, $what);
+	has_content($subscriber, $_, "$what, database $_") foreach sort keys %databases;
+	return;
+}
+
+sub answers
+{
+	my ($node, $database, $what) = @_;
+
+	is($node->safe_psql($database, $answers), "t\nt\nt\nt\nt", "$what: same answers");
 	return;
 }
 
 replicated('the first copy');
+answers($subscriber, $_, $_) foreach sort keys %databases;
 $publisher->safe_psql('postgres', 'UPDATE t SET f = cf_add(f, 100000) WHERE cf_count(f) IN (0, 500, 50000)');
 replicated('an update of filters');
-$publisher->safe_psql('postgres', "UPDATE t SET name = 'renamed ' || name");
+$publisher->safe_psql('postgres', 'UPDATE keyed SET f = cf_add(f, 100000), s = cf_agg_trans(s, 100000)');
+replicated('an update of filters and states by key');
+$publisher->safe_psql('postgres', "UPDATE t SET name = 'renamed ' || name; UPDATE keyed SET v = 2");
 replicated('an update of another column');
 $publisher->safe_psql('postgres', 'DELETE FROM t WHERE cf_count(f) = 50001 OR f IS NULL');
 replicated('a delete');
-
+$publisher->safe_psql('postgres', <<'SQL');
+UPDATE keyed SET f = cf_compact(cf_delete(f, 100000)), s = (SELECT cf_state_agg(i) FROM generate_series(1, n) i);
+SQL
+replicated('an update back');
+answers($subscriber, $_, "$_ after updates") foreach sort keys %databases;
 $subscriber->stop;
+
+# A hot standby
+my $standby = start_standby($publisher, 'standby');
+my $scan = 'SELECT count(*), sum(i) FROM rows WHERE cf_contains((SELECT f FROM keyed WHERE n = 500), i)';
+
+has_content($standby, 'postgres', 'standby: the base backup');
+$publisher->safe_psql('postgres', <<'SQL');
+CREATE TABLE rows AS SELECT i FROM generate_series(1, 20000) i;
+ANALYZE rows, keyed;
+UPDATE t SET f = cf_add(f, 100001) WHERE f IS NOT NULL;
+SQL
+has_content($standby, 'postgres', 'standby: an update of filters');
+answers($standby, 'postgres', 'standby');
+is($standby->safe_psql('postgres', $scan), $publisher->safe_psql('postgres', $scan), 'standby: a scan');
+like($standby->safe_psql('postgres', "EXPLAIN $scan"), qr/Custom Scan \(CuckooScan\) on rows/, 'standby: EXPLAIN has the scan');
+is($standby->safe_psql('postgres', "EXPLAIN $scan"), $publisher->safe_psql('postgres', "EXPLAIN $scan"), 'standby: the same plan and estimates');
+is($standby->safe_psql('postgres', 'SELECT cf_contains(cf_add(f, -1), -1) FROM keyed WHERE n = 3'), 't', 'standby: a change in a query');
+my $errors;
+$standby->psql('postgres', 'UPDATE keyed SET f = cf_add(f, -1)', stderr => \$errors);
+like($errors, qr/in a read-only transaction/, 'standby: no change of a table');
+
+# Promotion
+my $changed = 'SELECT md5(string_agg(f::text || s::text, $$ $$ ORDER BY n)) FROM keyed';
+my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2), s = cf_agg_trans(s, -1)';
+
+$publisher->stop;
+$standby->promote;
+answers($standby, 'postgres', 'promoted');
+$standby->safe_psql('postgres', $change);
+is($standby->safe_psql('postgres', 'SELECT bool_and(cf_contains(f, -1)) FROM keyed'), 't', 'promoted: filters change');
+$publisher->start;
+$publisher->safe_psql('postgres', $change);
+is($standby->safe_psql('postgres', $changed), $publisher->safe_psql('postgres', $changed), 'promoted: they change as elsewhere');
+
+$standby->stop;
 $publisher->stop;
 done_testing();

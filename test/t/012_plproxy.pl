@@ -1,0 +1,62 @@
+# Filters through PL/Proxy: a function that runs on all nodes returns a filter or
+# a state from each, which are merged here; a filter from here is an argument
+# there; and cf_hash chooses the node that has a value.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use Test::More;
+
+my $node = start_node('plproxy');
+
+plan skip_all => 'no plproxy here (Debian: postgresql-15-plproxy, of the version of the server)'
+  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'plproxy'") eq '0';
+
+my ($host, $port) = ($node->host, $node->port);
+my @shards = map { "shard$_" } 0 .. 3;
+my $options = join ', ', map { "p$_ 'dbname=$shards[$_] host=$host port=$port'" } 0 .. $#shards;
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE whole AS SELECT i::bigint AS id, 'name ' || i % 700 AS name FROM generate_series(1, 20000) i;
+SQL
+foreach my $n (0 .. $#shards)
+{
+	# each value is on one of the nodes, each name on several
+	$node->safe_psql('postgres', "CREATE DATABASE $shards[$n]");
+	$node->safe_psql($shards[$n], <<"SQL");
+CREATE EXTENSION cuckoo;
+CREATE TABLE part AS SELECT i::bigint AS id, 'name ' || i % 700 AS name FROM generate_series(1, 20000) i WHERE cf_hash(i, 1) & 3 = $n;
+CREATE TABLE filter AS SELECT cf_agg(id, 30000, 0.001) AS f FROM part;
+SQL
+}
+$node->safe_psql('postgres', <<"SQL" . <<'SQL');
+CREATE EXTENSION plproxy;
+CREATE SERVER shards FOREIGN DATA WRAPPER plproxy OPTIONS ($options);
+CREATE USER MAPPING FOR CURRENT_USER SERVER shards;
+SQL
+CREATE FUNCTION ids() RETURNS SETOF cuckoofilter LANGUAGE plproxy AS
+	$$ CLUSTER 'shards'; RUN ON ALL; SELECT cf_agg(id, 30000, 0.001) FROM part; $$;
+CREATE FUNCTION names() RETURNS SETOF cuckoofilter LANGUAGE plproxy AS
+	$$ CLUSTER 'shards'; RUN ON ALL; SELECT cf_agg(name, 30000, 0.001) FROM part; $$;
+CREATE FUNCTION name_states() RETURNS SETOF cuckoostate LANGUAGE plproxy AS
+	$$ CLUSTER 'shards'; RUN ON ALL; SELECT cf_state_agg(name) FROM part; $$;
+CREATE FUNCTION passing(f cuckoofilter) RETURNS SETOF bigint LANGUAGE plproxy AS
+	$$ CLUSTER 'shards'; RUN ON ALL; SELECT id FROM part WHERE cf_contains(f, id); $$;
+CREATE FUNCTION is_known(v bigint) RETURNS boolean LANGUAGE plproxy AS
+	$$ CLUSTER 'shards'; RUN ON cf_hash(v, 1); SELECT cf_contains(f, v) FROM filter; $$;
+SQL
+
+checks($node, 'postgres', <<'SQL');
+SELECT 'disjoint values: the filter of all', count(*) = 4 AND cf_union_all_agg(f) = (SELECT cf_agg(id, 30000, 0.001) FROM whole) FROM ids() f;
+SELECT 'overlapping values: every one', cf_count(f) BETWEEN 690 AND 700 AND (SELECT bool_and(cf_contains(f, name)) FROM whole)
+FROM (SELECT cf_union_agg(f) AS f FROM names() f) s;
+SELECT 'states: the filter of all', count(*) = 4 AND cf_merge_agg(s) = (SELECT cf_agg(name) FROM whole) FROM name_states() s;
+SELECT 'a filter as an argument', count(*) BETWEEN 200 AND 250 AND count(*) FILTER (WHERE id % 100 = 0) = 200
+FROM (SELECT cf_agg(i) AS f FROM generate_series(100, 20000, 100) i) s, passing(f) id;
+SELECT 'one value: the node that has it', bool_and(is_known(i)) AND count(*) FILTER (WHERE is_known(i + 20000)) < 5 FROM generate_series(1, 500) i;
+SQL
+
+$node->stop;
+done_testing();
