@@ -95,9 +95,6 @@ CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM week', 'SELECT cf_agg(i, 30000000, 0.001) FROM week_items');
 CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
-CALL compare('sets', 'cf_union_agg of ' || :days || ' filters, two workers : serial',
-	'SELECT cf_union_agg(f) FROM year', 'SELECT cf_union_agg(f) FROM year',
-	setting => 'max_parallel_workers_per_gather', value => '2', rounds => 3);
 
 -- The most memory that the session takes for a query, in bytes, beyond what it had
 -- before. Linux tells; elsewhere null.

@@ -83,8 +83,11 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
-SELECT plan_of('SELECT cf_union_agg(f) FROM days') -> 'Plans' -> 0 ->> 'Node Type' AS parallel;
-SELECT (SELECT cf_union_agg(f) FROM days) = u AS "union", (SELECT cf_union_all_agg(f) FROM days) = s AS sum FROM serial;
+-- workers would only take longer, but could: their states are combined to the same bytes
+CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, COMBINEFUNC = cf_union, FINALFUNC = cf_compact, PARALLEL = SAFE);
+CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_compact, PARALLEL = SAFE);
+SELECT plan_of('SELECT parallel_union(f) FROM days') -> 'Plans' -> 0 ->> 'Node Type' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') -> 'Plans' -> 0 ->> 'Node Type' AS serial;
+SELECT (SELECT parallel_union(f) FROM days) = u AS "union", (SELECT parallel_sum(f) FROM days) = s AS sum FROM serial;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;

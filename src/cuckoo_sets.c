@@ -15,7 +15,8 @@
  * of their number.  So in an aggregate the state soon becomes an expanded
  * object that holds runs of keys, merged when they are of similar length, and
  * turns into a filter when somebody asks for its bytes: the final function, or
- * whoever ships it from a worker.
+ * a distributed engine that ships it.  Parallel workers would take longer than
+ * one process (measured: 1.5 times), as the leader takes their filters apart.
  *
  * In memory a state takes 8 bytes for each key, and as much again while the
  * last runs are merged; then 4 to 8 for placing them, and the filter.
