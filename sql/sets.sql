@@ -86,7 +86,7 @@ SET parallel_leader_participation = off;
 -- workers would only take longer, but could: their states are combined to the same bytes
 CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, COMBINEFUNC = cf_union, FINALFUNC = cf_compact, PARALLEL = SAFE);
 CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_compact, PARALLEL = SAFE);
-SELECT plan_of('SELECT parallel_union(f) FROM days') -> 'Plans' -> 0 ->> 'Node Type' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') -> 'Plans' -> 0 ->> 'Node Type' AS serial;
+SELECT plan_of('SELECT parallel_union(f) FROM days') ->> 'Partial Mode' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') ->> 'Partial Mode' AS serial;
 SELECT (SELECT parallel_union(f) FROM days) = u AS "union", (SELECT parallel_sum(f) FROM days) = s AS sum FROM serial;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
