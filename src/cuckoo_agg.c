@@ -10,9 +10,9 @@
  * cuckoostate is an SQL type with text and binary form, so that parallel
  * workers and distributed engines can ship partial states.  It is the state of
  * the overloads for concrete types.  A distributed engine cannot name the
- * element type of the polymorphic ones, so their state is declared "internal",
- * at which such an engine fetches the rows instead; these states are the same
- * in memory, see keep_state().
+ * element type of the polymorphic ones.  So their state is declared "internal",
+ * and such an engine fetches the rows instead.  In memory these states are the
+ * same, see keep_state().
  *
  * The final function sorts an expanded state, which does not change the set
  * (cuckoo_agg_state.c), and so counts as read-only: cf_agg works as a window
@@ -199,10 +199,10 @@ cf_agg_final(PG_FUNCTION_ARGS)
 /* ---- states of STYPE internal ---- */
 
 /*
- * Does with the new state of an aggregate of STYPE internal what nodeAgg.c does
- * with one passed by reference: keeps it in the aggregate's memory context, and
- * frees the one that it replaces.  An expanded one is there already, and is
- * never replaced.
+ * Does for an aggregate of STYPE internal what nodeAgg.c does for one with a
+ * state by reference.  It keeps the new state in the aggregate's memory
+ * context, and frees the one that it replaces.  An expanded state is there
+ * already, and is never replaced.
  */
 static Datum
 keep_state(FunctionCallInfo fcinfo, Datum state)

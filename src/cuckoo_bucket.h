@@ -298,9 +298,9 @@ cuckoo_entry(uint32_t fp, const CuckooHeader *h)
  * with zeros for the code, and its nibbles.  The slots that sort before the
  * entry, 0 to i, move down by one.
  *
- * These are found by subtraction, all at once: a lane smaller than the entry's
- * borrows one from its nibble, and the nibble, if it is smaller then, from the
- * bit above it.
+ * These are found by subtraction, all at once.  A lane smaller than the entry's
+ * borrows one from its nibble.  The nibble, if it is smaller then, borrows from
+ * the bit above it.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_merge(uint64_t lanes, uint32_t nibbles, CuckooEntry e,

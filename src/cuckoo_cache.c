@@ -3,10 +3,10 @@
  * cuckoo_cache.c
  *		The stored filters that a query probes, each fetched at most once.
  *
- * A filter in a table is mostly TOASTed.  A probe of it by slices costs as much
- * as reading several chunks in sequence, so a query that keeps probing one
- * fetches it as a whole once the slices have cost about as much, and keeps it:
- * never more than twice the work of having known before.
+ * A filter in a table is mostly TOASTed.  A probe by slices costs as much as
+ * reading several chunks in sequence.  So a query that keeps probing one filter
+ * fetches it as a whole once the slices have cost about as much, and keeps it.
+ * This is never more than twice the work of having known before.
  *
  * All call sites of a query share what is fetched: several calls, the
  * partitions of a table, several filters in turn.  Call sites belong together
@@ -19,10 +19,10 @@
  *
  * An entry without a filter counts the probes by slices.  All entries together,
  * with their filters, take what a hash table may take, work_mem times
- * hash_mem_multiplier; beyond that, those used least recently are dropped.  The
- * filter that is being probed is kept whatever its size.  They are in a list in
- * the order of use, so that it takes no search to find the one to drop: a query
- * over a million filters drops one for nearly each.
+ * hash_mem_multiplier.  Beyond that, those used least recently are dropped.  The
+ * filter that is being probed is kept whatever its size.  A list in the order
+ * of use tells which one to drop without a search, as a query over a million
+ * filters drops one for nearly each.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,12 +4,12 @@
  *		Filters as expanded objects, which are changed without being copied.
  *
  * What changes a filter returns an expanded object: the image in a memory
- * context of its own, behind a pointer that says whether who gets it may write
+ * context of its own, behind a pointer that says whether its receiver may write
  * (utils/expandeddatum.h).  A call that gets such a pointer changes the image
- * in place, so a chain of calls copies the filter once; so does a chain of
- * assignments to one variable where the language hands its value over (PL/pgSQL
- * of PostgreSQL 18, see cuckoo_plan.c).  Without that right, and for a plain
- * value, a copy is made and changed.
+ * in place.  So a chain of calls copies the filter once.  So does a chain of
+ * assignments to one variable where the language hands its value over, as
+ * PL/pgSQL of PostgreSQL 18 does (cuckoo_plan.c).  Without that right, and for
+ * a plain value, a copy is made and changed.
  *
  * The object holds the image just as a plain datum would, its header always up
  * to date, so reading it is the same for both, and flattening is one memcpy.

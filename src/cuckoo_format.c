@@ -7,16 +7,18 @@
  *
  * Choice of geometry: a filter for n elements at load 0.95 needs n / 3.8
  * buckets.  The exact fit takes just that many.  A filter made for a capacity
- * begins with as few buckets as halving that number leaves in [32, 64), with
- * one fingerprint bit more for each halving, and has the asked number of bits
- * when it has doubled its way up; if these are the least possible, 8, it has
- * one more.  For more than a million elements it begins in [128, 256), so that
- * each segment is a window; where there are not so many bits, with as few as
- * rounding up to a multiple of 128, for windows of 128, adds 1/32 at most.
+ * halves that number until it is in [32, 64), with one fingerprint bit more for
+ * each halving.  When it has doubled its way up it has the bits asked for.  If
+ * these are the least possible, 8, it has one more.
  *
- * The exact fit rounds up to such a multiple from 16384 on only: below, up to
- * 127 buckets too many would cost more than 1% of space, and a table that
- * small is in the processor's cache anyway.
+ * For more than a million elements it begins in [128, 256), so that each
+ * segment is a window.  Where there are not so many bits, it begins with more
+ * buckets.  These are rounded up to a multiple of 128, for windows of 128, and
+ * are as few as that adds 1/32 to at most.
+ *
+ * The exact fit rounds up to such a multiple from 16384 on only.  Below, up to
+ * 127 buckets too many would cost more than 1% of space.  A table that small is
+ * in the processor's cache anyway.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,10 +4,10 @@
  *		From a Datum to the 64-bit hash of its element.
  *
  * Values that are equal by their type's default equality are the same element,
- * across the types of a family: the hash is XXH3 (64 bits, with the filter's
- * seed) of canonical bytes that depend on the value only.  The bytes and the
- * hash are specified (FORMAT.md), the same on every machine and in every
- * encoding, and to be had in every language, as filters outlive servers.
+ * across the types of a family.  The hash is XXH3, 64 bits, with the filter's
+ * seed, of canonical bytes that depend on the value only.  As filters outlive
+ * servers, FORMAT.md specifies the bytes and the hash.  They are the same on
+ * every machine and in every encoding, and can be had in every language.
  *
  *	family		types							canonical bytes
  *	integer		int2, int4, int8				int64, little-endian

@@ -4,9 +4,9 @@
  *		The tag of a type of the family "other", which tells it from others.
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is a hash of what the type's equality depends on, see identify(), so it tells
- * when that has changed, and does not depend on OIDs, schemas and names, which
- * a restore may change.
+ * is a hash of what the type's equality depends on, see identify().  So it
+ * tells when that has changed.  It does not depend on OIDs, schemas and names,
+ * which a restore may change.
  *
  * A type of which that cannot be told has no tag, and its values cannot be
  * elements.  An enum within an array, range or row is refused, as its hash is

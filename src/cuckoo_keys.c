@@ -302,9 +302,9 @@ cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
 }
 
 /*
- * With c elements in common, each of the others of a looks the same as one of
- * the others of b with probability q = 2 / (m0 * 2^f0), so the keys in common
- * are K = c + q (a - c) (b - c).  This is solved for c.
+ * Let c elements be in common.  Each of the others of a looks the same as one
+ * of the others of b with probability q = 2 / (m0 * 2^f0).  So the keys in
+ * common are K = c + q (a - c) (b - c).  This is solved for c.
  */
 double
 cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b, uint64_t common)

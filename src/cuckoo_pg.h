@@ -82,8 +82,9 @@ typedef struct CuckooExpanded
 extern const struct varlena *cuckoo_filter(Datum datum);
 
 /*
- * The filter as an object that the caller may change: the one that the datum is
- * if it comes with the right to write, else a copy below the context `parent`.
+ * The filter as an object that the caller may change.  It is the one that the
+ * datum is if that comes with the right to write.  Else it is a copy below the
+ * context `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 

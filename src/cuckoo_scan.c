@@ -3,25 +3,28 @@
  * cuckoo_scan.c
  *		Sequential scans that ask a filter about the rows of a page at a time.
  *
- * A filter beyond the processor's cache costs a wait for memory for each row,
- * which the executor cannot hide, as it has done with a row before it knows the
- * next.  This custom scan (access/extensible.h) takes the rows of a page,
- * hashes the element of each, looks for all of them with one
- * cuckoo_contains_batch(), and gives out the rows that pass.  For the rest it
- * is a sequential scan: the same rows in the same order, the other conditions
- * before and after in the planner's order (on which row-level security
- * depends), forward and backward, parallel where that would be, and each row
- * checked anew when EvalPlanQual asks for it.  cuckoo_scan_plan.c says where
- * the planner chooses it.
+ * A filter beyond the processor's cache costs a wait for memory for each row.
+ * The executor cannot hide these waits, because it is done with a row before it
+ * knows the next.  This custom scan (access/extensible.h) takes the rows of a
+ * page, hashes the element of each, looks for all of them with one
+ * cuckoo_contains_batch(), and gives out the rows that pass.
+ * cuckoo_scan_plan.c says where the planner chooses it.
  *
- * What shows is that expressions are evaluated a few rows early: for rows that
- * are not asked for, where an error may come, and before what the query does
- * with the rows in between.  Where the plan and the executor's caller say that
- * the scan is read to its end (cuckoo_scan_demand.c) a batch is a page's rows.
- * Else a batch is a small share of the rows read so far, from one row on, so
- * that a query that stops early pays for few rows more than it asks for.  For
- * the same reason a stored filter is fetched before the first row only where
- * the scan is read to its end and the planner expects enough rows; else it is
+ * For the rest it is a sequential scan: the same rows in the same order,
+ * forward and backward, parallel where that would be.  The other conditions
+ * come before and after in the planner's order, on which row-level security
+ * depends.  Each row is checked anew when EvalPlanQual asks for it.
+ *
+ * The difference is that expressions are evaluated a few rows early.  So they
+ * are evaluated for rows that are not asked for, where an error may come, and
+ * before what the query does with the rows in between.  If the plan and the
+ * executor's caller say that the scan is read to its end
+ * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
+ * share of the rows read so far, from one row on.  So a query that stops early
+ * pays for few rows more than it asks for.
+ *
+ * For the same reason a stored filter is fetched before the first row only if
+ * the scan is read to its end and the planner expects enough rows.  Else it is
  * probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
  * sequential scan.
  *
@@ -53,15 +56,15 @@
 #include "utils/ruleutils.h"
 
 /*
- * Bytes of the slots of a batch: few enough for them to stay in the first level
- * of the cache, where the projection looks for what was deformed for the test.
+ * Bytes of the slots of a batch.  They stay in the first level of the cache,
+ * where the projection looks for what was deformed for the test.
  */
 #define BATCH_BYTES		12288
 
 /*
- * The first bytes of a row that are prefetched.  When a row is given out, the
- * rows that do not pass leave the processor without a pattern to foresee, and
- * each wait for the columns behind the element would be a whole one.
+ * The first bytes of a row that are prefetched.  The processor cannot foresee
+ * which rows pass.  So it would wait for the columns behind the element of each
+ * row that is given out.
  */
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256

@@ -5,15 +5,15 @@
  *
  * Filters of one geometry, seed and element family are combined by their keys
  * (cuckoo_keys.h), which needs no elements.  Every result is canonical: equal
- * sets give equal bytes, so the functions are commutative and associative byte
- * for byte, and the aggregates give the same filter serial, parallel, and in
- * any order.
+ * sets give equal bytes.  So the functions are commutative and associative byte
+ * for byte.  The aggregates give the same filter in any order, also from
+ * partial states.
  *
  * cf_union() and cf_union_all() are also the transition and combine functions
  * of the aggregates cf_union_agg() and cf_union_all_agg(), whose state is a
  * cuckoofilter.  A filter rewritten for each row would take time in the square
  * of their number.  So in an aggregate the state soon becomes an expanded
- * object that holds runs of keys, merged when they are of similar length, and
+ * object that holds runs of keys, merged when they are of similar length.  It
  * turns into a filter when somebody asks for its bytes: the final function, or
  * a distributed engine that ships it.  Parallel workers would take longer than
  * one process (measured: 1.5 times), as the leader takes their filters apart.

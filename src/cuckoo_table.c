@@ -115,9 +115,9 @@ cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 
 /*
  * `narrow` is a constant.  In narrow buckets a step takes no branch on which
- * entry has room elsewhere: all four are looked at, and those in the other
- * bucket of what is placed as well, before any is evicted.  Slots unpacked lie
- * far apart, so that each look may wait for memory; there the first will do.
+ * entry has room elsewhere.  All four are looked at before any is evicted, and
+ * so are those in the other bucket of what is placed.  Slots unpacked lie far
+ * apart, so that each look may wait for memory; there the first will do.
  */
 static CUCKOO_INLINE CuckooStatus
 evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,

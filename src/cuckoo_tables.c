@@ -105,11 +105,11 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
- * A quadruple a <= b <= c <= d has as many others after it as the
- * combinatorial number system says of its complement: C(18 - a, 4) +
- * C(17 - b, 3) + C(16 - c, 2) + (15 - d).  Its code is 3875 less that:
- * LOWER(a | b << 4) - UPPER(c | d << 4).  ZERO_CODE is that for a = 0, which
- * means nothing where the nibbles are not in order.
+ * The combinatorial number system gives the number of quadruples after a
+ * quadruple a <= b <= c <= d.  It is C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2)
+ * + (15 - d).  The code is 3875 less that: LOWER(a | b << 4) - UPPER(c | d <<
+ * 4).  ZERO_CODE is that for a = 0, which means nothing where the nibbles are
+ * not in order.
  */
 #define LOWER(n) \
 	(3875 - (18 - (n) % 16) * (17 - (n) % 16) * (16 - (n) % 16) * \

@@ -40,9 +40,9 @@ extern const CuckooTables cuckoo_tables;
  * and has the same move.
  *
  * A move is one word, so that one load reads it.  For a reflection, its high
- * half is the low half of H, which is not 0 for any core (test_index.c), and
- * its low half is P at the last level << 8, with P = 0 for near.  For a step
- * within 128 buckets, its high half is 0 and its low half is d.
+ * half is the low half of H, which is not 0 for any core (test_index.c).  Its
+ * low half is P at the last level << 8, with P = 0 for near.  For a step within
+ * 128 buckets, its high half is 0 and its low half is d.
  */
 typedef uint64_t CuckooMove;
 
