@@ -1,9 +1,9 @@
--- What the extension consists of: immutable, parallel safe, commented,
--- relocatable, and nothing left behind.
+-- What the extension consists of: immutable, parallel safe (but for unions, which workers
+-- would only slow down), commented, relocatable, and nothing left behind.
 SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, p.provolatile, p.proparallel
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
-WHERE p.provolatile <> 'i' OR p.proparallel <> 's';
+WHERE p.provolatile <> 'i' OR p.proparallel <> 's' ORDER BY p.proname;
 SELECT classid::regclass, count(*) AS objects
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND d.classid <> 'pg_type'::regclass

@@ -11,6 +11,7 @@
  */
 #include "cuckoo_pg.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
