@@ -19,10 +19,10 @@
  *
  * An entry without a filter counts the probes by slices.  All entries together,
  * with their filters, take what a hash table may take, work_mem times
- * hash_mem_multiplier.  Beyond that, those used least recently are dropped.  The
- * filter that is being probed is kept whatever its size.  A list in the order
- * of use tells which one to drop without a search, as a query over a million
- * filters drops one for nearly each.
+ * hash_mem_multiplier.  Beyond that, those used least recently are dropped.
+ * The filter that is being probed is kept whatever its size.  A list in the
+ * order of use tells which one to drop without a search, as a query over a
+ * million filters drops one for nearly each.
  *
  *-------------------------------------------------------------------------
  */
