@@ -33,8 +33,8 @@
  * page is pinned while they are looked at and given out.  So the scan is for
  * tables whose rows are in shared buffers, as those of the access method heap.
  *
- * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(), and
- * the four functions for parallel scans at the end.
+ * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(),
+ * and the four functions for parallel scans at the end.
  *
  *-------------------------------------------------------------------------
  */
