@@ -158,8 +158,8 @@ line_sum(const uint8_t *line)
 
 /*
  * The loops.  Each takes the filter, the number of its first key, which other
- * calls do not use, and the number of items of the filter, and gives a sum for
- * the compiler not to drop anything.
+ * calls do not use, and the number of items of the filter.  It gives a sum, so
+ * that the compiler drops nothing.
  */
 typedef uint64_t (*Loop) (const CuckooHeader *h, const uint8_t *image,
 						  uint64_t first, uint64_t n);

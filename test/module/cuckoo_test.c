@@ -27,9 +27,9 @@
  *	test_serialize(internal)
  *		A serialization function whose bytes are those of no state.
  *
- * The planner, where this module was loaded before ours, has no scan of a table
- * named "elsewhere" but one of the module's own, like that of a compressed chunk
- * in TimescaleDB.
+ * If this module is loaded before ours, the planner has no scan of a table named
+ * "elsewhere" but one of the module's own.  That is like a compressed chunk in
+ * TimescaleDB.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,9 +7,9 @@
  * Nothing here includes or calls the core: positions come from division and
  * 128-bit multiplication, bucket codes from four nested loops, bits are read
  * and written one by one.  NaiveModel is what a filter should hold: how many
- * copies, 0 to 2, of each class of elements that look the same, that is of
- * one pair of base buckets and one fingerprint of f0 bits.  A class is the
- * same at every growth level.
+ * copies, 0 to 2, of each class of elements that look the same.  A class is one
+ * pair of base buckets and one fingerprint of f0 bits.  It is the same at every
+ * growth level.
  *
  *-------------------------------------------------------------------------
  */

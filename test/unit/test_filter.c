@@ -5,10 +5,10 @@
  *		promises one by one.
  *
  * The model (naive.h) says for every class of elements that look the same how
- * many copies the filter holds.  As the class is the same at every level, the
- * filter must agree with it exactly: not only no false negative, but no false
- * positive either that the specification does not explain.  The stored bits
- * are decoded by naive.h, too, and must be the model, entry for entry.
+ * many copies the filter holds.  The class is the same at every level, so the
+ * filter must agree with it exactly.  There is no false negative, and no false
+ * positive that the specification does not explain.  The stored bits are
+ * decoded by naive.h, too, and must be the model, entry for entry.
  *
  * Rates are measured with 1e6 probes.  They are checked against 1.1 times the
  * formula with five standard deviations of such a count on top, so that a
@@ -707,9 +707,9 @@ test_crafted_limit(void)
 }
 
 /*
- * No honest element may be refused as crafted, although with every element
- * added twice five that share a pair of buckets block each other, which once
- * in some 50,000 such fills happens at a load under one half.
+ * No honest element may be refused as crafted.  With every element added twice,
+ * five that share a pair of buckets block each other.  Once in some 50,000 such
+ * fills this happens at a load under one half.
  */
 static void
 test_not_crafted(void)
