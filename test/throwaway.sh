@@ -18,9 +18,9 @@
 # server. SETTINGS are further lines for the configuration of all servers, such
 # as $'jit = on\njit_above_cost = 0'. COMMAND runs in the copy, as the user who owns the server: the caller,
 # or postgres where the caller is root. In its environment make, psql and the
-# like find the build, the server and its database without further arguments,
-# and TEMP_CONFIG names the settings that further servers need to find the
-# extension (PostgreSQL::Test::Cluster adds them to every node by itself).
+# like find the build, the server and its database without further arguments.
+# TEMP_CONFIG names the settings that further servers need to find the extension
+# (PostgreSQL::Test::Cluster adds them to every node by itself).
 set -uo pipefail
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
@@ -229,9 +229,9 @@ find_all()
 
 # ---- the server ------------------------------------------------------------
 
-# in_background COMMAND...: start COMMAND in the copy of the source, in a process
-# group of its own, to be able to end all of it, and as the user who is to own
-# the server
+# in_background COMMAND...: start COMMAND in the copy of the source, as the user
+# who is to own the server. It has a process group of its own, so that all of it
+# can be ended.
 in_background()
 {
 	set -m

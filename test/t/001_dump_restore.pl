@@ -1,5 +1,5 @@
 # Filters of all kinds come through pg_dump and COPY, in both formats of each,
-# byte for byte and with all their elements; so do objects whose definitions
+# byte for byte and with all their elements. So do objects whose definitions
 # call the extension's functions. The extension works in any schema, can be
 # moved to another, and may be created by whoever may create in the database.
 use strict;
