@@ -326,6 +326,11 @@ cuckoo_keys_level(CuckooHeader *h, uint64_t n)
 	CuckooStatus status = cuckoo_header_set_level(h, 0);
 
 	while (status == CUCKOO_OK && MOST_ITEMS(h->buckets) < n)
+	{
 		status = cuckoo_header_set_level(h, h->level + 1);
+		/* the last level is tried as long as there are slots */
+		if (status != CUCKOO_OK && n <= (uint64_t) h->buckets * CUCKOO_SLOTS)
+			return CUCKOO_OK;
+	}
 	return status;
 }

@@ -507,6 +507,20 @@ test_corrupt(void)
 	printf("numbers of items that are wrong\n");
 }
 
+/* The least level that may hold so many keys; the last is tried when full. */
+static void
+test_levels(void)
+{
+	CuckooHeader h = unit_header(10, 10, 8);
+
+	CHECK(cuckoo_keys_level(&h, 0) == CUCKOO_OK && h.level == 0, "none");
+	CHECK(cuckoo_keys_level(&h, 39) == CUCKOO_OK && h.level == 0, "39");
+	CHECK(cuckoo_keys_level(&h, 40) == CUCKOO_OK && h.level == 1, "40");
+	CHECK(cuckoo_keys_level(&h, 160) == CUCKOO_OK && h.level == 2, "160");
+	CHECK(cuckoo_keys_level(&h, 161) == CUCKOO_LAST_LEVEL, "161");
+	printf("levels for numbers of keys\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -517,5 +531,6 @@ main(int argc, char **argv)
 	TEST(test_parts());
 	TEST(test_overlap());
 	TEST(test_corrupt());
+	TEST(test_levels());
 	return unit_end();
 }
