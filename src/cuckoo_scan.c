@@ -54,7 +54,6 @@
 #include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -227,39 +226,14 @@ prepare(CuckooScanState *s, bool batches)
 	MemoryContextSwitchTo(caller);
 }
 
-/*
- * Is the test's filter the value of an expression, which takes time?  The other
- * argument, the element, is neither constant nor a parameter.
- */
-static bool
-is_computed(CuckooScanState *s)
-{
-	CustomScan *plan = (CustomScan *) s->css.ss.ps.plan;
-	Node	   *test = list_nth(plan->custom_exprs,
-								list_nth_int(plan->custom_private,
-											 CUCKOO_SCAN_TEST_NO));
-	List	   *arguments = NIL;
-	ListCell   *cell;
-
-	if (is_notclause(test))
-		test = (Node *) get_notclausearg((Expr *) test);
-	if (IsA(test, FuncExpr))
-		arguments = ((FuncExpr *) test)->args;
-	else if (IsA(test, OpExpr))
-		arguments = ((OpExpr *) test)->args;
-	foreach(cell, arguments)
-	{
-		if (IsA(lfirst(cell), Const) || IsA(lfirst(cell), Param))
-			return false;
-	}
-	return true;
-}
-
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	List	   *filters = ((CustomScan *) node->ss.ps.plan)->custom_plans;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *filters = plan->custom_plans;
+	int			test_no = list_nth_int(plan->custom_private,
+									   CUCKOO_SCAN_TEST_NO);
 
 	/* EvalPlanQual stores rows of pages there */
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
@@ -270,7 +244,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (filters == NIL)
 	{
 		/* what is computed is to be so once; what is compiled, at once */
-		prepare(s, is_computed(s) ||
+		prepare(s, cuckoo_computes_filters(list_nth(plan->custom_exprs,
+													test_no)) ||
 				(estate->es_jit_flags & PGJIT_PERFORM) != 0);
 		return;
 	}
@@ -326,10 +301,7 @@ row_alone(CuckooScanState *s)
 
 /* ---- batches ---- */
 
-/*
- * Are all rows wanted?  If only the first one is after all, nothing more is done
- * for it.
- */
+/* Are all rows wanted?  Nobody can tell before the second one. */
 static bool
 is_eager(CuckooScanState *s)
 {
