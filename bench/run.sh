@@ -3,7 +3,8 @@
 # ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
 # LARGE=20000000, BEYOND=10000000 and DAYS=30 make it shorter. SHAPES_ONLY=1 leaves all out
 # but the scan against a sequential one, a matter of three minutes; COMPARE_ONLY=1
-# all but the comparison with what else there is, of five.
+# all but the comparison with what else there is, of five; REMOTE_ONLY=1 all but
+# filters between servers, of four.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,18 @@ compare()
 	PGDATABASE=compare psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/compare.sql
 }
 
+remote()
+{
+	echo
+	echo "Filters between servers and over days, ${ROWS:-5000000} remote rows (bench/remote.sql):"
+	psql -Xqc 'CREATE DATABASE remote'
+	psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -d remote -f bench/remote.sql
+}
+
+if [ -n "${REMOTE_ONLY:-}" ]; then
+	remote
+	exit
+fi
 if [ -n "${SHAPES_ONLY:-}" ]; then
 	shapes
 	exit
@@ -55,4 +68,5 @@ psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000
 	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
 compare
+remote
 bench/plot.sh build/core build/figures bench/plots
