@@ -3,14 +3,15 @@
  * cuckoo_agg.h
  *		What the files of cf_agg share: its parameters, and its states.
  *
- * A state is a set of 64-bit hashes, with what the filter is to be made for.
- * As a value of SQL it is flat, a varlena with these bytes:
+ * A state is a set of 64-bit hashes, and the parameters of the filter to
+ * build.  As an SQL value, and when it is sent to other processes, it is flat:
+ * a varlena with these bytes.
  *
- *	bytes	field of the flat form, little-endian; also what travels
+ *	bytes	field (CUCKOO_STATE_AT_... below), little-endian
  *	0-1		magic "CS"
  *	2		version, 1
  *	3		element family
- *	4		fingerprint bits that give the fpp asked for
+ *	4		fingerprint bits that give the requested fpp
  *	5		0
  *	6-7		tag of the element type (family "other"), else 0
  *	8-15	seed
@@ -59,7 +60,23 @@ extern void cuckoo_find_params(FunctionCallInfo fcinfo,
 /* ---- flat states: cuckoo_agg_io.c ---- */
 
 #define CUCKOO_STATE_VERSION		1
-#define CUCKOO_STATE_HEADER_SIZE	32
+
+/* Offsets of the fields of the byte table. */
+enum
+{
+	CUCKOO_STATE_AT_MAGIC = 0,
+	CUCKOO_STATE_AT_VERSION = 2,
+	CUCKOO_STATE_AT_FAMILY = 3,
+	CUCKOO_STATE_AT_BITS = 4,
+	CUCKOO_STATE_AT_RESERVED = 5,
+	CUCKOO_STATE_AT_TAG = 6,
+	CUCKOO_STATE_AT_SEED = 8,
+	CUCKOO_STATE_AT_CAPACITY = 16,
+	CUCKOO_STATE_AT_COUNT = 24,
+	CUCKOO_STATE_AT_HASHES = 32
+};
+
+#define CUCKOO_STATE_HEADER_SIZE	CUCKOO_STATE_AT_HASHES
 
 /* Hashes that a flat state of so many bytes has room for. */
 #define CUCKOO_FLAT_ROOM(bytes) \
@@ -74,7 +91,8 @@ cuckoo_flat_bytes(const struct varlena *flat)
 static inline Size
 cuckoo_flat_count(const struct varlena *flat)
 {
-	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) + 24);
+	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) +
+								CUCKOO_STATE_AT_COUNT);
 }
 
 /* The bytes of a flat state without room behind its hashes. */
@@ -97,11 +115,11 @@ cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 {
 	uint8	   *bytes = cuckoo_flat_bytes(flat);
 
-	params->family = bytes[3];
-	params->bits = bytes[4];
-	params->tag = cuckoo_load16(bytes + 6);
-	params->seed = cuckoo_load64(bytes + 8);
-	params->capacity = (int64) cuckoo_load64(bytes + 16);
+	params->family = bytes[CUCKOO_STATE_AT_FAMILY];
+	params->bits = bytes[CUCKOO_STATE_AT_BITS];
+	params->tag = cuckoo_load16(bytes + CUCKOO_STATE_AT_TAG);
+	params->seed = cuckoo_load64(bytes + CUCKOO_STATE_AT_SEED);
+	params->capacity = (int64) cuckoo_load64(bytes + CUCKOO_STATE_AT_CAPACITY);
 }
 
 /* Throws an error if the header of a stored flat state is invalid. */

@@ -40,16 +40,17 @@ find_header_problem(const struct varlena *flat)
 
 	if (size < CUCKOO_STATE_HEADER_SIZE)
 		return "shorter than a header";
-	if (bytes[0] != 'C' || bytes[1] != 'S')
+	if (bytes[CUCKOO_STATE_AT_MAGIC] != 'C' ||
+		bytes[CUCKOO_STATE_AT_MAGIC + 1] != 'S')
 		return "first two bytes are not \"CS\"";
-	if (bytes[2] != CUCKOO_STATE_VERSION)
+	if (bytes[CUCKOO_STATE_AT_VERSION] != CUCKOO_STATE_VERSION)
 		return "unknown version";
 	cuckoo_flat_read_params(flat, &params);
 	if (params.family == CUCKOO_FAMILY_NONE ||
 		params.family > CUCKOO_FAMILY_LAST ||
 		(params.tag != 0 && params.family != CUCKOO_FAMILY_OTHER))
 		return "unknown element family";
-	if (bytes[5] != 0)
+	if (bytes[CUCKOO_STATE_AT_RESERVED] != 0)
 		return "reserved byte is not zero";
 	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
 		params.capacity < 0 ||
@@ -57,7 +58,8 @@ find_header_problem(const struct varlena *flat)
 		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
 							 params.seed) != CUCKOO_OK))
 		return "fingerprint bits or capacity out of range";
-	if (cuckoo_load64(bytes + 24) > CUCKOO_FLAT_ROOM(VARSIZE(flat)))
+	if (cuckoo_load64(bytes + CUCKOO_STATE_AT_COUNT) >
+		CUCKOO_FLAT_ROOM(VARSIZE(flat)))
 		return "length does not agree with the number of hashes";
 	return NULL;
 }

@@ -42,7 +42,7 @@
 static inline void
 flat_set_count(struct varlena *flat, Size count)
 {
-	cuckoo_store64(cuckoo_flat_bytes(flat) + 24, count);
+	cuckoo_store64(cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_COUNT, count);
 }
 
 static void
@@ -50,15 +50,15 @@ flat_write_params(struct varlena *flat, const CuckooAggParams *params)
 {
 	uint8	   *bytes = cuckoo_flat_bytes(flat);
 
-	bytes[0] = 'C';
-	bytes[1] = 'S';
-	bytes[2] = CUCKOO_STATE_VERSION;
-	bytes[3] = params->family;
-	bytes[4] = params->bits;
-	bytes[5] = 0;
-	cuckoo_store16(bytes + 6, params->tag);
-	cuckoo_store64(bytes + 8, params->seed);
-	cuckoo_store64(bytes + 16, (uint64) params->capacity);
+	bytes[CUCKOO_STATE_AT_MAGIC] = 'C';
+	bytes[CUCKOO_STATE_AT_MAGIC + 1] = 'S';
+	bytes[CUCKOO_STATE_AT_VERSION] = CUCKOO_STATE_VERSION;
+	bytes[CUCKOO_STATE_AT_FAMILY] = params->family;
+	bytes[CUCKOO_STATE_AT_BITS] = params->bits;
+	bytes[CUCKOO_STATE_AT_RESERVED] = 0;
+	cuckoo_store16(bytes + CUCKOO_STATE_AT_TAG, params->tag);
+	cuckoo_store64(bytes + CUCKOO_STATE_AT_SEED, params->seed);
+	cuckoo_store64(bytes + CUCKOO_STATE_AT_CAPACITY, (uint64) params->capacity);
 }
 
 static struct varlena *
