@@ -283,7 +283,7 @@ typedef struct CuckooEntry
 {
 	uint64_t	lanes;			/* its lane in every lane position */
 	uint32_t	nibbles;		/* its low nibble in every nibble position */
-}			CuckooEntry;
+} CuckooEntry;
 
 static inline CuckooEntry
 cuckoo_entry(uint32_t fp, const CuckooHeader *h)

@@ -71,7 +71,7 @@ case $? in
 	*) printf '%s' "$layout" | rule 'the layout is that of pgindent (make indent), which nobody has to argue about' ;;
 esac
 
-sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\} *(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
+sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
 	s/^typedef .*\(\*(\w+)\).*/\1/p' {src,test/module,test/unit,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
