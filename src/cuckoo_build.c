@@ -16,7 +16,7 @@
 #define AHEAD			32		/* elements whose buckets are prefetched */
 #define PAUSE_EVERY		65536	/* elements between interrupt checks */
 
-/* The copies of fp in a bucket, and its occupied slots, which come first. */
+/* The copies of fp in a bucket. */
 static inline int
 slot_copies(const uint32_t *bucket, uint32_t fp)
 {
@@ -24,6 +24,7 @@ slot_copies(const uint32_t *bucket, uint32_t fp)
 		(bucket[2] == fp) + (bucket[3] == fp);
 }
 
+/* The occupied slots of a bucket.  They come first. */
 static inline int
 slots_used(const uint32_t *bucket)
 {
