@@ -39,17 +39,11 @@ static const ExpandedObjectMethods filter_methods = {
 	filter_flat_size, filter_flatten
 };
 
-/* The object behind a datum, or NULL if it is not one of ours. */
+/* The filter behind a datum, or NULL if it is not expanded. */
 static CuckooExpanded *
 expanded_of(Datum datum)
 {
-	ExpandedObjectHeader *object;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	object = DatumGetEOHP(datum);
-	return object->eoh_methods == &filter_methods ? (CuckooExpanded *) object
-		: NULL;
+	return (CuckooExpanded *) cuckoo_expanded_object(datum, &filter_methods);
 }
 
 const struct varlena *

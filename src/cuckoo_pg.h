@@ -71,6 +71,18 @@ extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_expanded.c ---- */
 
+/* The expanded object behind a datum, or NULL if it has other methods. */
+static inline ExpandedObjectHeader *
+cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
+{
+	ExpandedObjectHeader *object;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	object = DatumGetEOHP(datum);
+	return object->eoh_methods == methods ? object : NULL;
+}
+
 /* A filter in a memory context of its own, which is changed in place. */
 typedef struct CuckooExpanded
 {
