@@ -4,9 +4,9 @@
  *		States of cf_agg as bytes: the type cuckoostate, and the serialized form
  *		of states of STYPE internal.
  *
- * A flat state may come from a damaged page, so whoever opens one checks its
- * header.  Its hashes are checked where they come from outside.  Those of a
- * damaged state may be in any order, which makes a wrong filter but is safe.
+ * A flat state may come from a damaged page, so its header is checked whenever
+ * it is opened.  Its hashes are checked only on input.  In a damaged state they
+ * may be in any order.  This gives a wrong filter, but it is memory-safe.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,8 +27,8 @@ PG_FUNCTION_INFO_V1(cf_agg_serialize);
 PG_FUNCTION_INFO_V1(cf_agg_deserialize);
 
 /*
- * Says why the header of a flat state is invalid, or NULL.  A state of a valid
- * one is memory-safe, whatever its hashes.
+ * Returns why the header of a flat state is invalid, or NULL.  A state with a
+ * valid header is memory-safe, whatever its hashes.
  */
 static const char *
 find_header_problem(const struct varlena *flat)
@@ -64,7 +64,7 @@ find_header_problem(const struct varlena *flat)
 	return NULL;
 }
 
-/* Says why a flat state from outside is invalid, or NULL. */
+/* Returns why a flat state from outside is invalid, or NULL. */
 static const char *
 find_problem(const struct varlena *flat)
 {
@@ -112,7 +112,7 @@ cuckoo_check_flat(const struct varlena *flat)
 				 errhint("Compute the state again from the original values.")));
 }
 
-/* A new flat state of just the length that its hashes need. */
+/* A copy of a state in the flat form, without room for more hashes. */
 static struct varlena *
 pack_state(Datum datum)
 {
@@ -184,7 +184,7 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
-	/* an expanded one is flattened where it is needed, as a bytea */
+	/* the receiver flattens an expanded one, as it does any bytea */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));

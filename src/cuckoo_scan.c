@@ -1,37 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_scan.c
- *		Sequential scans that ask a filter about the rows of a page at a time.
+ *		Sequential scans that probe a filter for the rows of a page together.
  *
- * A filter beyond the processor's cache costs a wait for memory for each row.
- * The executor cannot hide these waits, because it is done with a row before it
- * knows the next.  This custom scan (access/extensible.h) takes the rows of a
- * page, hashes the element of each, looks for all of them with one
- * cuckoo_contains_batch(), and gives out the rows that pass.
- * cuckoo_scan_plan.c says where the planner chooses it.
+ * If a filter is larger than the processor's cache, the probe for each row
+ * waits for memory.  The executor cannot hide these waits, because it finishes
+ * a row before it knows the next.  This custom scan (access/extensible.h)
+ * takes the rows of a page and hashes the element of each.  It looks for all
+ * of them with one cuckoo_contains_batch(), and returns the rows that pass.
+ * cuckoo_scan_plan.c says when the planner chooses it.
  *
- * For the rest it is a sequential scan: the same rows in the same order,
- * forward and backward, parallel where that would be.  The other conditions
- * come before and after in the planner's order, on which row-level security
- * depends.  Each row is checked anew when EvalPlanQual asks for it.
+ * Otherwise it is a sequential scan.  It returns the same rows in the same
+ * order, forward and backward, and runs in parallel workers.  The other
+ * conditions come before and after the test in the planner's order, on which
+ * row-level security depends.  EvalPlanQual checks a row again.
  *
- * The difference is that expressions are evaluated a few rows early.  So they
- * are evaluated for rows that are not asked for, where an error may come, and
- * before what the query does with the rows in between.  If the plan and the
+ * The difference is that expressions are evaluated a few rows ahead.  So they
+ * may raise an error for a row that the query does not ask for.  They also do
+ * not see what the query does with the rows in between.  If the plan and the
  * executor's caller say that the scan is read to its end
- * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
- * share of the rows read so far, from one row on.  So a query that stops early
- * pays for few rows more than it asks for.
+ * (cuckoo_scan_demand.c), a batch is a page's rows.  Otherwise a batch is a
+ * small share of the rows read so far; the first one has one row.  So a query
+ * that stops early pays for few rows more than it asks for.
  *
  * For the same reason a stored filter is fetched before the first row only if
- * the scan is read to its end and the planner expects enough rows.  Else it is
- * probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
+ * the scan is read to its end and the planner expects enough rows.  Otherwise
+ * it is probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
  * sequential scan.
  *
- * A row of a batch has a slot of its own, so what is deformed for the test
- * needs not be deformed again for the projection.  Rows are not copied: their
- * page is pinned while they are looked at and given out.  So the scan is for
- * tables whose rows are in shared buffers, as those of the access method heap.
+ * Each row of a batch has its own slot, so columns that were deformed for the
+ * test need not be deformed again for the projection.  Rows are not copied;
+ * their page stays pinned.  So the scan is for tables whose rows are in shared
+ * buffers, as those of the access method heap are.
  *
  * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(),
  * and the four functions for parallel scans at the end.
@@ -56,8 +56,8 @@
 #include "utils/ruleutils.h"
 
 /*
- * Bytes of the slots of a batch.  They stay in the first level of the cache,
- * where the projection looks for what was deformed for the test.
+ * Bytes of the slots of a batch.  They stay in the first level of the cache
+ * until the projection reads what was deformed for the test.
  */
 #define BATCH_BYTES		12288
 
@@ -69,7 +69,7 @@
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256
 
-/* A batch is at most this part of the rows before it, if not all are wanted. */
+/* If not all rows are wanted, a batch is 1 / AHEAD_SHARE of the rows before. */
 #define AHEAD_SHARE		32
 
 /* The state of a scan. */
@@ -78,40 +78,40 @@ typedef struct CuckooScanState
 	CustomScanState css;
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
-	ExprState  *all;			/* with the test, made when needed */
+	ExprState  *all;			/* all conditions; NULL until needed */
 	CuckooTest	test;
-	uint32		expected;		/* rows it is expected to be asked about */
+	uint32		expected;		/* the expected number of probes */
 
 	CuckooScanFilters filters;
-	ExprState  *element;		/* that they are asked about */
+	ExprState  *element;		/* the element of a row */
 
-	/* the table, and the row of it that was read last */
+	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* of the scan; NULL if there is none */
-	bool		ahead;			/* it belongs to the next batch */
-	bool		ended;			/* all of it is read */
-	bool		rescanned;		/* this is not its first time */
-	bool		started;		/* the next is known: */
-	bool		to_end;			/* the scan will be read to its end */
-	int			asked;			/* rows of former batches, up to some */
+	HeapTuple	tuple;			/* the row, or NULL if there is none */
+	bool		ahead;			/* does the row belong to the next batch? */
+	bool		ended;			/* is the whole table read? */
+	bool		rescanned;		/* is this a rescan? */
+	bool		started;		/* is to_end valid? */
+	bool		to_end;			/* will the scan be read to its end? */
+	int			asked;			/* rows of former batches, up to a limit */
 
-	/* the batch: rows of one page, and the next to give out */
-	int			count;
-	int			next;
-	int			room;			/* of these: */
+	/* the batch: rows of one page */
+	int			count;			/* its rows */
+	int			next;			/* the next row to return */
+	int			room;			/* the length of these arrays */
 	HeapTupleData *tuples;
-	TupleTableSlot **slots;		/* NULL where not yet needed */
+	TupleTableSlot **slots;		/* NULL until needed */
 	uint64	   *hashes;
 	bool	   *found;
-	MemoryContext memory;		/* of these; NULL for a batch of one: */
-	HeapTupleData one_tuple;
+	MemoryContext memory;		/* of the arrays; NULL for a batch of one row */
+	HeapTupleData one_tuple;	/* the arrays of a batch of one row */
 	TupleTableSlot *one_slot;
-	TupleTableSlot *no_slot;	/* where there is no current row */
 	uint64		one_hash;
 	bool		one_found;
+	TupleTableSlot *no_slot;	/* the scan's slot if there is no current row */
 	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, pinned by a batch of more */
-	int			most;			/* rows of a batch */
+	Buffer		buffer;			/* the page, if the batch has pinned it */
+	int			most;			/* the most rows of a batch */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -157,7 +157,7 @@ const CustomScanMethods cuckoo_scan_methods = {
 	.CreateCustomScanState = create_scan_state
 };
 
-/* May the user call the function of the test?  ExecInitExpr() would ask. */
+/* May the user call the function of the test?  ExecInitExpr() would check. */
 static void
 check_execute(Oid function)
 {
@@ -181,7 +181,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
 	int			column;
 
-	/* EvalPlanQual stores rows of pages there */
+	/* EvalPlanQual stores rows of pages in the scan's slot */
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
 	s->no_slot = node->ss.ss_ScanTupleSlot;
 	s->one_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsHeapTuple);
@@ -190,7 +190,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 									 (sizeof(Datum) + sizeof(bool))),
 					  CUCKOO_BATCH_ROWS), 2);
 
-	/* a worker comes later than the plan: the function may be another now */
+	/* a worker starts after planning; the function may have changed since */
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -226,7 +226,7 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	return s->tuple != NULL;
 }
 
-/* The page of that row. */
+/* The page of the row that was read last. */
 static inline Buffer
 row_buffer(const CuckooScanState *s)
 {
@@ -238,7 +238,7 @@ row_buffer(const CuckooScanState *s)
 static void
 release_batch(CuckooScanState *s)
 {
-	/* nobody looks at others than the current row */
+	/* only the current row may still be in use */
 	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 	s->count = s->next = 0;
 	if (BufferIsValid(s->buffer))
@@ -246,11 +246,11 @@ release_batch(CuckooScanState *s)
 	s->buffer = InvalidBuffer;
 }
 
-/* Room for a batch of one row, instead of that of one released. */
+/* Makes room for a batch of one row, and frees that of a released batch. */
 static void
 reserve_one(CuckooScanState *s)
 {
-	/* the executor still looks at the current row */
+	/* the executor may look at the scan's slot */
 	s->css.ss.ss_ScanTupleSlot = s->no_slot;
 	if (s->memory != NULL)
 		MemoryContextDelete(s->memory);
@@ -262,7 +262,7 @@ reserve_one(CuckooScanState *s)
 	s->room = 1;
 }
 
-/* Room for as many rows as a batch has, instead of that of one released. */
+/* The same for the most rows of a batch. */
 static void
 reserve_batch(CuckooScanState *s)
 {
@@ -273,7 +273,7 @@ reserve_batch(CuckooScanState *s)
 									  "CuckooScan batch",
 									  ALLOCSET_SMALL_SIZES);
 	caller = MemoryContextSwitchTo(s->memory);
-	/* a copy needs not be pinned by each slot */
+	/* a copy, because slots do not pin it */
 	s->desc = CreateTupleDescCopyConstr(s->one_slot->tts_tupleDescriptor);
 	s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
 	s->tuples = palloc(s->most * sizeof(HeapTupleData));
@@ -283,7 +283,7 @@ reserve_batch(CuckooScanState *s)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The row that was read last in the slot for the next row of the batch. */
+/* Stores the row that was read last in the slot for the batch's next row. */
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
@@ -302,8 +302,8 @@ next_slot(CuckooScanState *s)
 }
 
 /*
- * Adds the row to the batch, unless the conditions before the test are against
- * it, or the element or all filters are null.
+ * Adds the row to the batch, unless a condition before the test fails, or the
+ * element is null, or there is no filter.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -317,7 +317,11 @@ add_row(CuckooScanState *s)
 	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
-	/* an error of the filter's expression comes even for null elements only */
+
+	/*
+	 * the filter's expression may raise an error, even if all elements are
+	 * null
+	 */
 	if (!s->filters.evaluated)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -339,7 +343,7 @@ add_row(CuckooScanState *s)
 	return !isnull;
 }
 
-/* Makes the next batch; false at the end of the table. */
+/* Makes the next batch.  Returns false at the end of the table. */
 static bool
 next_batch(CuckooScanState *s)
 {
@@ -349,7 +353,7 @@ next_batch(CuckooScanState *s)
 	release_batch(s);
 	if (!s->ahead && (s->ended || !read_row(s, ForwardScanDirection)))
 	{
-		/* or the table would begin again */
+		/* another read would begin the table again */
 		s->ended = true;
 
 		/* a table may have a thousand partitions, each with such a scan */
@@ -360,18 +364,18 @@ next_batch(CuckooScanState *s)
 	if (!s->started)
 		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
 	s->started = true;
-	/* if only the first row is wanted after all, nothing more is done for it */
+	/* the first batch has one row, in case only the first row is wanted */
 	if (s->to_end && s->asked > 0)
 		limit = s->most;
 	else
 		limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
 	if (limit > s->room)
 		reserve_batch(s);
-	/* another type by now: one by one the filters would notice */
+	/* a type has changed: opened again, the filters check the element's type */
 	if (s->filters.hasher != NULL &&
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
-	/* it pays to fetch stored filters now, or others have done so */
+	/* fetch stored filters if it pays by now, or use those already fetched */
 	if (s->filters.opened && !s->filters.together)
 		cuckoo_open_filters(&s->filters, s->to_end ? s->expected : 1);
 	do
@@ -383,7 +387,7 @@ next_batch(CuckooScanState *s)
 			s->buffer = row_buffer(s);
 			IncrBufferRefCount(s->buffer);
 		}
-		/* rows before the first that is added are not ahead of anything */
+		/* rows before the first one that is added are not read ahead */
 		n += s->count > 0;
 		s->ahead = n < limit && read_row(s, ForwardScanDirection);
 		s->ended = s->tuple == NULL;
@@ -396,7 +400,7 @@ next_batch(CuckooScanState *s)
 
 /* ---- rows ---- */
 
-/* Does a row pass all conditions?  For those that are not of a batch. */
+/* Does a row that is not in a batch pass all conditions? */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
@@ -417,8 +421,8 @@ row_passes(ScanState *node, TupleTableSlot *row)
 }
 
 /*
- * The row before the one that was given out last, for cursors.  First the
- * table's scan has to go back from the rows that were read ahead to that one.
+ * The row before the one that was returned last, for cursors.  First the
+ * table's scan has to go back over the rows that were read ahead.
  */
 static TupleTableSlot *
 previous_row(CuckooScanState *s)
@@ -447,7 +451,7 @@ previous_row(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row of the batches that passes test and conditions after it. */
+/* The next row of the batches that passes the test and the conditions after. */
 static TupleTableSlot *
 next_row(CuckooScanState *s)
 {
@@ -482,7 +486,7 @@ access_row(ScanState *node)
 		ScanDirectionIsBackward(node->ps.state->es_direction) ?
 		previous_row(s) : next_row(s);
 
-	/* where others look for the current row (WHERE CURRENT OF) */
+	/* WHERE CURRENT OF looks there for the current row */
 	if (row != NULL)
 		node->ss_ScanTupleSlot = row;
 	return row;
