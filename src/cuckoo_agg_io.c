@@ -141,7 +141,7 @@ cuckoostate_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
-				 errhint("Values of type cuckoostate are produced by partial aggregation with cf_agg.")));
+				 errhint("Create a cuckoostate with cf_state_agg(), or copy the complete text of an existing one.")));
 	PG_RETURN_POINTER(flat);
 }
 

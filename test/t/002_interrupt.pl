@@ -100,9 +100,9 @@ foreach my $name ('transition', 'final')
 $psql->finish;
 report($script, $out, $errors);
 
-# A variable that is filled when the timeout comes, in the middle of growing as
-# may be, holds what was added and no more, that is n elements, or one more if it
-# came before n was set, and no memory beside
+# The timeout comes while a variable is filled, perhaps while it grows.  Then the
+# variable holds what was added and no more: n elements, or one more if the
+# timeout came before n was set.  It holds no other memory.
 $script = $begin . <<"SQL";
 CREATE FUNCTION filled() RETURNS boolean LANGUAGE plpgsql AS \$\$
 DECLARE

@@ -1,16 +1,16 @@
 # What other extensions do with ours.
 #
 # Distributed engines call the functions of an aggregate outside of any query
-# that names it: with an FmgrInfo that knows no expression and forgets fn_extra,
-# and with states that travel as text. The result must be the same filter. Also:
-# states in tables and in direct calls are never changed, and what is no state
-# is refused. The same holds for the aggregates over filters and over states.
+# that names it. Their FmgrInfo has no expression and forgets fn_extra, and they
+# send states as text. The result must be the same filter. States in tables and
+# in direct calls are never changed, and a value that is no state is refused.
+# The same holds for the aggregates over filters and over states.
 #
-# postgres_fdw has a remote server compute what the extension's functions give,
-# and reads it as text.
+# postgres_fdw has a remote server compute the extension's functions, and reads
+# the results as text.
 #
-# A planner hook may have taken the scan of a table away, for one that knows where
-# the rows really are; then we must not bring ours.
+# A planner hook may have replaced the scan of a table by one that knows where
+# the rows really are. Then the extension must not offer its own scan.
 use strict;
 use warnings;
 
