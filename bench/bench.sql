@@ -1,7 +1,12 @@
 -- SQL benchmarks, as ratios of two queries that take turns in one session.
--- Variables: rows, of the table of URLs; large, items of the filters that are
--- probed at points; beyond, items of the largest one of the scans; days, filters
--- of a year; figures, the file that takes the ratios for bench/plot.sh.
+-- bench/run.sh sets these variables:
+--
+--	rows		rows of the table of URLs
+--	large		items of the filters that are probed at points
+--	beyond		items of the largest filter of the scans
+--	days		filters of a year
+--	figures		the file to which the ratios go, for bench/plot.sh
+--
 \pset pager off
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
@@ -22,9 +27,9 @@ SELECT count(*) AS rows, round(avg(length(url)), 1) AS bytes_a_url,
 CREATE TABLE figures (n serial, family text, what text, query_ms float8, reference_ms float8,
 	ratio float8, wanted float8);
 
--- Runs both in turn, five times after a warm-up; `setting` has its value for the
--- query only. The ratio is the median of (query - allowance ms) / reference, to be
--- at most `wanted`.
+-- Runs a query and its reference in turn, five times after a warm-up. `setting`
+-- has `value` for the query only. The ratio is the median of (query - allowance
+-- ms) / reference, and should be at most `wanted`.
 CREATE PROCEDURE compare(family text, what text, query text, reference text, wanted float8 DEFAULT NULL,
 	allowance float8 DEFAULT 0, setting text DEFAULT 'max_parallel_workers_per_gather', value text DEFAULT '0', rounds int DEFAULT 5)
 LANGUAGE plpgsql AS $$
@@ -71,8 +76,8 @@ CALL compare('build', 'cf_agg(i), groups of ten : array_agg(i)',
 
 -- ---- sets: filters of disjoint parts, against their elements ----
 
--- Tables `name` of filters, by the capacity of all parts, and name_items of the
--- elements.
+-- Makes a table `name` of filters, with the capacity of all parts, and a table
+-- name_items of their elements.
 CREATE PROCEDURE make_parts(name text, parts int, items int, capacity bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %s_items AS SELECT generate_series(1, %s) AS i', name, parts * items);
@@ -96,8 +101,8 @@ CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
 CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
 
--- The most memory that the session takes for a query, in bytes, beyond what it had
--- before. Linux tells; elsewhere null.
+-- The peak of the session's memory during a query, in bytes, less what it had
+-- before. Null unless the system is Linux.
 CREATE FUNCTION memory(what text) RETURNS bigint LANGUAGE sql AS
 	$$SELECT 1024 * substring(pg_read_file('/proc/self/status', 0, 100000) FROM what || ':\s*(\d+)')::bigint$$;
 CREATE FUNCTION peak_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -226,7 +231,8 @@ PREPARE slice(int, int) AS SELECT length(substring(bytes FROM $2 FOR 768)) FROM 
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE slice(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(20, 7919);
--- random: a place in the bytes, or an element, of which two in three are in the filter
+-- random: a place in the bytes, or an element, of which two in three are in
+-- the filter
 CREATE FUNCTION place(i int, size int) RETURNS int LANGUAGE sql IMMUTABLE AS
 	$$SELECT (hashint4(i) & 2147483647) % (size - 767) + 1$$;
 CREATE PROCEDURE each(statement text, id int, n int) LANGUAGE plpgsql AS $$
@@ -256,7 +262,8 @@ CALL compare('probe', '100,000 lateral probes of two, ' || :large::float8 || ' i
 CREATE TABLE arrays AS SELECT array_agg(i * 37 % 2000000) AS a FROM generate_series(1, 1000) i;
 CREATE PROCEDURE repeat(statement text, n int, OUT bytes bigint) LANGUAGE plpgsql AS $$
 DECLARE
-	-- what the session holds; empty before PostgreSQL 14, which has no such view
+	-- what the session holds; empty before PostgreSQL 14, which has no such
+	-- view
 	memory text := CASE WHEN to_regclass('pg_backend_memory_contexts') IS NULL THEN 'SELECT 0'
 		ELSE 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts' END;
 	before bigint;

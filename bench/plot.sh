@@ -1,8 +1,9 @@
 #!/bin/bash
 # Draws what bench/run.sh has measured: bench/plot.sh CORE FIGURES FOLDER
 #
-# CORE is the output of bench/bench_core.c, FIGURES the ratios of bench/bench.sql
-# (family, what, ratio, limit or 0; tabs between). One SVG for each family.
+# CORE is the output of bench/bench_core.c, FIGURES the ratios of
+# bench/bench.sql (family, what, ratio, limit or 0; tabs between). One SVG for
+# each family.
 set -euo pipefail
 
 core=$1 figures=$2 folder=$3

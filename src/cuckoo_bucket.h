@@ -28,7 +28,7 @@
 #include "cuckoo_format.h"
 #include "cuckoo_tables.h"
 
-/* The bits of a bucket; above them are bits of its neighbour. */
+/* The bits of a bucket; above them are bits of its neighbor. */
 typedef struct CuckooBits
 {
 	uint64_t	lo;

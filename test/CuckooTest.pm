@@ -1,8 +1,8 @@
 # Functions that the TAP tests share.
 #
-# The file $TEMP_CONFIG has settings by which nodes find an extension that is not
-# installed in the server's own folder. test/throwaway.sh writes the file, and
-# PostgreSQL::Test::Cluster appends it to every configuration.
+# The file $TEMP_CONFIG has settings by which nodes find an extension that is
+# not installed in the server's own folder. test/throwaway.sh writes the file,
+# and PostgreSQL::Test::Cluster appends it to every configuration.
 package CuckooTest;
 
 use strict;
@@ -95,9 +95,9 @@ sub checks
 	return;
 }
 
-# Reports the tests in the output of such a script. No test may be lost: there is
-# a row for each line that begins one. Errors are expected only where the script
-# looks at SQLSTATE.
+# Reports the tests in the output of such a script. No test may be lost: there
+# is a row for each line that begins one. Errors are expected only where the
+# script looks at SQLSTATE.
 sub report
 {
 	my ($script, $out, $errors) = @_;

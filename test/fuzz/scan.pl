@@ -5,14 +5,14 @@
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]
 #
 # It needs a throwaway server in psql's environment: make fuzz-scan SECONDS=60.
-# It makes a schema of random tables and filters, runs 200 queries on it, and goes
-# on with the next schema until the time is over.  The seed determines all of this,
-# and is printed.  A failure prints the number of the query.  SEED and QUERY=number
-# run the queries of that schema again up to this one.  (Rolled back changes leave
-# dead rows, so earlier queries matter.)
+# It makes a schema of random tables and filters, runs 200 queries on it, and
+# goes on with the next schema until the time is over.  The seed determines all
+# of this, and is printed.  A failure prints the number of the query.  SEED and
+# QUERY=number run the queries of that schema again up to this one.  (Rolled
+# back changes leave dead rows, so earlier queries matter.)
 #
-# How two runs of a query are compared:
-# - Without a sort the order of rows is that of the plan.  If the plans differ only
+# How two runs of a query are compared: - Without a sort the order of rows is
+# that of the plan.  If the plans differ only
 #   in the name of the scan, and are not parallel, rows are compared in order.
 #   Otherwise they are compared as a multiset.  If the plans differ, a query that
 #   depends on the order in other ways is left out, and counted.  Such are LIMIT
@@ -24,8 +24,8 @@
 #   place in a query may fail, and none if the query may end before the end of the
 #   table: with LIMIT, EXISTS, joins, cursors, functions.
 #
-# A fuzzer that tests nothing is a defect, too.  So it fails if too few plans have
-# the scan, or if a query has an unexpected error.
+# A fuzzer that tests nothing is a defect, too.  So it fails if too few plans
+# have the scan, or if a query has an unexpected error.
 use strict;
 use warnings;
 
@@ -721,7 +721,8 @@ sub cursor_query
 		  ($scroll eq 'NO SCROLL' || chance(60) ? one('1', '1', '2', below(300), 'ALL')
 			: one('PRIOR', 'BACKWARD 2', 'BACKWARD ' . below(300), 'BACKWARD ALL', 'FIRST', 'LAST', 'ABSOLUTE ' . below(100), 'RELATIVE -3', 'RELATIVE 0')) . ' FROM c';
 	}
-	# an error would end the transaction, so backward moves are for those that can
+	# an error would end the transaction, so backward moves are for those that
+	# can
 	@moves = grep { !/PRIOR|BACKWARD|FIRST|LAST|ABSOLUTE|RELATIVE/ } @moves if $scroll ne 'SCROLL' && ($sort || chance(30));
 	splice(@moves, below(scalar @moves), 0, 'COMMIT') if $hold;
 	return {
@@ -809,7 +810,8 @@ sub settings
 
 	if (!$query->{serial} && chance(12))
 	{
-		# starting workers costs a little, or they would be started for each row of a join
+		# starting workers costs a little, or they would be started for each
+		# row of a join
 		push @set, 'max_parallel_workers_per_gather = ' . one(1, 2, 2), 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 1', 'parallel_tuple_cost = 0',
 		  'parallel_leader_participation = ' . one('on', 'off', 'off');
 	}
@@ -824,7 +826,8 @@ sub settings
 	push @set, 'plan_cache_mode = ' . one('auto', 'force_generic_plan', 'force_custom_plan');
 	push @set, q(work_mem = '64kB') if chance(10);
 	push @set, 'cursor_tuple_fraction = ' . one('0.01', '1') if chance(20);
-	# not of what calls the SQL function for each row, as each call would be compiled
+	# not of what calls the SQL function for each row, as each call would be
+	# compiled
 	push @set, 'jit = on', 'jit_above_cost = 0' if chance(0.5) && $query->{sql} !~ /list\(/;
 	return map { "SET $_" } @set;
 }

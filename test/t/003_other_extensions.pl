@@ -274,7 +274,7 @@ END $$;
 SELECT decode(test_partial_agg('cf_agg(int)'::regprocedure, i)::text, 'base64') AS state FROM generate_series(1, 3) i \gset
 CREATE TABLE good AS SELECT :'state'::bytea AS bytes;
 SELECT 'a state is taken', text_error(to_text(:'state')) = 'none' AND binary_error(:'state') = 'none';
--- a corrupt one has another header than any state; the others are refused from outside
+-- the header of a corrupt state is no state's; the others are invalid as input
 CREATE TABLE bad (what, corrupt, reason, bytes) AS VALUES
 	('nothing', true, 'shorter than a header', ''::bytea),
 	('header cut', true, 'shorter than a header', substring(:'state'::bytea FOR 31)),
