@@ -56,5 +56,5 @@ echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (ben
 psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
 	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
-compare
-bench/plot.sh build/core build/figures bench/plots
+compare | tee build/compare
+bench/plot.sh build/core build/figures build/compare bench/plots
