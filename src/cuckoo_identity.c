@@ -192,7 +192,8 @@ identify_collation(StringInfo out, Oid collation)
 /*
  * Appends the identity of a type that is hashed under a collation: all that its
  * equality and its hash depend on, and nothing that may change without them
- * (FORMAT.md).  Returns why it cannot have one, or NULL.
+ * (FORMAT.md).  Returns why it cannot have one, or NULL.  The function is long
+ * because it has a case for each kind of type that FORMAT.md lists.
  */
 static const Refusal *
 identify(StringInfo out, Oid type, Oid collation)

@@ -82,10 +82,12 @@ for file in "${prose[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
 
-# A table's cell, a list's item and a paragraph hold whole sentences; code in a
+# long_sentences FILE: those of more than 30 words in the text on standard input.
+# A table's cell, a list's item and a paragraph hold whole sentences.  Code in a
 # line counts as one word.
-for file in "${prose[@]}"; do
-	awk -v file="$file" '
+long_sentences()
+{
+	awk -v file="$1" '
 		function flush(sentences, words, n, m, i, k, count) {
 			gsub(/`[^`]*`/, "code", text)
 			gsub(/\]\([^)]*\)/, "", text)
@@ -116,8 +118,25 @@ for file in "${prose[@]}"; do
 		/^#|^    / && text == "" { next }
 		text == "" { line = FNR }
 		{ text = text " " $0 }
-		END { flush() }' "$file"
+		END { flush() }'
+}
+
+for file in "${prose[@]}"; do
+	long_sentences "$file" <"$file"
 done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
+
+# The text of comments, but not of those behind code; tables in them have tabs.
+for file in "${files[@]}"; do
+	case $file in
+		*.[ch]) awk '
+			/^[ \t]*\/\*/ { inside = 1; sub(/.*\/\*/, "") }
+			!inside { print ""; next }
+			/\*\// { inside = 0; sub(/\*\/.*/, "") }
+			{ sub(/^[ \t]*\* ?/, ""); print /\t|^-/ ? "" : $0 }' "$file" ;;
+		*.sql | *.in) sed -E '/^[ \t]*-- /!s/.*//; s/^[ \t]*-- ?//; s/.*\t.*//' "$file" ;;
+		*) sed -E '/^[ \t]*# /!s/.*//; s/^[ \t]*# ?//; s/.*\t.*//' "$file" ;;
+	esac | long_sentences "$file"
+done | rule 'sentences of comments have at most 30 words, too'
 
 # ---- what C code may do ----------------------------------------------------
 
