@@ -125,6 +125,9 @@ for file in "${prose[@]}"; do
 	long_sentences "$file" <"$file"
 done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
 
+awk 'FNR > 350 { print FILENAME ":" FNR ":" $0 }' README.md |
+	rule 'the README has at most 350 lines; the rest is in doc/, which it links'
+
 # The text of comments, but not of those behind code; tables in them have tabs.
 for file in "${files[@]}"; do
 	case $file in
