@@ -199,7 +199,7 @@ check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 						   b->base, b->base_bits,
 						   (unsigned long long) cuckoo_capacity(b)),
 				 is_exact(a) || is_exact(b) ?
-				 errhint("cf_agg(value) fits a filter to its elements, which cannot be had back from it. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
+				 errhint("cf_agg(value) fits each filter to its elements, so geometries mostly differ. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
 				 errhint("Build both filters with the same capacity and fpp.")));
 }
 

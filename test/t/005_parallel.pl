@@ -102,7 +102,7 @@ foreach my $case (
 	[ 'Incremental Sort, Merge Join', 19, "$named GROUP BY visits.k, name", "$serial SET enable_hashagg = off; SET enable_hashjoin = off; SET enable_nestloop = off;" ],
 	[ 'Sort, Result, Hash Join, Seq Scan on names, Hash', 19, "$named WHERE now() > '2000-01-01' GROUP BY name", $serial ])
 {
-	# Some nodes cannot be had. Subquery Scan: both steps of an aggregate are
+	# Some nodes cannot be produced. Subquery Scan: both steps of an aggregate are
 	# of one query. ProjectSet: set-returning functions in GROUP BY keep
 	# partial aggregation below them. Foreign Scan and Custom Scan:
 	# postgres_fdw has whole groups aggregated remotely or none, and we have no
