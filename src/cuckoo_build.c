@@ -49,10 +49,11 @@ is_far(uint64_t hash)
  * Near elements go to the emptier bucket, which reduces their evictions by a
  * third.  Far elements go to the first bucket if it has room, because it is in
  * the cache.  Without windows all elements are far, and some are placed as if
- * they were near.
+ * they were near.  cuckoo_place() does not make this difference.
  */
 static inline CuckooStatus
-place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
+place_unpacked(CuckooTable *table, CuckooHeader *h, CuckooPair pair,
+			   uint64_t hash)
 {
 	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
 	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
@@ -96,7 +97,8 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 			cuckoo_check_interrupts();
 		if (i >= AHEAD)
 		{
-			CuckooStatus status = place(&table, h, *pair, hashes[i - AHEAD]);
+			CuckooStatus status = place_unpacked(&table, h, *pair,
+												 hashes[i - AHEAD]);
 
 			if (status != CUCKOO_OK)
 				return status;

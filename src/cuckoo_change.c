@@ -148,8 +148,8 @@ remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
  * those after it stay.  This is done to the lanes and the nibbles in place.
  */
 static CUCKOO_INLINE CuckooStatus
-remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-		   uint64_t place, bool whole)
+remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				  uint64_t place, bool whole)
 {
 	uint8_t    *p = image + cuckoo_narrow_byte(place, whole);
 	int			shift = cuckoo_narrow_shift(place, whole);
@@ -178,14 +178,14 @@ static CUCKOO_NOINLINE CuckooStatus
 remove_shared_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t place)
 {
-	return remove_hit(h, image, hash, hit, place, false);
+	return remove_narrow_hit(h, image, hash, hit, place, false);
 }
 
 static CUCKOO_NOINLINE CuckooStatus
 remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				 uint64_t place)
 {
-	return remove_hit(h, image, hash, hit, place, true);
+	return remove_narrow_hit(h, image, hash, hit, place, true);
 }
 
 /*
