@@ -136,10 +136,15 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 unit: $(unit_tests) $(portable_tests)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
+# with the install scripts, so that a build from it needs no awk
 .PHONY: dist
 dist:
 	@mkdir -p build
-	git archive --prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
+	@for e in $(EXTENSION); do awk -f sql/generate.awk sql/$$e.sql.in \
+		>build/$$e--$(version).sql || exit; done
+	git archive --prefix=cuckoo-$(version)/sql/ \
+		$(EXTENSION:%=--add-file=build/%--$(version).sql) \
+		--prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
 
 .PHONY: indent
 indent:
