@@ -122,3 +122,18 @@ SELECT filter, round((plan_of(format('SELECT FROM numbers WHERE cf_contains(%s, 
 	'(SELECT cf_union_agg(f) FROM shards)',
 	'(SELECT cf_merge_agg(exact) FROM states)'
 ]) filter;
+-- a filter that was filled up to its end still has a canonical form, and so has its union with itself
+CREATE FUNCTION full_filter(capacity bigint, fpp float8, seed bigint) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+DECLARE
+	f cuckoofilter := cf_new(capacity, fpp, seed);
+BEGIN
+	FOR i IN 1..40000 LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	RAISE 'not full';
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN f;
+END $$;
+SELECT count(*) AS filters, bool_and(cf_count(cf_compact(f)) = cf_count(f)) AS compact, bool_and(f | f = cf_compact(f)) AS union
+FROM generate_series(1, 70) seed, full_filter(seed, 0.001, seed) f;
+DROP FUNCTION full_filter;

@@ -19,9 +19,13 @@
  * may raise an error for a row that the query does not ask for.  They also do
  * not see what the query does with the rows in between.  If the plan and the
  * executor's caller say that the scan is read to its end
- * (cuckoo_scan_demand.c), a batch is a page's rows.  Otherwise a batch is a
- * small share of the rows read so far; the first one has one row.  So a query
- * that stops early pays for few rows more than it asks for.
+ * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
+ * share of the rows read so far.  So a query that stops early pays for few rows
+ * more than it asks for.
+ *
+ * As long as a batch would be one row, the rows are taken alone, as by a
+ * sequential scan.  What batches need is made when they begin.  So a query that
+ * ends at the first row does not pay for it.
  *
  * For the same reason a stored filter is fetched before the first row only if
  * the scan is read to its end and the planner expects enough rows.  Otherwise
@@ -47,6 +51,7 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
@@ -76,42 +81,44 @@
 typedef struct CuckooScanState
 {
 	CustomScanState css;
+	ExprState  *all;			/* the conditions; NULL until needed */
+
+	/* the user who began the scan */
+	Oid			user;
+	int			restrictions;
+
+	/* what batches need: */
+	bool		batches;		/* it is there */
+	bool		altered;		/* it cannot be had */
+	CuckooTest	test;
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
-	ExprState  *all;			/* all conditions; NULL until needed */
-	CuckooTest	test;
-	uint32		expected;		/* the expected number of probes */
-
 	CuckooScanFilters filters;
-	ExprState  *element;		/* the element of a row */
+	ExprState  *element;		/* that they are asked about */
+	uint32		expected;		/* rows they are expected to be asked about */
 
 	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* the row, or NULL if there is none */
-	bool		ahead;			/* does the row belong to the next batch? */
-	bool		ended;			/* is the whole table read? */
-	bool		rescanned;		/* is this a rescan? */
-	bool		started;		/* is to_end valid? */
-	bool		to_end;			/* will the scan be read to its end? */
-	int			asked;			/* rows of former batches, up to a limit */
+	HeapTuple	tuple;			/* of the scan; NULL if there is none */
+	bool		ahead;			/* it belongs to the next batch */
+	bool		ended;			/* all of it is read */
+	bool		rescanned;		/* this is not its first time */
+	bool		started;		/* the next is known: */
+	bool		to_end;			/* the scan will be read to its end */
+	int			asked;			/* rows before this batch, up to some */
 
-	/* the batch: rows of one page */
-	int			count;			/* its rows */
-	int			next;			/* the next row to return */
-	int			room;			/* the length of these arrays */
+	/* the batch: rows of one page, and the next to give out */
+	int			count;
+	int			next;
+	int			most;			/* rows of a batch */
+	MemoryContext memory;		/* of these; NULL if there are none: */
 	HeapTupleData *tuples;
 	TupleTableSlot **slots;		/* NULL until needed */
 	uint64	   *hashes;
 	bool	   *found;
-	MemoryContext memory;		/* of the arrays; NULL for a batch of one row */
-	HeapTupleData one_tuple;	/* the arrays of a batch of one row */
-	TupleTableSlot *one_slot;
-	uint64		one_hash;
-	bool		one_found;
-	TupleTableSlot *no_slot;	/* the scan's slot if there is no current row */
 	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, if the batch has pinned it */
-	int			most;			/* the most rows of a batch */
+	Buffer		buffer;			/* the page, pinned by a batch of more */
+	TupleTableSlot *own_slot;	/* for a row alone */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -126,7 +133,6 @@ static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt,
 					   void *pscan);
 static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
 static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
-static void reserve_one(CuckooScanState *s);
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "CuckooScan",
@@ -168,46 +174,90 @@ check_execute(Oid function)
 	InvokeFunctionExecuteHook(function);
 }
 
+/* Makes what batches need, unless the function of the test was altered. */
+static bool
+prepare_batches(CuckooScanState *s)
+{
+	PlanState  *ps = &s->css.ss.ps;
+	CustomScan *plan = (CustomScan *) ps->plan;
+	int			test_no = list_nth_int(plan->custom_private,
+									   CUCKOO_SCAN_TEST_NO);
+	int			column = list_nth_int(plan->custom_private,
+									  CUCKOO_SCAN_COLUMN);
+	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
+	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
+	int			natts = RelationGetDescr(s->css.ss.ss_currentRelation)->natts;
+
+	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+		return false;
+	check_execute(s->test.function);
+	s->before = ExecInitQual(before, ps);
+	s->after = ExecInitQual(after, ps);
+	s->element = ExecInitExpr(s->test.element, ps);
+	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	cuckoo_init_filters(&s->filters, &s->test, ps->state,
+						column > 0 ? linitial(s->css.custom_ps) : NULL, column);
+	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + natts *
+									 (sizeof(Datum) + sizeof(bool))),
+					  CUCKOO_BATCH_ROWS), 2);
+	return true;
+}
+
+/*
+ * Makes what batches need, or else the conditions for rows that are taken
+ * alone.  The user may be another by now than the one who began the scan, whose
+ * privileges count (a cursor of a function that is SECURITY DEFINER).
+ */
+static void
+prepare(CuckooScanState *s, bool batches)
+{
+	PlanState  *ps = &s->css.ss.ps;
+	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+	Oid			user;
+	int			restrictions;
+
+	GetUserIdAndSecContext(&user, &restrictions);
+	SetUserIdAndSecContext(s->user, s->restrictions);
+	if (batches)
+		s->batches = prepare_batches(s);
+	else
+		s->all = ExecInitQual(((CustomScan *) ps->plan)->custom_exprs, ps);
+	SetUserIdAndSecContext(user, restrictions);
+	MemoryContextSwitchTo(caller);
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	PlanState  *ps = &node->ss.ps;
-	CustomScan *plan = (CustomScan *) ps->plan;
-	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *filters = plan->custom_plans;
 	int			test_no = list_nth_int(plan->custom_private,
 									   CUCKOO_SCAN_TEST_NO);
-	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
-	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
-	int			column;
 
-	/* EvalPlanQual stores rows of pages in the scan's slot */
-	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
-	s->no_slot = node->ss.ss_ScanTupleSlot;
-	s->one_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsHeapTuple);
-	reserve_one(s);
-	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + desc->natts *
-									 (sizeof(Datum) + sizeof(bool))),
-					  CUCKOO_BATCH_ROWS), 2);
-
-	/* a worker starts after planning; the function may have changed since */
-	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+	/* EvalPlanQual stores rows of pages there */
+	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
+								 RelationGetDescr(node->ss.ss_currentRelation),
+								 &TTSOpsBufferHeapTuple);
+	s->own_slot = node->ss.ss_ScanTupleSlot;
+	GetUserIdAndSecContext(&s->user, &s->restrictions);
+	if (filters == NIL)
+	{
+		/* what is computed is to be so once; what is compiled, at once */
+		prepare(s, cuckoo_computes_filters(list_nth(plan->custom_exprs,
+													test_no)) ||
+				(estate->es_jit_flags & PGJIT_PERFORM) != 0);
+		return;
+	}
+	node->custom_ps = list_make1(ExecInitNode(linitial(filters), estate,
+											  eflags));
+	prepare(s, true);
+	if (!s->batches)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("function of the query was altered while the query ran"),
 				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
 				 errhint("Run the query again.")));
-	s->before = ExecInitQual(before, ps);
-	s->after = ExecInitQual(after, ps);
-	s->element = ExecInitExpr(s->test.element, ps);
-	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
-	column = list_nth_int(plan->custom_private, CUCKOO_SCAN_COLUMN);
-	if (column > 0)
-		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans),
-												  estate, eflags));
-	cuckoo_init_filters(&s->filters, &s->test, estate,
-						column > 0 ? linitial(node->custom_ps) : NULL, column);
-	check_execute(s->test.function);
 }
 
 /* ---- the table ---- */
@@ -226,60 +276,87 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	return s->tuple != NULL;
 }
 
-/* The page of the row that was read last. */
+/* The same forward, until the table's end, where it would begin again. */
+static bool
+read_next_row(CuckooScanState *s)
+{
+	if (!s->ended)
+		s->ended = !read_row(s, ForwardScanDirection);
+	return !s->ended;
+}
+
+/* The page of that row. */
 static inline Buffer
 row_buffer(const CuckooScanState *s)
 {
 	return ((HeapScanDesc) s->scan)->rs_cbuf;
 }
 
+/* That row, taken alone. */
+static TupleTableSlot *
+row_alone(CuckooScanState *s)
+{
+	return ExecStoreBufferHeapTuple(s->tuple, s->own_slot, row_buffer(s));
+}
+
 /* ---- batches ---- */
+
+/* Are all rows wanted?  Nobody can tell before the second one. */
+static bool
+is_eager(CuckooScanState *s)
+{
+	if (s->asked == 0)
+		return false;
+	if (!s->started)
+		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
+	s->started = true;
+	return s->to_end;
+}
+
+/* The number of rows that the filters will be asked about, as far as known. */
+static uint32
+probes_to_come(CuckooScanState *s)
+{
+	return is_eager(s) ? s->expected : 1;
+}
 
 static void
 release_batch(CuckooScanState *s)
 {
 	/* only the current row may still be in use */
 	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+	s->css.ss.ss_ScanTupleSlot = s->own_slot;
 	s->count = s->next = 0;
 	if (BufferIsValid(s->buffer))
 		ReleaseBuffer(s->buffer);
 	s->buffer = InvalidBuffer;
 }
 
-/* Makes room for a batch of one row, and frees that of a released batch. */
+/* Frees what reserve_batch() took for a batch that is released. */
 static void
-reserve_one(CuckooScanState *s)
+free_batch(CuckooScanState *s)
 {
-	/* the executor may look at the scan's slot */
-	s->css.ss.ss_ScanTupleSlot = s->no_slot;
 	if (s->memory != NULL)
 		MemoryContextDelete(s->memory);
 	s->memory = NULL;
-	s->tuples = &s->one_tuple;
-	s->slots = &s->one_slot;
-	s->hashes = &s->one_hash;
-	s->found = &s->one_found;
-	s->room = 1;
 }
 
-/* The same for the most rows of a batch. */
+/* Room for a batch. */
 static void
 reserve_batch(CuckooScanState *s)
 {
 	MemoryContext caller;
 
-	reserve_one(s);
 	s->memory = AllocSetContextCreate(s->css.ss.ps.state->es_query_cxt,
 									  "CuckooScan batch",
 									  ALLOCSET_SMALL_SIZES);
 	caller = MemoryContextSwitchTo(s->memory);
-	/* a copy, because slots do not pin it */
-	s->desc = CreateTupleDescCopyConstr(s->one_slot->tts_tupleDescriptor);
+	/* a copy needs not be pinned by each slot */
+	s->desc = CreateTupleDescCopyConstr(s->own_slot->tts_tupleDescriptor);
 	s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
 	s->tuples = palloc(s->most * sizeof(HeapTupleData));
 	s->hashes = palloc(s->most * sizeof(uint64));
 	s->found = palloc(s->most * sizeof(bool));
-	s->room = s->most;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -332,7 +409,7 @@ add_row(CuckooScanState *s)
 		int			i = s->count++;
 
 		if (!s->filters.opened)
-			cuckoo_open_filters(&s->filters, 1);
+			cuckoo_open_filters(&s->filters, probes_to_come(s));
 		if (!s->filters.together)
 			s->found[i] = cuckoo_ask_one_by_one(&s->filters, element);
 		else if (s->filters.first != NULL)
@@ -347,37 +424,28 @@ add_row(CuckooScanState *s)
 static bool
 next_batch(CuckooScanState *s)
 {
-	int			limit;
+	int			limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
 	int			n = 0;
 
 	release_batch(s);
-	if (!s->ahead && (s->ended || !read_row(s, ForwardScanDirection)))
+	if (!s->ahead && !read_next_row(s))
 	{
-		/* another read would begin the table again */
-		s->ended = true;
-
 		/* a table may have a thousand partitions, each with such a scan */
 		if (!s->rescanned)
-			reserve_one(s);
+			free_batch(s);
 		return false;
 	}
-	if (!s->started)
-		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
-	s->started = true;
-	/* the first batch has one row, in case only the first row is wanted */
-	if (s->to_end && s->asked > 0)
-		limit = s->most;
-	else
-		limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
-	if (limit > s->room)
+	if (s->memory == NULL)
 		reserve_batch(s);
-	/* a type has changed: opened again, the filters check the element's type */
+	if (is_eager(s))
+		limit = s->most;
+	/* another type by now: one by one the filters would notice */
 	if (s->filters.hasher != NULL &&
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
 	/* fetch stored filters if it pays by now, or use those already fetched */
 	if (s->filters.opened && !s->filters.together)
-		cuckoo_open_filters(&s->filters, s->to_end ? s->expected : 1);
+		cuckoo_open_filters(&s->filters, probes_to_come(s));
 	do
 	{
 		if (!add_row(s))
@@ -389,8 +457,7 @@ next_batch(CuckooScanState *s)
 		}
 		/* rows before the first one that is added are not read ahead */
 		n += s->count > 0;
-		s->ahead = n < limit && read_row(s, ForwardScanDirection);
-		s->ended = s->tuple == NULL;
+		s->ahead = n < limit && read_next_row(s);
 	} while (s->ahead && (s->count == 0 || row_buffer(s) == s->buffer));
 	s->asked = Min(s->asked + s->count, AHEAD_SHARE * CUCKOO_BATCH_ROWS);
 	if (s->count > 0 && s->filters.together)
@@ -407,15 +474,9 @@ row_passes(ScanState *node, TupleTableSlot *row)
 	CuckooScanState *s = (CuckooScanState *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
+	/* there is always one condition, the test */
 	if (s->all == NULL)
-	{
-		EState	   *estate = node->ps.state;
-		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
-
-		s->all = ExecInitQual(((CustomScan *) node->ps.plan)->custom_exprs,
-							  &node->ps);
-		MemoryContextSwitchTo(caller);
-	}
+		prepare(s, false);
 	econtext->ecxt_scantuple = row;
 	return ExecQual(s->all, econtext);
 }
@@ -442,8 +503,8 @@ previous_row(CuckooScanState *s)
 	{
 		if (!passed)
 			passed = ItemPointerEquals(&s->tuple->t_self, &last);
-		else if (row_passes(node, next_slot(s)))
-			return s->slots[0];
+		else if (row_passes(node, row_alone(s)))
+			return s->own_slot;
 		else
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
@@ -451,13 +512,51 @@ previous_row(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row of the batches that passes the test and the conditions after. */
+/* Are there batches?  They begin when one would be more than a row. */
+static bool
+has_batches(CuckooScanState *s)
+{
+	if (!s->batches && !s->altered &&
+		(is_eager(s) || s->asked >= AHEAD_SHARE))
+	{
+		prepare(s, true);
+		s->altered = !s->batches;
+	}
+	return s->batches;
+}
+
+/* The next row that passes, if there is one before batches begin. */
+static TupleTableSlot *
+next_row_alone(CuckooScanState *s)
+{
+	ScanState  *node = &s->css.ss;
+
+	while (!has_batches(s) && read_next_row(s))
+	{
+		s->asked = Min(s->asked + 1, AHEAD_SHARE);
+		if (row_passes(node, row_alone(s)))
+			return s->own_slot;
+		InstrCountFiltered1(node, 1);
+		ResetExprContext(node->ps.ps_ExprContext);
+	}
+	ExecClearTuple(s->own_slot);
+	return NULL;
+}
+
+/* The next row of the batches that passes test and conditions after it. */
 static TupleTableSlot *
 next_row(CuckooScanState *s)
 {
 	ScanState  *node = &s->css.ss;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
+	if (!s->batches)
+	{
+		TupleTableSlot *row = next_row_alone(s);
+
+		if (!s->batches)
+			return row;
+	}
 	do
 	{
 		while (s->next < s->count)
@@ -504,7 +603,8 @@ end_scan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	cuckoo_forget_filters(&s->filters);
+	if (s->batches)
+		cuckoo_forget_filters(&s->filters);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
 	if (s->filters.rows != NULL)
@@ -517,7 +617,8 @@ rescan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	cuckoo_forget_filters(&s->filters);
+	if (s->batches)
+		cuckoo_forget_filters(&s->filters);
 	s->ahead = s->ended = false;
 	s->rescanned = true;
 	s->asked = 0;

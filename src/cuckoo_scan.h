@@ -75,6 +75,12 @@ typedef struct CuckooScanFilters
 	const CuckooHasher *hasher; /* the same for all filters, or NULL */
 } CuckooScanFilters;
 
+/*
+ * Does the filter of a test, or do its filters, come from an expression that
+ * takes time?  Then it should be evaluated only once.
+ */
+extern bool cuckoo_computes_filters(Node *test);
+
 /* Fills in a zeroed set for a scan; `rows` is NULL for an expression. */
 extern void cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 								EState *estate, PlanState *rows, int column);

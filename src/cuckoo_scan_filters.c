@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
@@ -26,6 +27,28 @@ struct CuckooScanFilter
 	FunctionCallInfo call;		/* of the test, with a call site of its own */
 	CuckooSite	site;			/* zero if not open */
 };
+
+bool
+cuckoo_computes_filters(Node *test)
+{
+	List	   *arguments = NIL;
+	ListCell   *cell;
+
+	if (is_notclause(test))
+		test = (Node *) get_notclausearg((Expr *) test);
+	if (IsA(test, FuncExpr))
+		arguments = ((FuncExpr *) test)->args;
+	else if (IsA(test, OpExpr))
+		arguments = ((OpExpr *) test)->args;
+
+	/* the other argument, the element, depends on the row */
+	foreach(cell, arguments)
+	{
+		if (IsA(lfirst(cell), Const) || IsA(lfirst(cell), Param))
+			return false;
+	}
+	return true;
+}
 
 void
 cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
