@@ -23,8 +23,8 @@
  * share of the rows read so far.  So a query that stops early pays for few rows
  * more than it asks for.
  *
- * As long as a batch would be one row, the rows are taken alone, as by a
- * sequential scan.  What batches need is made when they begin.  So a query that
+ * While a batch would be one row, rows are taken one by one, as in a sequential
+ * scan.  The memory for batches is allocated when they begin.  So a query that
  * ends at the first row does not pay for it.
  *
  * For the same reason a stored filter is fetched before the first row only if
@@ -87,38 +87,39 @@ typedef struct CuckooScanState
 	Oid			user;
 	int			restrictions;
 
-	/* what batches need: */
-	bool		batches;		/* it is there */
-	bool		altered;		/* it cannot be had */
+	/* what batches need */
+	bool		batches;		/* are the next six valid? */
+	bool		altered;		/* was the test's function altered, so that it
+								 * cannot be prepared? */
 	CuckooTest	test;
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
 	CuckooScanFilters filters;
-	ExprState  *element;		/* that they are asked about */
-	uint32		expected;		/* rows they are expected to be asked about */
+	ExprState  *element;		/* the element of a row */
+	uint32		expected;		/* the expected number of probes */
 
 	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* of the scan; NULL if there is none */
-	bool		ahead;			/* it belongs to the next batch */
-	bool		ended;			/* all of it is read */
-	bool		rescanned;		/* this is not its first time */
-	bool		started;		/* the next is known: */
-	bool		to_end;			/* the scan will be read to its end */
-	int			asked;			/* rows before this batch, up to some */
+	HeapTuple	tuple;			/* the row, or NULL if there is none */
+	bool		ahead;			/* does the row belong to the next batch? */
+	bool		ended;			/* is the whole table read? */
+	bool		rescanned;		/* is this a rescan? */
+	bool		started;		/* is to_end valid? */
+	bool		to_end;			/* will the scan be read to its end? */
+	int			asked;			/* rows before this batch, up to a limit */
 
-	/* the batch: rows of one page, and the next to give out */
-	int			count;
-	int			next;
-	int			most;			/* rows of a batch */
-	MemoryContext memory;		/* of these; NULL if there are none: */
+	/* the batch: rows of one page */
+	int			count;			/* its rows */
+	int			next;			/* the next row to return */
+	int			most;			/* the most rows of a batch */
+	MemoryContext memory;		/* of the next four; NULL if there are none */
 	HeapTupleData *tuples;
 	TupleTableSlot **slots;		/* NULL until needed */
 	uint64	   *hashes;
 	bool	   *found;
 	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, pinned by a batch of more */
-	TupleTableSlot *own_slot;	/* for a row alone */
+	Buffer		buffer;			/* the page, if the batch has pinned it */
+	TupleTableSlot *own_slot;	/* for a row that is not in a batch */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -285,7 +286,7 @@ read_next_row(CuckooScanState *s)
 	return !s->ended;
 }
 
-/* The page of that row. */
+/* The page of the row that was read last. */
 static inline Buffer
 row_buffer(const CuckooScanState *s)
 {
@@ -543,7 +544,7 @@ next_row_alone(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row of the batches that passes test and conditions after it. */
+/* The next row of the batches that passes the test and the conditions after. */
 static TupleTableSlot *
 next_row(CuckooScanState *s)
 {
