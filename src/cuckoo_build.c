@@ -17,12 +17,12 @@
 #define PAUSE_EVERY		65536	/* elements between interrupt checks */
 
 /*
- * Walks of evictions for an element where the filter cannot grow.  A walk gives
- * up where it might go on, so another one from the other bucket may succeed.
+ * Walks of evictions for an element if the filter cannot grow.  A walk gives up
+ * after some steps, so another one, from the other bucket, may succeed.
  */
 #define LAST_WALKS		256
 
-/* The copies of fp in a bucket, and its occupied slots, which come first. */
+/* The copies of fp in a bucket. */
 static inline int
 slot_copies(const uint32_t *bucket, uint32_t fp)
 {
@@ -30,6 +30,7 @@ slot_copies(const uint32_t *bucket, uint32_t fp)
 		(bucket[2] == fp) + (bucket[3] == fp);
 }
 
+/* The occupied slots of a bucket.  They come first. */
 static inline int
 slots_used(const uint32_t *bucket)
 {
@@ -60,9 +61,10 @@ count_walks(const CuckooHeader *h)
 		: LAST_WALKS;
 }
 
-/* Evicts for an element that both buckets have no room for. */
+/* Makes room for an element whose buckets are full, by up to `walks` walks. */
 static CuckooStatus
-evict_for(const CuckooTable *table, CuckooPair pair, uint64_t hash, int walks)
+walk_repeatedly(const CuckooTable *table, CuckooPair pair, uint64_t hash,
+				int walks)
 {
 	uint32_t	pos[2] = {(uint32_t) pair.pos1, (uint32_t) pair.pos2};
 	CuckooStatus status = CUCKOO_FULL;
@@ -80,11 +82,11 @@ evict_for(const CuckooTable *table, CuckooPair pair, uint64_t hash, int walks)
  * Near elements go to the emptier bucket, which reduces their evictions by a
  * third.  Far elements go to the first bucket if it has room, because it is in
  * the cache.  Without windows all elements are far, and some are placed as if
- * they were near.
+ * they were near.  cuckoo_place() does not make this difference.
  */
 static inline CuckooStatus
-place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash,
-	  int walks)
+place_unpacked(CuckooTable *table, CuckooHeader *h, CuckooPair pair,
+			   uint64_t hash, int walks)
 {
 	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
 	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
@@ -98,7 +100,7 @@ place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash,
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return evict_for(table, pair, hash, walks);
+			return walk_repeatedly(table, pair, hash, walks);
 		bucket1[used1] = pair.fp;
 	}
 	else
@@ -128,8 +130,8 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 			cuckoo_check_interrupts();
 		if (i >= AHEAD)
 		{
-			CuckooStatus status = place(&table, h, *pair, hashes[i - AHEAD],
-										walks);
+			CuckooStatus status = place_unpacked(&table, h, *pair,
+												 hashes[i - AHEAD], walks);
 
 			if (status != CUCKOO_OK)
 				return status;

@@ -1,41 +1,41 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_scan.c
- *		Sequential scans that ask a filter about the rows of a page at a time.
+ *		Sequential scans that probe a filter for the rows of a page together.
  *
- * A filter beyond the processor's cache costs a wait for memory for each row.
- * The executor cannot hide these waits, because it is done with a row before it
- * knows the next.  This custom scan (access/extensible.h) takes the rows of a
- * page, hashes the element of each, looks for all of them with one
- * cuckoo_contains_batch(), and gives out the rows that pass.
- * cuckoo_scan_plan.c says where the planner chooses it.
+ * If a filter is larger than the processor's cache, the probe for each row
+ * waits for memory.  The executor cannot hide these waits, because it finishes
+ * a row before it knows the next.  This custom scan (access/extensible.h)
+ * takes the rows of a page and hashes the element of each.  It looks for all
+ * of them with one cuckoo_contains_batch(), and returns the rows that pass.
+ * cuckoo_scan_plan.c says when the planner chooses it.
  *
- * For the rest it is a sequential scan: the same rows in the same order,
- * forward and backward, parallel where that would be.  The other conditions
- * come before and after in the planner's order, on which row-level security
- * depends.  Each row is checked anew when EvalPlanQual asks for it.
+ * Otherwise it is a sequential scan.  It returns the same rows in the same
+ * order, forward and backward, and runs in parallel workers.  The other
+ * conditions come before and after the test in the planner's order, on which
+ * row-level security depends.  EvalPlanQual checks a row again.
  *
- * The difference is that expressions are evaluated a few rows early.  So they
- * are evaluated for rows that are not asked for, where an error may come, and
- * before what the query does with the rows in between.  If the plan and the
+ * The difference is that expressions are evaluated a few rows ahead.  So they
+ * may raise an error for a row that the query does not ask for.  They also do
+ * not see what the query does with the rows in between.  If the plan and the
  * executor's caller say that the scan is read to its end
  * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
  * share of the rows read so far.  So a query that stops early pays for few rows
  * more than it asks for.
  *
- * As long as a batch would be one row, the rows are taken alone, as by a
- * sequential scan.  What batches need is made when they begin.  So a query that
+ * While a batch would be one row, rows are taken one by one, as in a sequential
+ * scan.  The memory for batches is allocated when they begin.  So a query that
  * ends at the first row does not pay for it.
  *
  * For the same reason a stored filter is fetched before the first row only if
- * the scan is read to its end and the planner expects enough rows.  Else it is
- * probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
+ * the scan is read to its end and the planner expects enough rows.  Otherwise
+ * it is probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
  * sequential scan.
  *
- * A row of a batch has a slot of its own, so what is deformed for the test
- * needs not be deformed again for the projection.  Rows are not copied: their
- * page is pinned while they are looked at and given out.  So the scan is for
- * tables whose rows are in shared buffers, as those of the access method heap.
+ * Each row of a batch has its own slot, so columns that were deformed for the
+ * test need not be deformed again for the projection.  Rows are not copied;
+ * their page stays pinned.  So the scan is for tables whose rows are in shared
+ * buffers, as those of the access method heap are.
  *
  * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(),
  * and the four functions for parallel scans at the end.
@@ -61,8 +61,8 @@
 #include "utils/ruleutils.h"
 
 /*
- * Bytes of the slots of a batch.  They stay in the first level of the cache,
- * where the projection looks for what was deformed for the test.
+ * Bytes of the slots of a batch.  They stay in the first level of the cache
+ * until the projection reads what was deformed for the test.
  */
 #define BATCH_BYTES		12288
 
@@ -74,7 +74,7 @@
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256
 
-/* A batch is at most this part of the rows before it, if not all are wanted. */
+/* If not all rows are wanted, a batch is 1 / AHEAD_SHARE of the rows before. */
 #define AHEAD_SHARE		32
 
 /* The state of a scan. */
@@ -87,38 +87,39 @@ typedef struct CuckooScanState
 	Oid			user;
 	int			restrictions;
 
-	/* what batches need: */
-	bool		batches;		/* it is there */
-	bool		altered;		/* it cannot be had */
+	/* what batches need */
+	bool		batches;		/* are the next six valid? */
+	bool		altered;		/* was the test's function altered, so that it
+								 * cannot be prepared? */
 	CuckooTest	test;
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
 	CuckooScanFilters filters;
-	ExprState  *element;		/* that they are asked about */
-	uint32		expected;		/* rows they are expected to be asked about */
+	ExprState  *element;		/* the element of a row */
+	uint32		expected;		/* the expected number of probes */
 
-	/* the table, and the row of it that was read last */
+	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* of the scan; NULL if there is none */
-	bool		ahead;			/* it belongs to the next batch */
-	bool		ended;			/* all of it is read */
-	bool		rescanned;		/* this is not its first time */
-	bool		started;		/* the next is known: */
-	bool		to_end;			/* the scan will be read to its end */
-	int			asked;			/* rows before this batch, up to some */
+	HeapTuple	tuple;			/* the row, or NULL if there is none */
+	bool		ahead;			/* does the row belong to the next batch? */
+	bool		ended;			/* is the whole table read? */
+	bool		rescanned;		/* is this a rescan? */
+	bool		started;		/* is to_end valid? */
+	bool		to_end;			/* will the scan be read to its end? */
+	int			asked;			/* rows before this batch, up to a limit */
 
-	/* the batch: rows of one page, and the next to give out */
-	int			count;
-	int			next;
-	int			most;			/* rows of a batch */
-	MemoryContext memory;		/* of these; NULL if there are none: */
+	/* the batch: rows of one page */
+	int			count;			/* its rows */
+	int			next;			/* the next row to return */
+	int			most;			/* the most rows of a batch */
+	MemoryContext memory;		/* of the next four; NULL if there are none */
 	HeapTupleData *tuples;
-	TupleTableSlot **slots;		/* NULL where not yet needed */
+	TupleTableSlot **slots;		/* NULL until needed */
 	uint64	   *hashes;
 	bool	   *found;
 	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, pinned by a batch of more */
-	TupleTableSlot *own_slot;	/* for a row alone */
+	Buffer		buffer;			/* the page, if the batch has pinned it */
+	TupleTableSlot *own_slot;	/* for a row that is not in a batch */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -163,7 +164,7 @@ const CustomScanMethods cuckoo_scan_methods = {
 	.CreateCustomScanState = create_scan_state
 };
 
-/* May the user call the function of the test?  ExecInitExpr() would ask. */
+/* May the user call the function of the test?  ExecInitExpr() would check. */
 static void
 check_execute(Oid function)
 {
@@ -285,7 +286,7 @@ read_next_row(CuckooScanState *s)
 	return !s->ended;
 }
 
-/* The page of that row. */
+/* The page of the row that was read last. */
 static inline Buffer
 row_buffer(const CuckooScanState *s)
 {
@@ -323,7 +324,7 @@ probes_to_come(CuckooScanState *s)
 static void
 release_batch(CuckooScanState *s)
 {
-	/* nobody looks at others than the current row */
+	/* only the current row may still be in use */
 	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 	s->css.ss.ss_ScanTupleSlot = s->own_slot;
 	s->count = s->next = 0;
@@ -360,7 +361,7 @@ reserve_batch(CuckooScanState *s)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The row that was read last in the slot for the next row of the batch. */
+/* Stores the row that was read last in the slot for the batch's next row. */
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
@@ -379,8 +380,8 @@ next_slot(CuckooScanState *s)
 }
 
 /*
- * Adds the row to the batch, unless the conditions before the test are against
- * it, or the element or all filters are null.
+ * Adds the row to the batch, unless a condition before the test fails, or the
+ * element is null, or there is no filter.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -394,7 +395,11 @@ add_row(CuckooScanState *s)
 	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
-	/* an error of the filter's expression comes even for null elements only */
+
+	/*
+	 * the filter's expression may raise an error, even if all elements are
+	 * null
+	 */
 	if (!s->filters.evaluated)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -416,7 +421,7 @@ add_row(CuckooScanState *s)
 	return !isnull;
 }
 
-/* Makes the next batch; false at the end of the table. */
+/* Makes the next batch.  Returns false at the end of the table. */
 static bool
 next_batch(CuckooScanState *s)
 {
@@ -439,7 +444,7 @@ next_batch(CuckooScanState *s)
 	if (s->filters.hasher != NULL &&
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
-	/* it pays to fetch stored filters now, or others have done so */
+	/* fetch stored filters if it pays by now, or use those already fetched */
 	if (s->filters.opened && !s->filters.together)
 		cuckoo_open_filters(&s->filters, probes_to_come(s));
 	do
@@ -451,7 +456,7 @@ next_batch(CuckooScanState *s)
 			s->buffer = row_buffer(s);
 			IncrBufferRefCount(s->buffer);
 		}
-		/* rows before the first that is added are not ahead of anything */
+		/* rows before the first one that is added are not read ahead */
 		n += s->count > 0;
 		s->ahead = n < limit && read_next_row(s);
 	} while (s->ahead && (s->count == 0 || row_buffer(s) == s->buffer));
@@ -463,7 +468,7 @@ next_batch(CuckooScanState *s)
 
 /* ---- rows ---- */
 
-/* Does a row pass all conditions?  For those that are not of a batch. */
+/* Does a row that is not in a batch pass all conditions? */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
@@ -478,8 +483,8 @@ row_passes(ScanState *node, TupleTableSlot *row)
 }
 
 /*
- * The row before the one that was given out last, for cursors.  First the
- * table's scan has to go back from the rows that were read ahead to that one.
+ * The row before the one that was returned last, for cursors.  First the
+ * table's scan has to go back over the rows that were read ahead.
  */
 static TupleTableSlot *
 previous_row(CuckooScanState *s)
@@ -539,7 +544,7 @@ next_row_alone(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row of the batches that passes test and conditions after it. */
+/* The next row of the batches that passes the test and the conditions after. */
 static TupleTableSlot *
 next_row(CuckooScanState *s)
 {
@@ -581,7 +586,7 @@ access_row(ScanState *node)
 		ScanDirectionIsBackward(node->ps.state->es_direction) ?
 		previous_row(s) : next_row(s);
 
-	/* where others look for the current row (WHERE CURRENT OF) */
+	/* WHERE CURRENT OF looks there for the current row */
 	if (row != NULL)
 		node->ss_ScanTupleSlot = row;
 	return row;
