@@ -6,27 +6,24 @@ SET client_min_messages = warning;
 CREATE EXTENSION cuckoo;
 CREATE EXTENSION postgres_fdw;
 SET jit = off;
-SET work_mem = '1GB';
 SET max_parallel_workers_per_gather = 0;
 
-CREATE FUNCTION ms(query text, settings text[] DEFAULT '{}') RETURNS float8 LANGUAGE plpgsql AS $$
+CREATE FUNCTION ms(query text, work_mem text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz;
 BEGIN
-	FOR i IN 1..cardinality(settings) / 2 LOOP
-		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
-	END LOOP;
+	PERFORM set_config('work_mem', work_mem, true);
 	start := clock_timestamp();
 	EXECUTE query;
 	RETURN extract(epoch FROM clock_timestamp() - start) * 1000;
 END $$;
-CREATE TABLE figures (n serial, what text, query text, settings text[] DEFAULT '{}');
+CREATE TABLE figures (n serial, what text, query text, work_mem text DEFAULT '1GB');
 -- medians of three, in turns
 CREATE FUNCTION measured() RETURNS TABLE (what text, ms numeric) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE times ON COMMIT DROP AS SELECT n, NULL::float8 AS ms FROM figures LIMIT 0;
 	FOR i IN 1..3 LOOP
-		INSERT INTO times SELECT f.n, ms(f.query, f.settings) FROM (SELECT * FROM figures ORDER BY n) f;
+		INSERT INTO times SELECT f.n, ms(f.query, f.work_mem) FROM (SELECT * FROM figures ORDER BY n) f;
 	END LOOP;
 	RETURN QUERY SELECT f.what, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY t.ms))::numeric, 2)
 		FROM figures f JOIN times t USING (n) GROUP BY f.n, f.what ORDER BY f.n;
@@ -81,18 +78,18 @@ INSERT INTO seen SELECT i / 82000, cf_agg(i, 30000000, 0.001) FROM generate_seri
 CREATE TABLE incoming AS SELECT i * 5 AS id FROM generate_series(1, 1000000) i;
 VACUUM (ANALYZE) seen, incoming;
 TRUNCATE figures;
-INSERT INTO figures (what, query, settings)
-SELECT format(v.what, days), format(v.query, days), settings
+INSERT INTO figures (what, query, work_mem)
+SELECT format(v.what, days), format(v.query, days), v.work_mem
 FROM unnest(ARRAY[7, 30]) days, (VALUES
-	(1, 'merge %s days: cf_union_agg', 'SELECT cf_count(cf_union_agg(f)) FROM seen WHERE day < %s', '{}'::text[]),
-	(2, 'one value, merged first, %s days', 'SELECT cf_contains(cf_union_agg(f), 5) FROM seen WHERE day < %s', '{}'),
-	(3, 'one value, <@ ANY, %s days', 'SELECT -5 <@ ANY (SELECT f FROM seen WHERE day < %s)', '{}'),
+	(1, 'merge %s days: cf_union_agg', 'SELECT cf_count(cf_union_agg(f)) FROM seen WHERE day < %s', '1GB'),
+	(2, 'one value, merged first, %s days', 'SELECT cf_contains(cf_union_agg(f), 5) FROM seen WHERE day < %s', '1GB'),
+	(3, 'one value, <@ ANY, %s days', 'SELECT -5 <@ ANY (SELECT f FROM seen WHERE day < %s)', '1GB'),
 	(4, 'a million rows, merged first, %s days',
-		'SELECT count(*) FROM incoming WHERE cf_contains((SELECT cf_union_agg(f) FROM seen WHERE day < %s), id)', '{}'),
+		'SELECT count(*) FROM incoming WHERE cf_contains((SELECT cf_union_agg(f) FROM seen WHERE day < %s), id)', '1GB'),
 	(5, 'a million rows, <@ ANY, %s days',
-		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '{}'),
+		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '1GB'),
 	(6, 'a million rows, <@ ANY, %s days, work_mem 4 MB',
-		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '{work_mem,4MB}')) v(n, what, query, settings)
+		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '4MB')) v(n, what, query, work_mem)
 ORDER BY days, n;
 \echo
 \echo 'Windows of days of 82,000 items each, capacity 30 million, ms:'
