@@ -15,7 +15,7 @@
 # "gcc clang" otherwise, and the suite runs with each; upgrades take the first.
 #
 # It needs root, mmdebstrap, and a mirror of Debian: that of apt's own
-# configuration, or MIRROR. What a run starts and mounts is in namespaces of its
+# configuration, or MIRROR and MIRROR_SECURITY. What a run starts and mounts is in namespaces of its
 # own, which end with it, however it ends; a copy of the source in the root is
 # removed. A target that cannot be had is skipped, which the last line says, and
 # the status then is 77. With a failure it is 1.
@@ -82,25 +82,40 @@ skip()
 
 # ---- roots -----------------------------------------------------------------
 
-# mirror: the one of apt's own configuration
+# mirror LABEL: the one of apt's own configuration
 mirror()
 {
-	[ -z "${MIRROR:-}" ] || { echo "$MIRROR"; return; }
 	# shellcheck disable=SC2016 # names of apt's
 	apt-get indextargets --format '$(ORIGIN)/$(LABEL)/$(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
-		sed -n 's,^Debian/Debian/main ,,p; T; q'
+		sed -n "s,^Debian/$1/main ,,p; T; q"
 }
 
-# make_root NAME SUITE PACKAGES [HOOK...]: in FOLDER/NAME; each HOOK is a script
-# for the new root, which has the suite's packages then
+# sources SUITE...: lines for apt, with security updates where a suite has them
+sources()
+{
+	local main security suite
+
+	main=${MIRROR:-$(mirror Debian)} security=${MIRROR_SECURITY:-$(mirror Debian-Security)}
+	[ -n "$main" ] || die "apt names no mirror of Debian: set MIRROR"
+	for suite; do
+		echo "deb $main $suite main"
+		case $suite in
+			sid|experimental) ;;
+			*) [ -z "$security" ] || echo "deb $security $suite-security main" ;;
+		esac
+	done
+}
+
+# make_root NAME SUITES PACKAGES [HOOK...]: in FOLDER/NAME; each HOOK is a script
+# for the new root, which has the packages then
 make_root()
 {
-	local name=$1 suite=$2 packages=$3 root=$folder/$1 new=$folder/$1.new from hook
+	local name=$1 suites=$2 packages=$3 root=$folder/$1 new=$folder/$1.new hook
 	local options=(--mode=root --variant=apt --include="$packages"
 		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='APT::Install-Recommends "false"')
 
-	from=$(mirror)
-	[ -n "$from" ] || die "apt names no mirror of Debian: set MIRROR"
+	# shellcheck disable=SC2086 # several suites
+	sources $suites >"$folder/$name.list" || exit
 	for hook in doc man locale info; do
 		options+=(--dpkgopt="path-exclude=/usr/share/$hook/*")
 	done
@@ -114,11 +129,7 @@ make_root()
 	say "$name: making its root, a minute or two"
 	unfinished+=("$new")
 	rm -rf --one-file-system "$new"
-	# the second suite, if any, is only for what a hook takes from it
-	for hook in ${suite//,/ }; do
-		echo "deb $from $hook main"
-	done >"$folder/$name.list"
-	alone mmdebstrap "${options[@]}" "${suite%,*}" "$new" "$folder/$name.list" >"$folder/$name.root.log" 2>&1 ||
+	alone mmdebstrap "${options[@]}" "${suites%% *}" "$new" "$folder/$name.list" >"$folder/$name.root.log" 2>&1 ||
 		{ tail -n 20 "$folder/$name.root.log"; return 1; }
 	chroot "$new" apt-get clean
 	mv "$new" "$root"
@@ -142,7 +153,7 @@ want_root()
 		18) suite=sid ;;
 		19)
 			# no complete release: what PostgreSQL needs comes from there, nothing else
-			make_root 19 sid,experimental "$server,postgresql-common" \
+			make_root 19 'sid experimental' "$server,postgresql-common" \
 				'apt-get -qq -y install -t experimental libpq5 libpq-dev postgresql-19' \
 				'apt-get -qq download -t experimental postgresql-server-dev-19; dpkg -x postgresql-server-dev-19_*.deb /'
 			return
