@@ -100,7 +100,7 @@ sources()
 	for suite; do
 		echo "deb $main $suite main"
 		case $suite in
-			sid|experimental) ;;
+			forky|sid|experimental) ;;
 			*) [ -z "$security" ] || echo "deb $security $suite-security main" ;;
 		esac
 	done
@@ -150,7 +150,7 @@ want_root()
 		13) suite=bullseye ;;
 		15) suite=bookworm ;;
 		17) suite=trixie ;;
-		18) suite=sid ;;
+		18) suite=forky ;;
 		19)
 			# no complete release: what PostgreSQL needs comes from there, nothing else
 			make_root 19 'sid experimental' "$server,postgresql-common" \
@@ -246,8 +246,9 @@ upgrade()
 		done
 		chown -R postgres: .
 		export UPGRADE_FROM=/usr/lib/postgresql/$2 UPGRADE_TO=/usr/lib/postgresql/$3
-		exec runuser -u postgres -- make -s installcheck PG_CONFIG=/usr/lib/postgresql/$5/bin/pg_config \
-			REGRESS= ISOLATION= PROVE_TESTS=test/t/013_upgrade.pl PROVE_FLAGS=-v' \
+		runuser -u postgres -- make -s installcheck PG_CONFIG=/usr/lib/postgresql/$5/bin/pg_config \
+			REGRESS= ISOLATION= PROVE_TESTS=test/t/013_upgrade.pl PROVE_FLAGS=-v ||
+			{ tail -n 200 tmp_check/log/regress_log_*; exit 1; }' \
 		"$old" "$new" "${compilers%% *}" "$host"
 	rm -rf --one-file-system "$root"
 }
