@@ -212,7 +212,7 @@ SKIP:
 	$_->stop foreach $from, $to;
 	chdir $to->basedir or die $!;
 	# why it fails is in one of its logs
-	my $script = '"$@" >upgrade.out 2>&1 || { cat upgrade.out; find . -name "pg_upgrade_*.log" -exec tail -n 5 {} +; exit 1; } >&2';
+	my $script = '"$@" >upgrade.out 2>&1 || { cat upgrade.out; grep -rh -A 3 --include="pg_upgrade_*.log" error: .; exit 1; } >&2';
 	my $status = system 'sh', '-c', $script, 'sh', "$new_bin/pg_upgrade", '-b', $old_bin, '-B', $new_bin,
 		'-d', $from->data_dir, '-D', $to->data_dir, '-p', $from->port, '-P', $to->port, '-s', $to->host,
 		'-U', $ENV{PGUSER} // scalar getpwuid $>;
