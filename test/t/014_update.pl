@@ -94,7 +94,10 @@ SQL
 		s/"attoptions": \["pg_attver=\d+"\]/"attoptions": null/;
 		s/\b(\d{5,})\b/exists $name{$1} ? "<$name{$1}>" : $1/ge;
 	}
-	return [ sort @rows ];
+	# before 14 a dependency may be there twice
+	my %once = map { $_ => 1 } @rows;
+
+	return [ sort keys %once ];
 }
 
 # What one list has and the other lacks
