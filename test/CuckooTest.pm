@@ -11,7 +11,7 @@ use warnings;
 use Exporter 'import';
 use Test::More;
 
-our @EXPORT = qw(start_node start_standby partial_aggregates checks report);
+our @EXPORT = qw(new_node start_node start_standby partial_aggregates checks report);
 
 # 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
 my $new_names;
@@ -30,11 +30,12 @@ BEGIN
 	}
 }
 
+# A node that is not initialized; @of are parameters such as install_path.
 sub new_node
 {
-	my ($name) = @_;
+	my ($name, @of) = @_;
 
-	return $new_names ? PostgreSQL::Test::Cluster->new($name) : PostgresNode::get_new_node($name);
+	return $new_names ? PostgreSQL::Test::Cluster->new($name, @of) : PostgresNode::get_new_node($name, @of);
 }
 
 # A running server, with the extension in its database postgres.

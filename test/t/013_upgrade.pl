@@ -1,0 +1,234 @@
+# Another major version: what pg_upgrade, and pg_dump with a restore, make of
+# stored filters and states, of indexes, views and materialized views over them,
+# and of everything else that calls the extension. The bytes are the same, and
+# so are the answers.
+#
+# By itself it goes from the server's version to the same one. UPGRADE_FROM and
+# UPGRADE_TO name the folders of others, such as /usr/lib/postgresql/15, where
+# the extension is installed; test/versions.sh upgrade sets them. A dump may go
+# to an older version, too.
+#
+# Filters of the family other are probed as well: PostgreSQL does not promise
+# that its hash functions stay, but so far they have.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use Test::More;
+
+my $fixtures = "$FindBin::RealBin/../fixtures";
+my $from = server_of('upgrade_from', $ENV{UPGRADE_FROM});
+my $to = server_of('upgrade_to', $ENV{UPGRADE_TO});
+my ($from_version, $to_version) = map { version_of($_) } $from, $to;
+my $dump = $from->basedir . '/dump';
+
+# A running server of the version in a folder. pg_upgrade wants both to have
+# checksums or neither, and 18 is the first to make them unasked.
+sub server_of
+{
+	my ($name, $path) = @_;
+	my $node = new_node($name, defined $path ? (install_path => $path) : ());
+	my $help = `@{[ defined $path ? "$path/bin/" : '' ]}initdb --help`;
+
+	$node->init(extra => [ $help =~ /--no-data-checksums/ ? '--no-data-checksums' : () ]);
+	# a root made for two versions lacks the LLVM of one
+	$node->append_conf('postgresql.conf', "fsync = off\njit = off\n");
+	$node->start;
+	return $node;
+}
+
+# The major version of a node
+sub version_of
+{
+	my ($node) = @_;
+
+	return $node->safe_psql('postgres', "SELECT current_setting('server_version_num')::int / 10000");
+}
+
+# The program of a node's own version
+sub program
+{
+	my ($node, $name) = @_;
+	my $path = $node eq $from ? $ENV{UPGRADE_FROM} : $ENV{UPGRADE_TO};
+
+	return defined $path ? "$path/bin/$name" : $name;
+}
+
+sub lines_of
+{
+	my ($path) = @_;
+
+	open my $file, '<', $path or die "$path: $!";
+	chomp(my @lines = <$file>);
+	return grep { $_ ne '' } @lines;
+}
+
+sub quoted
+{
+	return join ', ', map { my $s = $_; $s =~ s/'/''/g; "'$s'" } @_;
+}
+
+# ---- what is stored --------------------------------------------------------
+
+my $filters = join ",\n", map { '(' . quoted((split /\t/)[0 .. 5, 7]) . ')' } lines_of("$fixtures/filters.txt");
+my $states = join ",\n", map { '(' . quoted((split /\t/)[0 .. 5]) . ')' } lines_of("$fixtures/states.txt");
+my $functions = join "\n", lines_of("$fixtures/functions.sql");
+
+# tables of each storage; TOASTed filters; changed, merged and grown ones
+$from->safe_psql('postgres', <<"SQL");
+CREATE EXTENSION cuckoo;
+CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'white');
+$functions
+CREATE TABLE filters AS SELECT name, element, n::int, items::bigint, copies::bigint, answers, image::cuckoofilter AS f
+FROM (VALUES $filters) v(name, element, n, items, copies, answers, image);
+CREATE TABLE states AS SELECT name, element, n::int, items::bigint, answers, image::cuckoostate AS s
+FROM (VALUES $states) v(name, element, n, items, answers, image);
+
+CREATE TABLE large (name text PRIMARY KEY, element text, n int, f cuckoofilter);
+INSERT INTO large SELECT 'integers', 'i', 200000, cf_agg(i) FROM generate_series(1, 200000) i;
+INSERT INTO large SELECT 'texts', '''value '' || i', 50000, cf_agg('value ' || i, 0.00001) FROM generate_series(1, 50000) i;
+INSERT INTO large SELECT 'numerics', 'i / 7::numeric', 20000, cf_agg(i / 7::numeric, 1000000, 0.001) FROM generate_series(1, 20000) i;
+CREATE TABLE extended (LIKE large);
+ALTER TABLE extended ALTER f SET STORAGE extended;
+INSERT INTO extended TABLE large;
+CREATE TABLE hashed (f cuckoofilter);
+INSERT INTO hashed SELECT f FROM filters;
+CREATE INDEX ON hashed USING hash (f);
+
+CREATE TABLE words AS SELECT i AS id, 'value ' || i AS word FROM generate_series(1, 2000) i;
+DO \$\$
+BEGIN
+	EXECUTE format('CREATE INDEX known ON words (id) WHERE cf_contains(%L::cuckoofilter, word)', f) FROM filters WHERE name = 'family text';
+	EXECUTE format('ALTER TABLE words ADD listed boolean GENERATED ALWAYS AS (cf_contains(%L::cuckoofilter, word)) STORED', f)
+	FROM filters WHERE name = 'family text';
+END \$\$;
+CREATE INDEX counted ON large (cf_count(f));
+CREATE TABLE owners (id int, seen cuckoofilter DEFAULT cf_new(1000, 0.01, element => 'bigint') CHECK (cf_count(seen) < 900));
+INSERT INTO owners SELECT i, cf_add(cf_new(1000, 0.01), i) FROM generate_series(1, 100) i;
+CREATE VIEW listed AS SELECT id FROM words WHERE cf_contains((SELECT f FROM large WHERE name = 'texts'), word);
+CREATE VIEW aggregated AS SELECT cf_agg(word) AS exact, cf_agg(word, 5000, 0.01, 3) AS sized, cf_agg(id, 0.1) AS ids,
+	cf_merge_agg(s) AS merged FROM words, states WHERE name = 'family text' AND word = 'value 7';
+CREATE VIEW united AS SELECT cf_union_agg(seen) AS f, cf_overlap(cf_union_agg(seen), cf_union_all_agg(seen)) AS shared FROM owners;
+CREATE MATERIALIZED VIEW stored_united AS TABLE united;
+CREATE MATERIALIZED VIEW stored_words AS SELECT id % 10 AS part, cf_agg(word) AS f, cf_state_agg(word) AS s FROM words GROUP BY 1;
+CREATE UNIQUE INDEX ON stored_words (part);
+CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
+CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
+SQL
+
+# digests of all that is stored; the last table is where they were put before
+my $digests = <<'SQL';
+SELECT 'filters ' || name AS place, md5(f::bytea) AS digest FROM filters UNION ALL SELECT 'states ' || name, md5(s::text) FROM states
+UNION ALL SELECT 'large ' || name, md5(f::bytea) FROM large UNION ALL SELECT 'extended ' || name, md5(f::bytea) FROM extended
+UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners UNION ALL SELECT 'united', md5(f::bytea) || shared FROM stored_united
+UNION ALL SELECT 'words ' || part, md5(f::bytea) || md5(s::text) FROM stored_words
+UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated UNION ALL SELECT 'view united', md5(united::text) FROM united
+UNION ALL SELECT 'view listed', md5(string_agg(id::text, ' ' ORDER BY id)) FROM listed
+UNION ALL SELECT 'new filter', md5(cf_agg(i)::bytea) FROM generate_series(1, 1000) i
+SQL
+$from->safe_psql('postgres', "INSERT INTO digests $digests");
+
+# A server has all of it, and all of it works
+sub intact
+{
+	my ($node, $database, $how) = @_;
+	my $missing = 'SELECT sum(missing) FROM';
+
+	checks($node, $database, <<"SQL");
+SELECT '$how: the same bytes', count(*) > 280 AND count(*) FILTER (WHERE d.digest IS DISTINCT FROM a.digest) = 0
+FROM digests d FULL JOIN ($digests) a USING (place);
+SELECT '$how: filters answer the same', count(*) = 0 FROM filters s, fixture_facts(f, element, n) found
+WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
+SELECT '$how: states are of the same filters', count(*) = 0 FROM states s, fixture_facts(cf_agg_final(s.s), element, n) found
+WHERE (found.items, found.missing, found.answers) IS DISTINCT FROM (s.items, 0, s.answers);
+SELECT '$how: no element is missing of large filters', ($missing large, fixture_facts(f, element, n)) = 0
+	AND ($missing extended, fixture_facts(f, element, n)) = 0;
+SET enable_seqscan = off;
+SELECT '$how: a hash index finds each filter', count(*) = 143
+FROM filters f WHERE (SELECT count(*) FROM hashed h WHERE h.f = f.f) = (SELECT count(*) FROM filters g WHERE g.f::bytea = f.f::bytea);
+SELECT '$how: partial and functional indexes', (SELECT count(*) FROM words WHERE cf_contains(f, word) AND id > 0) BETWEEN 40 AND 60
+	AND (SELECT count(*) FROM large WHERE cf_count(large.f) BETWEEN 1 AND 100000) = 2 FROM filters f WHERE name = 'family text';
+RESET enable_seqscan;
+SELECT '$how: generated column', bool_and(listed = (SELECT cf_contains(f, word) FROM filters WHERE name = 'family text')) FROM words;
+SELECT '$how: views', (SELECT count(*) FROM listed) = 2000 AND cf_contains_all(f, ARRAY[1, 50, 100]) FROM united;
+REFRESH MATERIALIZED VIEW stored_united;
+REFRESH MATERIALIZED VIEW CONCURRENTLY stored_words;
+SELECT '$how: refreshed', count(*) = 0 FROM digests d FULL JOIN ($digests) a USING (place) WHERE d.digest IS DISTINCT FROM a.digest;
+SELECT '$how: function', is_listed('value 7') AND NOT is_listed('value 0');
+INSERT INTO owners (id) VALUES (0);
+UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
+SELECT '$how: changes', count(*) = 2 AND bool_and(seen @> 2000 AND (id = 0 OR seen @> id)) FROM owners WHERE id < 2;
+SELECT '$how: the scan', bool_and(id <= 2000) AND count(*) = 2000 FROM words WHERE word <@ (SELECT f FROM large WHERE name = 'texts');
+SELECT '$how: the extension is the same', extversion = '1.0' FROM pg_extension WHERE extname = 'cuckoo';
+SQL
+	return;
+}
+
+# Debian's 15.20 keeps an option "pg_attver" of each column, which its own
+# pg_dump leaves out. The programs of other versions do not, and no server takes
+# it as an option of ALTER TABLE.
+sub clear_attver
+{
+	$from->safe_psql('postgres', <<'SQL');
+UPDATE pg_attribute SET attoptions = (SELECT array_agg(option) FROM unnest(attoptions) option WHERE option NOT LIKE 'pg\_attver=%')
+WHERE attoptions::text LIKE '%pg\_attver=%'
+SQL
+	return;
+}
+
+# ---- dump and restore ------------------------------------------------------
+
+# restored(HOW, DUMPER, RESTORE...): by the pg_dump of DUMPER's version
+sub restored
+{
+	my ($how, $dumper, $format, @restore) = @_;
+
+	$to->safe_psql('postgres', 'CREATE DATABASE restored');
+	$from->command_ok([ program($dumper, 'pg_dump'), "-F$format", '-f', $dump, '-d', $from->connstr('postgres') ],
+		"$how: pg_dump");
+	$to->command_ok([ @restore, '-d', $to->connstr('restored') ], "$how: restore");
+	intact($to, 'restored', $how);
+	$to->safe_psql('postgres', 'DROP DATABASE restored');
+	return;
+}
+
+my $newer = $to_version > $from_version ? $to : $from;
+
+restored("pg_dump of $from_version, psql to $to_version", $from, 'p',
+	program($newer, 'psql'), '-Xqv', 'ON_ERROR_STOP=1', '-f', $dump);
+clear_attver();
+restored("pg_dump and pg_restore of " . version_of($newer) . ", $from_version to $to_version", $newer, 'c',
+	program($newer, 'pg_restore'), '--exit-on-error', $dump);
+
+# ---- pg_upgrade ------------------------------------------------------------
+
+SKIP:
+{
+	my $how = "pg_upgrade from $from_version to $to_version";
+	my ($old_bin, $new_bin) = map { my $dir = `$_ --bindir`; chomp $dir; $dir }
+		map { program($_, 'pg_config') } $from, $to;
+
+	skip 'pg_upgrade does not go to an older version', 1 if $to_version < $from_version;
+	# what it does itself; from 18 on, an extension may be elsewhere
+	skip 'pg_upgrade does not find libraries outside of $libdir', 1 if $to->psql('postgres', q(LOAD '$libdir/cuckoo')) != 0;
+	$_->stop foreach $from, $to;
+	chdir $to->basedir or die $!;
+	# why it fails is in one of its logs
+	my $script = '"$@" >upgrade.out 2>&1 || { grep -rh -A 3 --include="pg_upgrade_*.log" error: . >>upgrade.out; exit 1; }';
+	my $status = system 'sh', '-c', $script, 'sh', "$new_bin/pg_upgrade", '-b', $old_bin, '-B', $new_bin,
+		'-d', $from->data_dir, '-D', $to->data_dir, '-p', $from->port, '-P', $to->port, '-s', $to->host,
+		'-U', $ENV{PGUSER} // scalar getpwuid $>;
+
+	if (!ok($status == 0, $how))
+	{
+		diag(join "\n", lines_of('upgrade.out'));
+		last SKIP;
+	}
+	$to->start;
+	intact($to, 'postgres', $how);
+}
+
+$_->stop foreach $from, $to;
+done_testing();
