@@ -18,6 +18,8 @@
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
+#	make vectors            writes test/vectors/*.json, for programs that read
+#	                        filters
 #	make dist               a tar of the source as committed, in build/
 #	make indent             gives the C code pgindent's layout; needs
 #	                        pg_bsd_indent, see test/indent.sh
@@ -62,7 +64,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit vectors dist indent build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -125,6 +127,12 @@ $(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
+
+# golden vectors, in the folder that VECTORS names
+.PHONY: vectors
+VECTORS = test/vectors
+vectors: $(unit_dir)/vectors
+	@for v in elements images refused; do $< $$v >$(VECTORS)/$$v.json || exit; done
 
 # the micro-benchmark of the core, for bench/run.sh
 build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
