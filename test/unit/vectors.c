@@ -710,7 +710,7 @@ print_refusals(void)
 	print_bucket("an empty slot after one with nibble 0", 0, 0, 0, 3, 0, 1);
 	print_bucket("equal nibbles in the wrong order", 816, 1, 1, 3, 2, 4);
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);
-	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
+	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YB====\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
 		   "\"Q0YBAQ==Q0YB\", \"Q0YB*Q0Y\", \"Q0YB-Q_Y\", \"====\", \"Q=0Y\", "
 		   "\"Q0YBAQ\\u00a0==\"]\n}\n");
 	free(longer);
