@@ -7,6 +7,8 @@
 # what is missing (test/throwaway.sh), so they work before PGXS is there:
 #
 #	make check              all tests
+#	make check-clients      tests of the clients for Python and JavaScript
+#	make bench-clients      their probes a second
 #	make demo               a short tour with real data
 #	make bench              benchmarks, and their plots (bench/plots); with
 #	                        SHAPES_ONLY=1 only the scan against a sequential
@@ -61,7 +63,7 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql fuzz-scan
+tasks = check check-clients demo bench bench-clients psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out unit vectors dist indent build/bench_core $(tasks),$(goals)),)
@@ -96,6 +98,10 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
+check-clients:
+	@test/throwaway.sh -c clients/check.sh
+bench-clients:
+	@test/throwaway.sh -c clients/check.sh bench
 demo:
 	@demo/run.sh
 bench:

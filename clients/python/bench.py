@@ -22,7 +22,6 @@ def timed(function):
 
 
 with psycopg.connect() as connection:
-    connection.execute("CREATE EXTENSION IF NOT EXISTS cuckoo")
     for expression, value in (("i", int), ("'https://example.com/' || i", lambda i: f"https://example.com/{i}")):
         query = f"SELECT cf_agg({expression}, 0.001)::bytea FROM generate_series(1, {items}) i"
         (image,) = connection.execute(query, binary=True).fetchone()

@@ -94,7 +94,7 @@ foreach my $image (@$images)
 nothing_wrong('counts of probes in images');
 
 is( $node->safe_psql('postgres',
-		'SELECT cf_add(cf_new(1, 0.03), 1); SELECT cf_grow(cf_add(cf_add(cf_new(2000000, 0.5), 1), 2))'),
+		'SELECT cf_add(cf_new(1, 0.03), 1); SELECT cf_grow(cf_grow(cf_add(cf_add(cf_new(2000000, 0.5), 1), 57)))'),
 	join("\n", map { $_->{image} } @$images[0, 1]),
 	'the examples of FORMAT.md');
 

@@ -554,20 +554,17 @@ print_image(const Recipe * r)
 	first = false;
 }
 
-/* An image whose values are not those of a recipe. */
+/* An image with the integer 1 and, at a higher level, 57. */
 static void
-print_example(const char *name, CuckooHeader h, int level, int values)
+print_example(const char *name, CuckooHeader h, int level)
 {
+	int			type = type_of("int8");
 	UnitFilter	f;
 
 	unit_filter_init(&f, &h);
-	for (int64_t i = 1; i <= values; i++)
-	{
-		uint8_t		bytes[8];
-
-		put_int64(bytes, i);
-		unit_filter_add(&f, XXH3_64bits_withSeed(bytes, 8, 0), 2);
-	}
+	unit_filter_add(&f, hash_of(type, "1", 0), CUCKOO_MAX_COPIES);
+	if (level > 0)
+		unit_filter_add(&f, hash_of(type, "57", 0), CUCKOO_MAX_COPIES);
 	while (f.h.level < level)
 		unit_filter_grow(&f);
 	cuckoo_header_write(&f.h, f.image);
@@ -577,8 +574,8 @@ print_example(const char *name, CuckooHeader h, int level, int values)
 		   name, f.h.base_bits, f.h.asked_bits, f.h.level,
 		   f.h.windows ? "true" : "false", f.h.base, f.h.items, f.h.seed);
 	print_base64(f.image, cuckoo_image_size(&f.h));
-	printf(",\n \"probes\": [\"1\", \"2\", \"3\"], \"counts\": \"%s\"},\n",
-		   values == 1 ? "100" : "110");
+	printf(",\n \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"},\n",
+		   level == 0 ? "100" : "110");
 	unit_filter_free(&f);
 }
 
@@ -590,10 +587,10 @@ print_images(void)
 	printf("{\n\"images\": [\n");
 	if (cuckoo_header_sized(&h, 1, cuckoo_fpp_bits(0.03), 0) != CUCKOO_OK)
 		abort();
-	print_example("first example of FORMAT.md", h, 0, 1);
+	print_example("first example of FORMAT.md", h, 0);
 	if (cuckoo_header_sized(&h, 2000000, cuckoo_fpp_bits(0.5), 0) != CUCKOO_OK)
 		abort();
-	print_example("second example of FORMAT.md", h, 1, 2);
+	print_example("second example of FORMAT.md", h, 2);
 	for (int i = 0; i < LENGTH(recipes); i++)
 		print_image(&recipes[i]);
 
