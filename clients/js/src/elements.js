@@ -17,10 +17,13 @@ const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|
 
 const encoder = new TextEncoder();
 
+// One buffer for all numbers of 8 bytes: they are hashed at once.
+const eight = new Uint8Array(8);
+const view = new DataView(eight.buffer);
+
 function int64(value) {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigInt64(0, value, true);
-  return bytes;
+  view.setBigInt64(0, value, true);
+  return eight;
 }
 
 function int32(value) {
@@ -30,19 +33,22 @@ function int32(value) {
 }
 
 function float64(value) {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setFloat64(0, value + 0, true); // -0 + 0 is 0
-  return Number.isNaN(value) ? int64(0x7ff8000000000000n) : bytes;
+  if (Number.isNaN(value)) return int64(0x7ff8000000000000n);
+  view.setFloat64(0, value + 0, true); // -0 + 0 is 0
+  return eight;
 }
 
 function integer(value) {
-  if (!Number.isSafeInteger(value) && typeof value !== 'bigint') return undefined;
-  const number = BigInt(value);
-  return number === BigInt.asIntN(64, number) ? int64(number) : undefined;
+  if (typeof value === 'bigint') return value === BigInt.asIntN(64, value) ? int64(value) : undefined;
+  if (!Number.isSafeInteger(value)) return undefined;
+  view.setInt32(0, value, true); // the low 32 bits
+  view.setInt32(4, Math.floor(value / 2 ** 32), true);
+  return eight;
 }
 
 function text(value) {
-  return typeof value === 'string' && !SURROGATE.test(value) ? encoder.encode(value) : undefined;
+  if (typeof value !== 'string' || !(value.isWellFormed?.() ?? !SURROGATE.test(value))) return undefined;
+  return encoder.encode(value);
 }
 
 function bytea(value) {
@@ -109,7 +115,7 @@ export const families = [
   { name: 'other', takes: 'only hashes from the server: containsHash() with cf_hash(v, seed)', encode: nothing },
 ];
 
-/** The bytes that are hashed. */
+/** The bytes that are hashed, until the next call. */
 export function canonical(family, value) {
   const bytes = family.encode(value);
   if (bytes === undefined) {

@@ -170,9 +170,10 @@ export class CuckooFilter {
 
   /** The copies of the value: 0, 1, or 2 for two or more. */
   count(value) {
-    const digest = this.#hasher.init().update(canonical(this.#family, value)).digest('binary');
-    const view = new DataView(digest.buffer, digest.byteOffset);
-    return this.#copies(view.getUint32(0), view.getUint32(4));
+    const d = this.#hasher.init().update(canonical(this.#family, value)).digest('binary');
+    const high = ((d[0] << 24) | (d[1] << 16) | (d[2] << 8) | d[3]) >>> 0;
+    const low = ((d[4] << 24) | (d[5] << 16) | (d[6] << 8) | d[7]) >>> 0;
+    return this.#copies(high, low);
   }
 
   /** The same for the element with this cf_hash, as a bigint or in decimal. */

@@ -140,5 +140,8 @@ test('what no element of the family can be is an error', () => {
   }
   const bytes = (family, value) => Buffer.from(canonical(familyOf(family), value)).toString('hex');
   assert.equal(bytes('timestamptz', new Date('2026-06-01T12:00:00.5Z')), bytes('timestamptz', '2026-06-01 17:30:00.5+05:30'));
+  for (const value of [0, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, 1 - 2 ** 53]) {
+    assert.equal(bytes('integer', value), bytes('integer', BigInt(value)));
+  }
   assert.equal(bytes('timestamptz', '2026-06-01 12:00:00Z'), bytes('timestamptz', '2026-06-01 08:30:00-0330'));
 });
