@@ -437,7 +437,7 @@ typedef struct Recipe
 	unsigned	added;
 	unsigned	removed;
 	uint64_t	seed;
-}			Recipe;
+} Recipe;
 
 #define SECRET	UINT64_C(0xf3c1a5d28e9b7046)
 
@@ -471,7 +471,7 @@ static const Recipe recipes[] = {
 };
 
 static UnitFilter
-filter_of(const Recipe * r)
+filter_of(const Recipe *r)
 {
 	int			type = type_of(r->type);
 	CuckooHeader h = header(r->base, r->windows, r->base_bits, r->asked_bits,
@@ -498,7 +498,7 @@ filter_of(const Recipe * r)
  * false positives where there are any.
  */
 static void
-print_probes(const Recipe * r, const UnitFilter *f)
+print_probes(const Recipe *r, const UnitFilter *f)
 {
 	int			type = type_of(r->type);
 	char		counts[200];
@@ -532,26 +532,31 @@ print_probes(const Recipe * r, const UnitFilter *f)
 	printf("],\n \"counts\": \"%s\"", counts);
 }
 
+/* The fields of a filter, and its image. */
 static void
-print_image(const Recipe * r)
+print_head(const char *name, const char *type, const UnitFilter *f)
 {
-	static bool first = true;
-	int			type = type_of(r->type);
-	UnitFilter	f = filter_of(r);
-
-	printf("%s{\"name\": \"%s\", \"family\": \"%s\", \"type\": ",
-		   first ? "" : ",\n", r->name, types[type].family_name);
-	print_string(r->type);
+	printf("{\"name\": \"%s\", \"family\": \"%s\", \"type\": ", name,
+		   types[type_of(type)].family_name);
+	print_string(type);
 	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"m0\": %" PRIu32
 		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
-		   f.h.base_bits, f.h.asked_bits, f.h.level,
-		   f.h.windows ? "true" : "false", f.h.base, f.h.items, f.h.seed);
-	print_base64(f.image, cuckoo_image_size(&f.h));
+		   f->h.base_bits, f->h.asked_bits, f->h.level,
+		   f->h.windows ? "true" : "false", f->h.base, f->h.items, f->h.seed);
+	print_base64(f->image, cuckoo_image_size(&f->h));
 	printf(",\n");
+}
+
+static void
+print_image(const Recipe *r)
+{
+	UnitFilter	f = filter_of(r);
+
+	printf(",\n");
+	print_head(r->name, r->type, &f);
 	print_probes(r, &f);
 	printf("}");
 	unit_filter_free(&f);
-	first = false;
 }
 
 /* An image with the integer 1 and, at a higher level, 57. */
@@ -568,14 +573,26 @@ print_example(const char *name, CuckooHeader h, int level)
 	while (f.h.level < level)
 		unit_filter_grow(&f);
 	cuckoo_header_write(&f.h, f.image);
-	printf("{\"name\": \"%s\", \"family\": \"integer\", \"type\": \"int8\", "
-		   "\"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"m0\": %" PRIu32
-		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
-		   name, f.h.base_bits, f.h.asked_bits, f.h.level,
-		   f.h.windows ? "true" : "false", f.h.base, f.h.items, f.h.seed);
-	print_base64(f.image, cuckoo_image_size(&f.h));
-	printf(",\n \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"},\n",
+	print_head(name, "int8", &f);
+	printf(" \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"}",
 		   level == 0 ? "100" : "110");
+	unit_filter_free(&f);
+}
+
+/* Three copies of the integer 1.  cuckoo keeps two, but the image is valid. */
+static void
+print_copies(void)
+{
+	CuckooHeader h = header(2, false, 12, 12, 0, 0);
+	UnitFilter	f;
+
+	unit_filter_init(&f, &h);
+	for (int copy = 1; copy <= 3; copy++)
+		unit_filter_add(&f, hash_of(type_of("int8"), "1", 0), copy);
+	cuckoo_header_write(&f.h, f.image);
+	printf(",\n");
+	print_head("three copies", "int8", &f);
+	printf(" \"probes\": [\"1\", \"2\"], \"counts\": \"20\"}");
 	unit_filter_free(&f);
 }
 
@@ -588,11 +605,14 @@ print_images(void)
 	if (cuckoo_header_sized(&h, 1, cuckoo_fpp_bits(0.03), 0) != CUCKOO_OK)
 		abort();
 	print_example("first example of FORMAT.md", h, 0);
+	printf(",\n");
 	if (cuckoo_header_sized(&h, 2000000, cuckoo_fpp_bits(0.5), 0) != CUCKOO_OK)
 		abort();
 	print_example("second example of FORMAT.md", h, 2);
 	for (int i = 0; i < LENGTH(recipes); i++)
 		print_image(&recipes[i]);
+
+	print_copies();
 
 	/* every width of fingerprints */
 	for (int bits = 8; bits <= 32; bits++)
