@@ -8,6 +8,8 @@
 # there.
 #
 #	make check              run all tests
+#	make check-clients      test the clients for Python and JavaScript
+#	make bench-clients      measure their probes a second
 #	make demo               show a short tour with real data
 #	make bench              run the benchmarks and draw bench/plots
 #	make psql               open psql on an empty database with the extension
@@ -15,6 +17,7 @@
 #	make fuzz-scan          run random queries by the scan and without it
 #
 #	make unit               test the core alone, without PostgreSQL
+#	make vectors            write test/vectors, for programs that read filters
 #	make dist               make a tar of the source as committed, in build/
 #	make indent             give the C code pgindent's layout (test/indent.sh)
 #
@@ -58,10 +61,10 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql fuzz-scan
+tasks = check check-clients demo bench bench-clients psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit vectors dist indent build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -93,6 +96,10 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
+check-clients:
+	@test/throwaway.sh -c clients/check.sh
+bench-clients:
+	@test/throwaway.sh -c clients/check.sh bench
 demo:
 	@demo/run.sh
 bench:
@@ -126,6 +133,12 @@ $(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
+
+# golden vectors, in the folder that VECTORS names
+.PHONY: vectors
+VECTORS = test/vectors
+vectors: $(unit_dir)/vectors
+	@for v in elements images refused; do $< $$v >$(VECTORS)/$$v.json || exit; done
 
 # the micro-benchmark of the core, for bench/run.sh
 build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)

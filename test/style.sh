@@ -27,14 +27,15 @@ rule()
 
 # All that people write; this may be a copy without git, where things are built.
 mapfile -t files < <(find . \( -name .git -o -name build -o -name results -o -name log \
-	-o -name 'tmp_check*' -o -name output_iso -o -name plots -o -name expected \) -prune \
+	-o -name 'tmp_check*' -o -name output_iso -o -name plots -o -name expected \
+	-o -name node_modules -o -name package-lock.json \) -prune \
 	-o -type f \( -name '*.[ch]' -o -name '*.sql' -o -name '*.in' -o -name '*.awk' \
 	-o -name '*.sh' -o -name '*.p[lm]' -o -name '*.spec' -o -name '*.md' -o -name '*.json' \
-	-o -name '*.yml' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
+	-o -name '*.yml' -o -name '*.py' -o -name '*.js' -o -name '*.ts' -o -name '*.toml' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
 	sed 's,^\./,,' | sort)
 mapfile -t source < <(printf '%s\n' "${files[@]}" | grep '^src/.*\.[ch]$')
 mapfile -t prose < <(printf '%s\n' "${files[@]}" | grep '\.md$')
-mapfile -t spaced < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|json|yml)$|^demo/.*\.sql$')
+mapfile -t spaced < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|json|yml|py|js|ts|toml)$|^demo/.*\.sql$')
 mapfile -t tabbed < <(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "${spaced[@]}"))
 
 # ---- what .editorconfig says -----------------------------------------------
@@ -57,7 +58,7 @@ grep -HnE $'^\t* {4}' "${tabbed[@]}" |
 	rule 'code is indented with tabs, as PostgreSQL is'
 
 grep -Hn $'^ *\t' "${spaced[@]}" |
-	rule 'prose and data are indented with blanks, as web pages show tabs in any width'
+	rule 'prose, data, Python and JavaScript are indented with blanks, as their readers expect'
 
 # A message stays whole, to be found by searching for it.
 for file in "${source[@]}"; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A PostgreSQL server with this extension, for one run only.
 #
-#	test/throwaway.sh [-t] [-b FOLDER] COMMAND...
+#	test/throwaway.sh [-tc] [-b FOLDER] COMMAND...
 #						run COMMAND on such a server
 #	test/throwaway.sh			psql on it, or with a script from standard input
 #	. test/throwaway.sh			only define the functions below
@@ -12,7 +12,7 @@
 # machine changes, except that apt installs missing packages (through sudo
 # unless the caller is root).
 #
-# -t also installs what TAP tests need. -b also installs what benchmarks need,
+# -t also installs what TAP tests need, -c what the clients' tests need. -b also installs what benchmarks need,
 # gives the server 1 GB of shared buffers, and copies FOLDER, relative to the
 # source, back at the end.
 #
@@ -312,8 +312,8 @@ start_server()
 
 	mkdir "$tmp/src" "$tmp/inst" "$tmp/tmp"
 	tar -C "$source_dir" -cf - --exclude=./.git --exclude=./build --exclude=./tmp_check \
-		--exclude='*.o' --exclude='*.so' --exclude='*.bc' . | tar -C "$tmp/src" -xf - ||
-		die "could not copy the source"
+		--exclude='*.o' --exclude='*.so' --exclude='*.bc' --exclude=node_modules . |
+		tar -C "$tmp/src" -xf - || die "could not copy the source"
 	extension_settings >"$TEMP_CONFIG" || exit
 	printf '%s\n' 'jit = off' 'fsync = off' "${SETTINGS:-}" >>"$TEMP_CONFIG"
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$tmp"
@@ -361,11 +361,18 @@ open_psql()
 
 if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 	bring=
-	while getopts tb: option; do
+	while getopts tcb: option; do
 		case $option in
 			t)
 				want perl command -v prove
 				want libipc-run-perl perl -MIPC::Run -e 1
+				;;
+			c)
+				for module in xxhash numpy psycopg psycopg2 sqlalchemy pip setuptools mypy; do
+					want "python3-$module" "${PYTHON:-/usr/bin/python3}" -c "import $module"
+				done
+				want nodejs command -v node
+				want npm command -v npm
 				;;
 			b)
 				want gnuplot-nox command -v gnuplot

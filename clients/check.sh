@@ -1,0 +1,26 @@
+#!/bin/bash
+# Tests of the clients, to be run on a throwaway server: make check-clients
+#
+# Each client is installed as users install it, but into the copy of the source.
+# With "bench" it measures instead: make bench-clients.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+python=${PYTHON:-/usr/bin/python3}
+export VECTORS=$PWD/../test/vectors
+export PYTHONPATH=$TMPDIR/site
+
+"$python" -m pip install --quiet --no-index --no-deps --no-build-isolation --target "$PYTHONPATH" ./python
+(cd js && npm ci --silent)
+
+psql -qc 'CREATE EXTENSION cuckoo'
+if [ "${1:-}" = bench ]; then
+	"$python" python/bench.py
+	node js/bench.js
+	exit
+fi
+echo "==== Python client"
+"$python" -m mypy --config-file python/pyproject.toml "$PYTHONPATH/pg_cuckoofilter"
+"$python" -m unittest discover -s python/tests
+echo "==== JavaScript client"
+(cd js && npm run --silent types && npm test --silent)

@@ -1,0 +1,222 @@
+// One filter, read from its image. The names are those of FORMAT.md.
+import { createXXHash3 } from 'hash-wasm';
+import { ElementError, canonical, families } from './elements.js';
+
+export { ElementError };
+
+const HEADER = 32;
+const TAIL = 8;
+const LARGEST = 512 * 2 ** 20;
+
+/** These are not the complete, unaltered bytes of a filter. */
+export class InvalidImage extends Error {
+  name = 'InvalidImage';
+}
+
+function check(valid, reason) {
+  if (!valid) throw new InvalidImage(`invalid cuckoofilter image: ${reason}`);
+}
+
+/** The image of PostgreSQL's text form. */
+function decodeText(text) {
+  const digits = text.replace(/[ \t\r\n]/g, '');
+  if (digits.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits.replace(/={1,2}$/, ''))) {
+    throw new InvalidImage('invalid cuckoofilter text: not valid base64');
+  }
+  return Uint8Array.from(atob(digits), (char) => char.charCodeAt(0));
+}
+
+// Low nibbles of the four slots, by the code of a bucket.
+const quads = [];
+for (let a = 0; a < 16; a++) {
+  for (let b = a; b < 16; b++) {
+    for (let c = b; c < 16; c++) {
+      for (let d = c; d < 16; d++) quads.push([a, b, c, d]);
+    }
+  }
+}
+
+// The splitmix64 finaliser H of each core, by the low 8 bits of a hash.
+const cores = Array.from({ length: 256 }, (_, i) => i || 1);
+const mixed = cores.map((core) => {
+  let z = BigInt(core);
+  z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return z ^ (z >> 31n);
+});
+const mixedLow = mixed.map((z) => Number(z & 0xffffffffn));
+const mixedHigh = mixed.map((z) => Number(z >> 32n));
+const steps = mixed.map((z) => 1 + Number(z % 127n));
+
+/** floor((a * m + carry) / 2^32), for a of 32 bits and m of at most 36. */
+function scale(a, m, carry = 0) {
+  const low = Math.floor(((a & 0xffff) * m + carry) / 0x10000);
+  return Math.floor(((a >>> 16) * m + low) / 0x10000);
+}
+
+/** The fingerprint and the two positions of a hash, which comes in halves. */
+export function place({ m0, f0, g, windows }, high, low) {
+  const byte = low & 0xff;
+  const core = cores[byte];
+  const ext = Math.floor((low % 2 ** f0) / 256);
+  const near = windows && core % 4 !== 0;
+
+  const j1 = scale(high, m0, scale(low, m0));
+  let j2;
+  if (near && m0 >= 256) {
+    j2 = j1 ^ steps[byte];
+  } else {
+    j2 = 2 * scale(mixedLow[byte], m0 / 2) + 1 - j1;
+    if (j2 < 0) j2 += m0;
+  }
+
+  const mask = 2 ** g - 1;
+  let segment = ext & mask; // of the smaller base bucket
+  let other = near ? segment : (segment ^ mixedHigh[byte]) & mask;
+  if (j1 > j2) [segment, other] = [other, segment];
+
+  const fingerprint = core + Math.floor(ext / 2 ** g) * 256;
+  return [fingerprint, segment * m0 + j1, other * m0 + j2];
+}
+
+/** The four slots of each bucket, each bucket checked. */
+function unpack(image, buckets, f) {
+  const view = new DataView(image.buffer, image.byteOffset);
+  const slots = new Uint32Array(buckets * 4);
+  // at most 28 bits, from a bit on; the tail keeps this in bounds
+  const bits = (at, width) => {
+    const byte = HEADER + Math.floor(at / 8);
+    const word = view.getUint32(byte, true) + view.getUint8(byte + 4) * 2 ** 32;
+    return Math.floor(word / 2 ** (at % 8)) % 2 ** width;
+  };
+  for (let position = 0; position < buckets; position++) {
+    const at = position * (4 * f - 4);
+    const code = bits(at, 12);
+    check(code < quads.length, 'bucket code out of range');
+    let before = 0;
+    for (let i = 0; i < 4; i++) {
+      const nibble = quads[code][i];
+      const fingerprint = bits(at + 12 + i * (f - 4), f - 4) * 16 + nibble;
+      check(fingerprint % 256 !== 0 || fingerprint === 0, 'fingerprint with a core of zero');
+      check(nibble !== before % 16 || fingerprint >= before, 'fingerprints of a bucket out of order');
+      slots[position * 4 + i] = fingerprint;
+      before = fingerprint;
+    }
+  }
+  return slots;
+}
+
+/** A filter that is read only. In memory a bucket takes 16 bytes. */
+export class CuckooFilter {
+  #image;
+  #slots;
+  #family;
+  #hasher;
+
+  /**
+   * The filter of an image, or of PostgreSQL's text form. It is asynchronous
+   * because the hash function is.
+   */
+  static async load(image) {
+    const filter = new CuckooFilter(image);
+    filter.#hasher = await createXXHash3(Number(filter.seed & 0xffffffffn), Number(filter.seed >> 32n));
+    return filter;
+  }
+
+  /** For load(). */
+  constructor(source) {
+    const image = typeof source === 'string' ? decodeText(source) : new Uint8Array(source);
+    const view = new DataView(image.buffer);
+
+    check(image.length >= HEADER, 'shorter than a header');
+    check(view.getUint16(0) === 0x4346, 'first two bytes are not "CF"');
+    check(image[2] === 1, 'unknown format version');
+    const [family, f0, ft, g, flags] = image.subarray(3, 8);
+    const m0 = view.getUint32(8, true);
+    check(family < families.length, 'unknown element family');
+    check(ft >= 8 && ft <= f0 && f0 <= 32 && g <= f0 - 8, 'fingerprint bits or growth level out of range');
+    check(flags === 0 || (flags === 1 && (m0 % 128 === 0 || (m0 >= 128 && m0 < 256))), 'unknown or wrong flags');
+    check(m0 > 0 && m0 % 2 === 0, 'number of base buckets is zero or odd');
+    check(view.getUint16(12) === 0 || families[family].name === 'other', 'type tag in a family that has none');
+    check(view.getUint16(14) === 0, 'reserved bytes are not zero');
+    const f = f0 - g;
+    const buckets = m0 * 2 ** g;
+    const size = HEADER + (buckets / 2) * (f - 1) + TAIL;
+    check(image.length === size && size <= LARGEST, 'length does not agree with the header');
+    check(view.getBigUint64(size - TAIL) === 0n, 'last eight bytes are not zero');
+
+    const slots = unpack(image, buckets, f);
+    const items = slots.reduce((count, slot) => count + (slot !== 0), 0);
+    check(view.getBigUint64(16, true) === BigInt(items), 'item count differs from the occupied slots');
+    check(items === 0 || family > 0, 'unknown element family');
+
+    this.#image = image;
+    this.#slots = slots;
+    this.#family = families[family];
+    this.family = this.#family.name;
+    this.items = items;
+    this.seed = view.getBigUint64(24, true);
+    this.m0 = m0;
+    this.f0 = f0;
+    this.g = g;
+    this.windows = flags === 1;
+    Object.freeze(this);
+  }
+
+  /** Is the value in the filter? false: certainly not. true: it is, or it is a false positive. */
+  contains(value) {
+    return this.count(value) > 0;
+  }
+
+  /** The copies of the value: 0, 1, or 2 for two or more. */
+  count(value) {
+    const d = this.#hasher.init().update(canonical(this.#family, value)).digest('binary');
+    const high = ((d[0] << 24) | (d[1] << 16) | (d[2] << 8) | d[3]) >>> 0;
+    const low = ((d[4] << 24) | (d[5] << 16) | (d[6] << 8) | d[7]) >>> 0;
+    return this.#copies(high, low);
+  }
+
+  /** The same for the element with this cf_hash, as a bigint or in decimal. */
+  containsHash(hash) {
+    return this.countHash(hash) > 0;
+  }
+
+  countHash(hash) {
+    const h = BigInt.asUintN(64, BigInt(hash));
+    return this.#copies(Number(h >> 32n), Number(h & 0xffffffffn));
+  }
+
+  #copies(high, low) {
+    const [fingerprint, first, second] = place(this, high, low);
+    return Math.min(2, this.#matches(first, fingerprint) + this.#matches(second, fingerprint));
+  }
+
+  #matches(position, fingerprint) {
+    let count = 0;
+    for (let i = 4 * position; i < 4 * position + 4; i++) count += this.#slots[i] === fingerprint;
+    return count;
+  }
+
+  /** The probability that an absent element is a false positive. */
+  get fpp() {
+    return (2 * this.items) / (this.m0 * 2 ** this.f0);
+  }
+
+  /** A copy of the image. */
+  get image() {
+    return this.#image.slice();
+  }
+
+  /** The text form of PostgreSQL. */
+  toString() {
+    const chars = Array.from({ length: Math.ceil(this.#image.length / 8192) }, (_, i) =>
+      String.fromCharCode(...this.#image.subarray(i * 8192, (i + 1) * 8192)),
+    );
+    return btoa(chars.join(''));
+  }
+
+  /** node-postgres sends a filter as text. */
+  toPostgres() {
+    return this.toString();
+  }
+}

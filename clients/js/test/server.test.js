@@ -1,0 +1,72 @@
+// Against a live server with the extension, which PGHOST and the like name.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { CuckooFilter } from '../src/filter.js';
+import { register } from '../src/pg.js';
+
+const iso = (milliseconds) => new Date(milliseconds).toISOString();
+const values = {
+  // by type: the value of a number
+  smallint: (i) => i - 30000,
+  bigint: (i) => BigInt(i) * 2n ** 40n - 2n ** 62n,
+  text: (i) => `${i} €`,
+  bytea: (i) => Buffer.of(i >> 8, i & 255),
+  uuid: (i) => `${i.toString(16).padStart(8, '0')}-0000-0000-0000-000000000000`,
+  date: (i) => iso(i * 86400000).slice(0, 10),
+  timestamp: (i) => `${iso(i * 1234567).slice(0, -1)}123`,
+  timestamptz: (i) => iso(i * 1234567),
+  float8: (i) => i / 7,
+};
+
+const client = new pg.Client();
+const fetch = async (text, parameters, options) => (await client.query({ text, values: parameters, rowMode: 'array', ...options })).rows[0][0];
+
+before(async () => {
+  await client.connect();
+  await register(client);
+});
+after(() => client.end());
+
+test('members are found, and strangers are just where the server finds them', async () => {
+  for (const [type, value] of Object.entries(values)) {
+    const probes = Array.from({ length: 10000 }, (_, i) => value(i));
+    for (const build of ['0.01', '100, 0.0001', '2000, 0.2, $2', '1500000, 0.3, $2']) {
+      const seed = build.includes('$2') ? [BigInt.asIntN(64, BigInt(Math.floor(Math.random() * 2 ** 53)) * 12345n)] : [];
+      const filter = await fetch(`SELECT cf_agg(v, ${build}) FROM unnest($1::${type}[]) v`, [probes.slice(0, 1000), ...seed]);
+      const expected = await fetch(`SELECT cf_contains_each($1, $2::${type}[])`, [filter, probes]);
+      assert.deepEqual(probes.map((v) => filter.contains(v)), expected, type);
+      assert.ok(expected.slice(0, 1000).every(Boolean));
+    }
+  }
+});
+
+test('filters are received as text and binary, and sent', async () => {
+  for (const binary of [false, true]) {
+    const filter = await fetch('SELECT cf_agg(i) FROM generate_series(1, 100) i', [], { binary });
+    assert.ok(filter instanceof CuckooFilter);
+    assert.equal(filter.items, 100);
+    assert.equal(await fetch('SELECT cf_count($1::cuckoofilter)::int', [filter]), 100);
+    assert.equal(await fetch('SELECT cf_count(($1::cuckoofilter[])[2])::int', [[null, filter]]), 100);
+  }
+  assert.equal(await fetch('SELECT NULL::cuckoofilter'), null);
+});
+
+test('a pool', async () => {
+  const pool = new pg.Pool();
+  await register(pool, pg.types);
+  const { rows } = await pool.query('SELECT cf_agg(i) AS f FROM generate_series(1, 100) i');
+  assert.ok((await rows[0].f).contains(17));
+  await pool.end();
+});
+
+test('hashes of the family other', async () => {
+  const filter = await fetch('SELECT cf_agg(i::numeric) FROM generate_series(1, 100) i');
+  for (let i = 0; i < 200; i++) {
+    assert.equal(
+      filter.containsHash(await fetch('SELECT cf_hash($1::numeric)', [i])),
+      await fetch('SELECT cf_contains($1, $2::numeric)', [filter, i]),
+    );
+  }
+  assert.throws(() => filter.contains(1), /only hashes from the server/);
+});

@@ -1,0 +1,6 @@
+"""Filters of PostgreSQL's extension cuckoo, probed without a server."""
+
+from .elements import ElementError
+from .filter import CuckooFilter, InvalidImage
+
+__all__ = ["CuckooFilter", "ElementError", "InvalidImage"]

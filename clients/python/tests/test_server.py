@@ -1,0 +1,122 @@
+"""Against a live server with the extension, which PGHOST and the like name."""
+
+import random
+import unittest
+from datetime import date, datetime, timedelta, timezone
+from uuid import UUID
+
+import psycopg
+import sqlalchemy as sa
+from pg_cuckoofilter import CuckooFilter
+from pg_cuckoofilter.psycopg import register_cuckoofilter
+from pg_cuckoofilter.sqlalchemy import CuckooFilterType
+from psycopg.types import TypeInfo
+
+VALUES = {  # by type: the value of a number
+    "smallint": lambda i: i - 30000,
+    "bigint": lambda i: i * 2**40 - 2**62,
+    "text": lambda i: f"{i} €",
+    "bytea": lambda i: i.to_bytes(3, "big"),
+    "uuid": lambda i: UUID(int=i * 2**100 + i),
+    "date": lambda i: date(1900, 1, 1) + timedelta(i),
+    "timestamp": lambda i: datetime(1970, 1, 1) + timedelta(microseconds=i * 10**9 + i),
+    "timestamptz": lambda i: datetime(1970, 1, 1, tzinfo=timezone(timedelta(hours=2))) + timedelta(seconds=i),
+    "float8": lambda i: i / 7,
+}
+
+
+class Server(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.connection = psycopg.connect(autocommit=True)
+        register_cuckoofilter(TypeInfo.fetch(cls.connection, "cuckoofilter"), cls.connection)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.connection.close()
+
+    def fetch(self, query, *parameters, binary=False):
+        return self.connection.execute(query, parameters, binary=binary).fetchone()[0]
+
+    def test_same_answers(self):
+        """Members are found, and strangers are just where the server finds them."""
+        for type_, value in VALUES.items():
+            for capacity, fpp in ((None, 0.01), (100, 0.0001), (2000, 0.2), (1500000, 0.3)):
+                with self.subTest(type=type_, capacity=capacity, fpp=fpp):
+                    seed = random.randrange(-(2**63), 2**63)
+                    f = self.fetch(
+                        f"SELECT cf_agg(v, %s, %s, %s) FROM unnest(%s::{type_}[]) v"
+                        if capacity
+                        else f"SELECT cf_agg(v, %s) FROM unnest(%s::{type_}[]) v",
+                        *((capacity, fpp, seed) if capacity else (fpp,)),
+                        [value(i) for i in range(1000)],
+                    )
+                    probes = [value(i) for i in range(10000)]
+                    expected = self.fetch(f"SELECT cf_contains_each(%s, %s::{type_}[])", f, probes)
+                    self.assertEqual([v in f for v in probes], expected)
+                    self.assertEqual(f.contains_array(probes).tolist(), expected)
+                    self.assertTrue(all(expected[:1000]))
+
+    def test_hash(self):
+        f = self.fetch("SELECT cf_agg(i::numeric) FROM generate_series(1, 100) i")
+        for i in range(200):
+            h = self.fetch("SELECT cf_hash(%s::numeric, cf_info.seed) FROM cf_info(%s)", i, f)
+            self.assertEqual(f.contains_hash(h), self.fetch("SELECT cf_contains(%s, %s::numeric)", f, i))
+
+    def test_both_formats(self):
+        for binary in (False, True):
+            for placeholder in ("%t", "%b", "%s"):
+                with self.subTest(binary=binary, placeholder=placeholder):
+                    f = self.fetch("SELECT cf_agg(i) FROM generate_series(1, 100) i", binary=binary)
+                    self.assertIsInstance(f, CuckooFilter)
+                    self.assertEqual(self.fetch(f"SELECT {placeholder}", f, binary=binary), f)
+                    self.assertEqual(self.fetch(f"SELECT {placeholder}", [f, None], binary=binary), [f, None])
+                    self.assertEqual(self.fetch(f"SELECT cf_count({placeholder})", f), 100)
+
+    def test_copy(self):
+        f = self.fetch("SELECT cf_agg(i) FROM generate_series(1, 100) i")
+        with self.connection.cursor() as cursor:
+            cursor.execute("CREATE TEMP TABLE copied (f cuckoofilter)")
+            for options in ("", " (FORMAT binary)"):
+                with cursor.copy(f"COPY copied FROM STDIN{options}") as copy:
+                    if options:
+                        copy.set_types(["cuckoofilter"])
+                    copy.write_row([f])
+            cursor.execute("SELECT f FROM copied")
+            self.assertEqual(cursor.fetchall(), [(f,), (f,)])
+
+    def test_without_type(self):
+        with self.assertRaisesRegex(psycopg.ProgrammingError, "CREATE EXTENSION cuckoo"):
+            register_cuckoofilter(TypeInfo.fetch(self.connection, "no_such_type"))
+
+
+class SQLAlchemy(unittest.TestCase):
+    def drivers(self):
+        yield "postgresql+psycopg2://"
+        if sa.__version__ >= "2":
+            yield "postgresql+psycopg://"
+
+    def test_round_trip(self):
+        for url in self.drivers():
+            with self.subTest(driver=url), sa.create_engine(url).begin() as connection:
+                table = sa.Table(
+                    "alchemy",
+                    sa.MetaData(),
+                    sa.Column("id", sa.Integer, primary_key=True),
+                    sa.Column("f", CuckooFilterType),
+                    prefixes=["TEMPORARY"],
+                )
+                table.create(connection)
+                made = sa.func.cf_agg(sa.text("i"), type_=CuckooFilterType)
+                query = sa.select(made).select_from(sa.text("generate_series(1, 100) i"))
+                f = connection.execute(query).scalar()
+                self.assertEqual(len(f), 100)
+                connection.execute(table.insert(), [{"id": 1, "f": f}, {"id": 2, "f": None}])
+                rows = connection.execute(sa.select(table.c.f).order_by(table.c.id)).scalars().all()
+                self.assertEqual(rows, [f, None])
+                found = sa.select(table.c.id).where(table.c.f == f, sa.func.cf_contains(table.c.f, 17))
+                self.assertEqual(connection.execute(found).scalars().all(), [1])
+
+
+if __name__ == "__main__":
+    unittest.main()
