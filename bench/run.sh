@@ -3,7 +3,8 @@
 # ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
 # LARGE=20000000, BEYOND=10000000 and DAYS=30 make it shorter. SHAPES_ONLY=1 leaves all out
 # but the scan against a sequential one, a matter of three minutes; COMPARE_ONLY=1
-# all but the comparison with what else there is, of five.
+# all but the comparison with what else there is, of five; SEEN_ONLY=1 all but the
+# filters of USERS=250000 users, of five.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,12 +28,24 @@ compare()
 	PGDATABASE=compare psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/compare.sql
 }
 
+seen_sets()
+{
+	echo
+	echo "A filter for each user, by fillfactor (bench/seen_sets.sql):"
+	psql -Xqc 'CREATE DATABASE seen_sets'
+	PGDATABASE=seen_sets psql -Xqv ON_ERROR_STOP=1 -v users="${USERS:-250000}" -f bench/seen_sets.sql
+}
+
 if [ -n "${SHAPES_ONLY:-}" ]; then
 	shapes
 	exit
 fi
 if [ -n "${COMPARE_ONLY:-}" ]; then
 	compare
+	exit
+fi
+if [ -n "${SEEN_ONLY:-}" ]; then
+	seen_sets
 	exit
 fi
 
@@ -55,4 +68,5 @@ psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000
 	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
 compare
+seen_sets
 bench/plot.sh build/core build/figures bench/plots
