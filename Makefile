@@ -11,11 +11,16 @@
 #	make bench              benchmarks, and their plots (bench/plots); with
 #	                        SHAPES_ONLY=1 only the scan against a sequential
 #	                        one, with COMPARE_ONLY=1 only a filter against
-#	                        what else there is
+#	                        what else there is, with SEEN_ONLY=1 only filters
+#	                        of many users
 #	make psql               psql on an empty database with the extension;
 #	make -s psql <FILE      the same with a script
 #	make fuzz-scan          random queries by the scan and without it, for
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
+#
+#	make check-page         the example of examples/blocklist in Chromium; with
+#	                        PICTURE=FILE.png also a picture of it
+#	make pictures           draws doc/pictures again; needs Python
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #	make dist               a tar of the source as committed, in build/
@@ -59,7 +64,7 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql fuzz-scan
+tasks = check check-page demo bench psql fuzz-scan pictures
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
@@ -94,8 +99,12 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
+check-page:
+	@examples/blocklist/run.sh check $(PICTURE)
 demo:
 	@demo/run.sh
+pictures:
+	@doc/pictures/draw.py
 bench:
 	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
