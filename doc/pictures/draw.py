@@ -206,13 +206,6 @@ def spread(low, high, n):
 # ---- how it works --------------------------------------------------------------
 
 
-def table_of(entries, m0):
-    rows = [[] for _ in range(m0)]
-    for j, fp in entries:
-        rows[j].append(fp)
-    return rows
-
-
 def some_entries(count, m0, seed, bits=12):
     """placed in the one or the other bucket, wherever there is room"""
     chance, rows = random.Random(seed), [[] for _ in range(m0)]

@@ -29,8 +29,10 @@ const files = {
   '/domain.mjs': [`${here}page/domain.mjs`, 'text/javascript'],
   '/hash-wasm.js': [hashWasm, 'text/javascript'],
 };
-for (const name of await readdir(client))
-  files[`/client/${name}`] = [client + name, 'text/javascript'];
+for (const name of await readdir(client)) {
+  if (name.endsWith('.js'))
+    files[`/client/${name}`] = [client + name, 'text/javascript'];
+}
 
 const pool = new pg.Pool();
 const page = await readFile(files['/'][0], 'utf8');
