@@ -15,12 +15,11 @@
 #	                        of many users
 #	make psql               psql on an empty database with the extension;
 #	make -s psql <FILE      the same with a script
-#	make fuzz-scan          random queries by the scan and without it, for
-#	                        SECONDS=60; SEED=n [QUERY=n] replays
-#
 #	make check-page         the example of examples/blocklist in Chromium; with
 #	                        PICTURE=FILE.png also a picture of it
 #	make pictures           draws doc/pictures again; needs Python
+#	make fuzz-scan          random queries by the scan and without it, for
+#	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
 #	make dist               a tar of the source as committed, in build/
@@ -99,16 +98,16 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
-check-page:
-	@examples/blocklist/run.sh check $(PICTURE)
 demo:
 	@demo/run.sh
-pictures:
-	@doc/pictures/draw.py
 bench:
 	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
 	@test/throwaway.sh
+check-page:
+	@examples/blocklist/run.sh check $(PICTURE)
+pictures:
+	@doc/pictures/draw.py
 # SECONDS is bash's own clock
 unexport SECONDS
 fuzz-scan:

@@ -26,15 +26,15 @@ rule()
 }
 
 # All that people write; this may be a copy without git, where things are built.
-mapfile -t files < <(find . \( -name .git -o -name node_modules -o -name build -o -name results -o -name log \
+mapfile -t files < <(find . \( -name .git -o -name build -o -name results -o -name log \
 	-o -name 'tmp_check*' -o -name output_iso -o -name plots -o -name expected \) -prune \
 	-o -type f \( -name '*.[ch]' -o -name '*.sql' -o -name '*.in' -o -name '*.awk' \
 	-o -name '*.sh' -o -name '*.p[lm]' -o -name '*.spec' -o -name '*.md' -o -name '*.json' \
-	-o -name '*.yml' -o -name '*.mjs' -o -name '*.html' -o -name '*.css' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
+	-o -name '*.yml' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
 	sed 's,^\./,,' | sort)
 mapfile -t source < <(printf '%s\n' "${files[@]}" | grep '^src/.*\.[ch]$')
 mapfile -t prose < <(printf '%s\n' "${files[@]}" | grep '\.md$')
-mapfile -t spaced < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|json|yml|mjs|html|css)$|^demo/.*\.sql$')
+mapfile -t spaced < <(printf '%s\n' "${files[@]}" | grep -E '\.(md|json|yml)$|^demo/.*\.sql$')
 mapfile -t tabbed < <(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "${spaced[@]}"))
 
 # ---- what .editorconfig says -----------------------------------------------

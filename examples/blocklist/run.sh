@@ -13,9 +13,9 @@ task=${1:-start} picture=${2:-}
 want nodejs command -v node
 want npm command -v npm
 case $task in
-	start) omit=dev script=server.mjs ;;
+	start) omit=dev script=server.js ;;
 	check)
-		omit=none script=test.mjs
+		omit=none script=test.js
 		want chromium command -v "${CHROMIUM:-chromium}"
 		;;
 	*) die "there is no task $task" ;;
@@ -27,7 +27,7 @@ run npm --prefix examples/blocklist install --omit="$omit" --no-audit --no-fund 
 	die "npm install failed"
 say "loading the block list"
 run psql -XqAt -v ON_ERROR_STOP=1 -f examples/blocklist/blocklist.sql || exit
-run node examples/blocklist/load.mjs || exit
+run node examples/blocklist/load.js || exit
 [ "$task" != start ] || echo "Ctrl-C ends the service and removes all of it."
 run node "examples/blocklist/$script" ${picture:+"$tmp/page.png"} || exit
 [ -z "$picture" ] || cp "$tmp/page.png" "$picture"

@@ -1,4 +1,4 @@
-// The block-list service: node server.mjs
+// The block-list service: node server.js
 //
 // GET /                   the page, and the files it needs
 // GET /filters/NAME       a filter, with an ETag; 304 for those who have it
@@ -14,7 +14,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { normalDomain, withParents } from './page/domain.mjs';
+import { normalDomain, withParents } from './page/domain.js';
 
 const require = createRequire(import.meta.url);
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -25,8 +25,8 @@ const hashWasm = `${dirname(require.resolve('hash-wasm'))}/index.esm.min.js`;
 const files = {
   '/': [`${here}page/index.html`, 'text/html; charset=utf-8'],
   '/style.css': [`${here}page/style.css`, 'text/css; charset=utf-8'],
-  '/page.mjs': [`${here}page/page.mjs`, 'text/javascript'],
-  '/domain.mjs': [`${here}page/domain.mjs`, 'text/javascript'],
+  '/page.js': [`${here}page/page.js`, 'text/javascript'],
+  '/domain.js': [`${here}page/domain.js`, 'text/javascript'],
   '/hash-wasm.js': [hashWasm, 'text/javascript'],
 };
 for (const name of await readdir(client)) {

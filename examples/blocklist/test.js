@@ -1,4 +1,4 @@
-// Tests of the service and the page, in a real browser: node test.mjs [PNG]
+// Tests of the service and the page, in a real browser: node test.js [PNG]
 //
 // The database is that of PGHOST and the like, with the block list loaded. The
 // browser is Chromium (or CHROMIUM), without a screen and with a new profile.
@@ -26,7 +26,7 @@ const is = (got, expected, name) => ok(got === expected, name, `got ${got}, expe
 
 // ---- the service ------------------------------------------------------------
 
-const service = spawn(process.execPath, [new URL('server.mjs', import.meta.url).pathname],
+const service = spawn(process.execPath, [new URL('server.js', import.meta.url).pathname],
   { env: { ...process.env, PORT: '0', HOST: '127.0.0.1' }, stdio: ['ignore', 'pipe', 'inherit'] });
 process.on('exit', () => service.kill());
 const [line] = await once(createInterface(service.stdout), 'line');
@@ -52,7 +52,7 @@ is(first.headers.get('content-encoding'), null, 'it is not compressed');
 const gzipped = gzipSync(image, { level: 9 }).length / image.length;
 ok(gzipped > 0.98, 'because gzip gains nothing', gzipped);
 is((await get('filters/none')).status, 404, 'there is no other filter');
-is((await get('%2e%2e/server.mjs')).status, 404, 'no path leads to other files');
+is((await get('%2e%2e/server.js')).status, 404, 'no path leads to other files');
 is((await get('/')).status, 400, 'nor does what is no path');
 is((await get('check')).status, 400, 'a question without a domain is refused');
 is((await fetch(base, { method: 'POST' })).status, 405, 'so is another method');

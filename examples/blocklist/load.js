@@ -1,11 +1,11 @@
-// Brings the block list into the table and publishes its filters: node load.mjs
+// Brings the block list into the table and publishes its filters: node load.js
 //
 // A daily job would update the package with npm before. The list is replaced as
 // a whole, in one transaction. Its equal sets give equal filters, so a list
 // that has not changed changes nothing for those who have the filters.
 import { createRequire } from 'node:module';
 import pg from 'pg';
-import { normalDomain } from './page/domain.mjs';
+import { normalDomain } from './page/domain.js';
 
 const require = createRequire(import.meta.url);
 const client = new pg.Client();

@@ -5,7 +5,7 @@
 // is not known is shown as such: no filter means to ask, no answer means to say
 // so.
 import { CuckooFilter } from 'pg-cuckoofilter';
-import { domainOf, withParents } from './domain.mjs';
+import { domainOf, withParents } from './domain.js';
 
 const element = (id) => document.getElementById(id);
 const filters = new Map(['domains', 'wildcards'].map((name) => [name, { note: 'not loaded yet' }]));
