@@ -10,6 +10,7 @@
 #	make check              run all tests
 #	make check-clients      test the clients for Python and JavaScript
 #	make bench-clients      measure their probes a second
+#	make check-page         test the example of examples/blocklist in Chromium
 #	make demo               show a short tour with real data
 #	make bench              run the benchmarks and draw bench/plots
 #	make psql               open psql on an empty database with the extension
@@ -18,12 +19,13 @@
 #
 #	make unit               test the core alone, without PostgreSQL
 #	make vectors            write test/vectors, for programs that read filters
+#	make pictures           draw doc/pictures
 #	make dist               make a tar of the source as committed, in build/
 #	make indent             give the C code pgindent's layout (test/indent.sh)
 #
 # Variables: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the core
 # checks itself), with_llvm=no (no bitcode, for machines without clang). For
-# bench: SHAPES_ONLY=1, COMPARE_ONLY=1 (bench/run.sh). For fuzz-scan:
+# bench: ONLY=shapes and others (bench/run.sh). For fuzz-scan:
 # SECONDS=60, SEED=n, QUERY=n (test/fuzz/scan.pl).
 
 # the source's folder, for builds elsewhere: make -f FOLDER/Makefile
@@ -61,7 +63,8 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check check-clients demo bench bench-clients psql fuzz-scan
+tasks = check check-clients check-page demo bench bench-clients psql pictures \
+	fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out unit vectors dist indent build/bench_core $(tasks),$(goals)),)
@@ -106,6 +109,10 @@ bench:
 	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
 	@test/throwaway.sh
+check-page:
+	@examples/blocklist/run.sh check $(PICTURE)
+pictures:
+	@doc/pictures/draw.py
 # SECONDS is bash's own clock
 unexport SECONDS
 fuzz-scan:

@@ -2,11 +2,14 @@
 # Benchmarks: make bench. Prints the core's figures, then those of SQL as ratios
 # within one session, and draws bench/plots.
 #
-# ITEMS="1e5 1e6", ROWS=1000000, LARGE=20000000, BEYOND=10000000 and DAYS=30
-# make it shorter. SHAPES_ONLY=1 measures only the scan against a sequential
-# one, in three minutes. COMPARE_ONLY=1 measures only a filter against indexes,
-# joins and a table of hashes, in five minutes. REMOTE_ONLY=1 measures only
-# filters between servers and over days, in four minutes.
+# ITEMS="1e5 1e6", ROWS=1000000, LARGE=20000000, BEYOND=10000000, DAYS=30 and
+# USERS=100000 make it shorter. ONLY names one part, which takes minutes:
+#	core		the core without PostgreSQL
+#	sql			statements, beside others that do the like
+#	shapes		the scan against a sequential one
+#	compare		a filter against indexes, joins and a table of hashes
+#	remote		filters between servers and over days
+#	seen_sets	a filter for each user
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,61 +17,72 @@ echo "machine:    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1),
 echo "compiler:   $(${CC:-cc} --version | head -n 1)"
 echo "PostgreSQL: $(psql -XAtc 'SHOW server_version')"
 
-shapes()
+core()
 {
 	echo
-	echo "The scan against a sequential one, processor time, medians of seven (bench/scan_shapes.sql):"
-	psql -Xqc 'CREATE DATABASE shapes'
-	psql -Xqv ON_ERROR_STOP=1 -d shapes -f bench/scan_shapes.sql
+	echo "The core, nanoseconds per item, fpp 0.001 (bench/bench_core.c):"
+	make -sB build/bench_core
+	# shellcheck disable=SC2086 # a list of numbers
+	build/bench_core ${ITEMS:-} | tee build/core
+}
+
+# part FILE TITLE [NAME=VALUE...]: runs bench/FILE.sql in a database of its own
+part()
+{
+	local file=$1 title=$2 name
+
+	shift 2
+	echo
+	echo "$title (bench/$file.sql):"
+	psql -Xqc "CREATE DATABASE $file"
+	for name; do
+		set -- "$@" -v "$name"
+		shift
+	done
+	PGDATABASE=$file psql -Xqv ON_ERROR_STOP=1 "$@" -f "bench/$file.sql"
+}
+
+sql()
+{
+	# the items, at 1.58 bytes each, of a filter larger than the L3 cache; the
+	# largest filter has 512 MiB
+	local l3 beyond
+
+	l3=$(getconf LEVEL3_CACHE_SIZE 2>/dev/null) || l3=0
+	[[ $l3 =~ ^[0-9]+$ ]] || l3=0
+	beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
+	((beyond >= 40000000)) || beyond=40000000
+	((beyond <= 330000000)) || beyond=330000000
+	part bench "SQL, $rows distinct URLs, medians of five, in milliseconds" rows="$rows" \
+		large="${LARGE:-60000000}" beyond="${BEYOND:-$beyond}" days="${DAYS:-365}" figures=build/figures
+}
+
+shapes()
+{
+	part scan_shapes "The scan against a sequential one, processor time, medians of seven"
 }
 
 compare()
 {
-	echo
-	echo "A filter and what else there is, ${ROWS:-5000000} URLs looked for in sets (bench/compare.sql):"
-	psql -Xqc 'CREATE DATABASE compare'
-	PGDATABASE=compare psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/compare.sql
+	part compare "A filter and what else there is, $rows URLs looked for in sets" rows="$rows" |
+		tee build/compare
 }
 
 remote()
 {
-	echo
-	echo "Filters between servers and over days, ${ROWS:-5000000} remote rows (bench/remote.sql):"
-	psql -Xqc 'CREATE DATABASE remote'
-	psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -d remote -f bench/remote.sql
+	part remote "Filters between servers and over days, $rows remote rows" rows="$rows"
 }
 
-if [ -n "${REMOTE_ONLY:-}" ]; then
-	remote
-	exit
-fi
-if [ -n "${SHAPES_ONLY:-}" ]; then
-	shapes
-	exit
-fi
-if [ -n "${COMPARE_ONLY:-}" ]; then
-	compare
-	exit
-fi
+seen_sets()
+{
+	part seen_sets "A filter for each user, by fillfactor" users="${USERS:-250000}"
+}
 
-# the items, at 1.58 bytes each, of a filter larger than the L3 cache; the
-# largest filter has 512 MiB
-l3=$(getconf LEVEL3_CACHE_SIZE 2>/dev/null) || l3=0
-[[ $l3 =~ ^[0-9]+$ ]] || l3=0
-beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
-((beyond >= 40000000)) || beyond=40000000
-((beyond <= 330000000)) || beyond=330000000
-
-echo
-echo "The core, nanoseconds per item, fpp 0.001 (bench/bench_core.c):"
-make -sB build/bench_core
-# shellcheck disable=SC2086 # a list of numbers
-build/bench_core ${ITEMS:-} | tee build/core
-echo
-echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (bench/bench.sql):"
-psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
-	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
-shapes
-compare | tee build/compare
-remote
-bench/plot.sh build/core build/figures build/compare bench/plots
+rows=${ROWS:-5000000}
+mkdir -p build
+for part in ${ONLY:-core sql shapes compare remote seen_sets}; do
+	"$part"
+done
+if [ -z "${ONLY:-}" ]; then
+	bench/plot.sh build/core build/figures build/compare bench/plots
+fi
