@@ -17,7 +17,13 @@
 #	make fuzz-scan          random queries by the scan and without it, for
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
-#	make unit               tests of the core alone, without PostgreSQL
+#	make unit               tests of the core alone, without PostgreSQL; and the
+#	                        fuzzers' corpus, with some random inputs
+#	make fuzz               the fuzzers of the core under libFuzzer, each for
+#	                        SECONDS=60; needs clang and its runtime (Debian:
+#	                        clang, libclang-rt-NN-dev)
+#	make fuzz-sql           hostile values and their use through SQL, for
+#	                        SECONDS=60; SEED=n replays
 #	make dist               a tar of the source as committed, in build/
 #	make indent             gives the C code pgindent's layout; needs
 #	                        pg_bsd_indent, see test/indent.sh
@@ -59,10 +65,12 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql fuzz-scan
+tasks = check demo bench psql fuzz-scan fuzz-sql
 goals = $(or $(MAKECMDGOALS),all)
+# which is bash's own clock
+unexport SECONDS
 
-ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit fuzz dist indent build/% $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -100,10 +108,10 @@ bench:
 	@test/throwaway.sh -b bench/plots bench/run.sh
 psql:
 	@test/throwaway.sh
-# SECONDS is bash's own clock
-unexport SECONDS
 fuzz-scan:
 	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
+fuzz-sql:
+	@test/throwaway.sh -t test/fuzz/sql.pl $(or $(SECONDS),60) $(or $(SEED),0)
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c, in a folder
@@ -126,13 +134,38 @@ $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
 
+# The fuzzers of the core, test/fuzz/fuzz_*.c: with replay.c they are tests.  That
+# of damaged images runs without assertions, which such an image may fail.
+fuzzers = $(sort $(basename $(notdir $(wildcard test/fuzz/fuzz_*.c))))
+fuzz_needs = $(core) $(wildcard src/*.h test/unit/*.h test/fuzz/*.h)
+fuzz_flags = $(if $(findstring corrupt,$@),-DNDEBUG) -Isrc -Itest/unit
+FUZZ_CFLAGS = -std=c11 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+$(unit_dir)/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(fuzz_needs)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) $(fuzz_flags) -o $@ $< test/fuzz/replay.c $(core) -lm
+build/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_needs)
+	@mkdir -p $(@D)
+	clang $(FUZZ_CFLAGS) $(fuzz_flags) -o $@ $< $(core) -lm
+
+# What is found anew goes to build/fuzz/corpus, an input that fails to build/fuzz.
+.PHONY: fuzz
+fuzz: $(fuzzers:%=build/fuzz/%)
+	@for f in $(fuzzers); do \
+		mkdir -p build/fuzz/corpus/$$f && echo "$$f:" && \
+		build/fuzz/$$f -max_total_time=$(or $(SECONDS),60) -max_len=400 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$f- build/fuzz/corpus/$$f test/fuzz/corpus/$$f \
+			2>build/fuzz/$$f.log || { tail -n 100 build/fuzz/$$f.log; exit 1; }; \
+		grep -E 'cov:|^stat::(number|average)' build/fuzz/$$f.log | tail -n 3; \
+	done
+
 # the micro-benchmark of the core, for bench/run.sh
 build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
 
 .PHONY: unit
-unit: $(unit_tests) $(portable_tests)
+unit: $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
 .PHONY: dist
