@@ -75,12 +75,17 @@ enum
 	MEND_HEADER = 1,
 	MEND_BUCKETS = 2,
 	MEND_ITEMS = 4,
-	MEND_EMPTY = 8				/* buckets past the input are random */
+	MEND_CORES = 8,
+	MEND_EMPTY = 16,			/* buckets past the input are random */
+	SPOIL_CODE = 32				/* of one bucket, after that */
 };
 
-/* Makes what is in a bucket valid: out go slots with a core of 0. */
+/*
+ * Puts the slots of each bucket in order, without those with a core of 0, if
+ * `mend` says so.  Returns the number of occupied slots.
+ */
 static inline uint64_t
-fuzz_mend_buckets(const CuckooHeader *h, uint8_t *image, bool store)
+fuzz_mend_buckets(const CuckooHeader *h, uint8_t *image, int mend)
 {
 	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
 	uint64_t	items = 0;
@@ -92,11 +97,11 @@ fuzz_mend_buckets(const CuckooHeader *h, uint8_t *image, bool store)
 		naive_get(buckets, pos, h->bits, slots);
 		for (int i = 0; i < 4; i++)
 		{
-			if (store && slots[i] % 256 == 0)
+			if ((mend & MEND_CORES) && slots[i] % 256 == 0)
 				slots[i] = 0;
 			items += slots[i] != 0;
 		}
-		if (store)
+		if (mend & MEND_BUCKETS)
 			naive_put(buckets, pos, h->bits, slots);
 	}
 	return items;
@@ -140,11 +145,14 @@ fuzz_image(int mend, uint64_t *size)
 		for (n += CUCKOO_HEADER_SIZE;
 			 n < *size - CUCKOO_TAIL_SIZE && (mend & MEND_EMPTY); n++)
 			image[n] = (uint8_t) unit_random();
-		if (mend & MEND_BUCKETS)
-			fuzz_mend_buckets(&h, image, true);
+		n = fuzz_mend_buckets(&h, image, mend);
+		if (mend & SPOIL_CODE)
+			naive_write(image + CUCKOO_HEADER_SIZE,
+						unit_below(h.buckets) * h.bucket_bits, 12,
+						NAIVE_CODES + unit_below(220));
 		if (mend & MEND_ITEMS)
 		{
-			h.items = fuzz_mend_buckets(&h, image, false);
+			h.items = n;
 			if (h.items > 0 && h.family == CUCKOO_FAMILY_NONE)
 				h.family = CUCKOO_FAMILY_INTEGER;
 			memset(image + *size - CUCKOO_TAIL_SIZE, 0, CUCKOO_TAIL_SIZE);
