@@ -79,7 +79,8 @@ filter_of(const CuckooHeader *geometry, Run run)
 			cuckoo_build_pack(&f.h, slots, f.image);
 		}
 		else
-			status = cuckoo_header_set_level(&f.h, f.h.level + 1);
+			status = cuckoo_is_crafted(&f.h, run.n) ? CUCKOO_CRAFTED
+				: cuckoo_header_set_level(&f.h, f.h.level + 1);
 		free(slots);
 	}
 	free(keys);
