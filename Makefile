@@ -16,8 +16,10 @@
 #	make psql               open psql on an empty database with the extension
 #	make -s psql <FILE      run a script there
 #	make fuzz-scan          run random queries by the scan and without it
+#	make fuzz-sql           run hostile values and their use through SQL
 #
 #	make unit               test the core alone, without PostgreSQL
+#	make fuzz               run the core's fuzzers under libFuzzer (clang)
 #	make vectors            write test/vectors, for programs that read filters
 #	make pictures           draw doc/pictures
 #	make dist               make a tar of the source as committed, in build/
@@ -25,8 +27,8 @@
 #
 # Variables: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the core
 # checks itself), with_llvm=no (no bitcode, for machines without clang). For
-# bench: ONLY=shapes and others (bench/run.sh). For fuzz-scan:
-# SECONDS=60, SEED=n, QUERY=n (test/fuzz/scan.pl).
+# bench: ONLY=shapes and others (bench/run.sh). For the fuzzers: SECONDS=60, and
+# for those through SQL SEED=n (test/fuzz).
 
 # the source's folder, for builds elsewhere: make -f FOLDER/Makefile
 here := $(dir $(firstword $(MAKEFILE_LIST)))
@@ -64,10 +66,12 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 
 # Goals that need PGXS include it; the others must work without.
 tasks = check check-clients check-page demo bench bench-clients psql pictures \
-	fuzz-scan
+	fuzz-scan fuzz-sql
 goals = $(or $(MAKECMDGOALS),all)
+# which is bash's own clock
+unexport SECONDS
 
-ifneq ($(filter-out unit vectors dist indent build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit fuzz vectors dist indent build/% $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -113,10 +117,10 @@ check-page:
 	@examples/blocklist/run.sh check $(PICTURE)
 pictures:
 	@doc/pictures/draw.py
-# SECONDS is bash's own clock
-unexport SECONDS
 fuzz-scan:
 	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
+fuzz-sql:
+	@test/throwaway.sh -t test/fuzz/sql.pl $(or $(SECONDS),60) $(or $(SEED),0)
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c, in a folder
@@ -146,6 +150,30 @@ $(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 VECTORS = test/vectors
 vectors: $(unit_dir)/vectors
 	@for v in elements images refused; do $< $$v >$(VECTORS)/$$v.json || exit; done
+# The fuzzers of the core, test/fuzz/fuzz_*.c: with replay.c they are tests.  That
+# of damaged images runs without assertions, which such an image may fail.
+fuzzers = $(sort $(basename $(notdir $(wildcard test/fuzz/fuzz_*.c))))
+fuzz_needs = $(core) $(wildcard src/*.h test/unit/*.h test/fuzz/*.h)
+fuzz_flags = $(if $(findstring corrupt,$@),-DNDEBUG) -Isrc -Itest/unit
+FUZZ_CFLAGS = -std=c11 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+$(unit_dir)/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(fuzz_needs)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_CFLAGS) $(fuzz_flags) -o $@ $< test/fuzz/replay.c $(core) -lm
+build/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_needs)
+	@mkdir -p $(@D)
+	clang $(FUZZ_CFLAGS) $(fuzz_flags) -o $@ $< $(core) -lm
+
+# What is found anew goes to build/fuzz/corpus, an input that fails to build/fuzz.
+.PHONY: fuzz
+fuzz: $(fuzzers:%=build/fuzz/%)
+	@for f in $(fuzzers); do \
+		mkdir -p build/fuzz/corpus/$$f && echo "$$f:" && \
+		build/fuzz/$$f -max_total_time=$(or $(SECONDS),60) -max_len=400 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$f- build/fuzz/corpus/$$f test/fuzz/corpus/$$f \
+			2>build/fuzz/$$f.log || { tail -n 100 build/fuzz/$$f.log; exit 1; }; \
+		grep -E 'cov:|^stat::(number|average)' build/fuzz/$$f.log | tail -n 3; \
+	done
 
 # the micro-benchmark of the core, for bench/run.sh
 build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
@@ -153,7 +181,7 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
 
 .PHONY: unit
-unit: $(unit_tests) $(portable_tests)
+unit: $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
 # with the install scripts, so that a build from it needs no awk

@@ -350,6 +350,9 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	buckets = (uint64_t) h->base << level;
 	if (size > CUCKOO_MAX_SIZE || size != image_size(buckets, h->bits))
 		return CUCKOO_BAD_LENGTH;
+	/* callers allocate memory for so many */
+	if (h->items > buckets * CUCKOO_SLOTS)
+		return CUCKOO_BAD_ITEMS;
 	return CUCKOO_OK;
 }
 

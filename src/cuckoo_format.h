@@ -28,8 +28,9 @@
  * bit from the fingerprint into the position, and does not change the rate.
  *
  * cuckoo_header_read() refuses every header whose sizes do not agree with the
- * length of the image.  So a caller with a CuckooHeader from it may access all
- * buckets.  cuckoo_validate() also checks the contents of the buckets.
+ * length of the image, or with more items than slots.  So a caller with a
+ * CuckooHeader from it may access all buckets, and allocate memory for all
+ * items.  cuckoo_validate() also checks the contents of the buckets.
  *
  *-------------------------------------------------------------------------
  */

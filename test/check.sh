@@ -81,6 +81,10 @@ echo "==== random queries by the scan and without"
 test/fuzz/scan.pl 10 2>&1 | tee suite.log
 count_lines fuzz $? suite.log
 
+echo "==== hostile values through SQL"
+test/fuzz/sql.pl 0 3 2>&1 | tee suite.log
+count_lines fuzz $? suite.log
+
 make -s -C test/module install
 count test/module $? 0 0
 installcheck TAP REGRESS= ISOLATION= PROVE_FLAGS=-v ||

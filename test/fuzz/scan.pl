@@ -29,8 +29,10 @@
 use strict;
 use warnings;
 
-use Digest::MD5 qw(md5);
-use IPC::Open2;
+use FindBin;
+use lib $FindBin::Bin;
+
+use Fuzz;
 use List::Util qw(shuffle);
 use Time::HiRes qw(time);
 
@@ -45,19 +47,9 @@ my %meant = map { $_ => 1 } qw(00000 21000 22012 22P02 42804 55000);
 my ($seconds, $seed, $only) = @ARGV;
 
 $seconds ||= 60;
-$seed ||= unpack('L', md5(time . " $$")) % 1_000_000_000;
+$seed = begin_session($seed, '-c search_path=fuzz,public -c statement_timeout=30s');
 
 # ---- chance ----
-
-sub begin_random
-{
-	srand(unpack('L', md5("$seed @_")));
-	return;
-}
-
-sub below { return int(rand($_[0])); }
-sub chance { return rand(100) < $_[0]; }
-sub one { return $_[ rand(@_) ]; }
 
 # some (at least one) of a list
 sub some
@@ -81,38 +73,6 @@ sub weighted
 		splice(@choices, 0, 2);
 	}
 	return $choices[1]->();
-}
-
-# ---- psql ----
-
-$ENV{PGOPTIONS} = '-c search_path=fuzz,public -c client_min_messages=error -c statement_timeout=30s';
-my $psql = open2(my $from, my $to, 'psql -qAtX 2>&1');
-my $sent = 0;
-
-# Runs statements and psql's commands; what they print.
-sub run
-{
-	my $out = '';
-	my $end = '@end ' . ++$sent;
-
-	# far less than a pipe takes, so that neither side waits for the other
-	print $to map({ "$_\n" } @_), "\\echo $end\n";
-	$to->flush;
-	while (my $line = <$from>)
-	{
-		return $out if $line eq "$end\n";
-		$out .= $line;
-	}
-	die "not ok 1 - the session ended (seed $seed): $out\n";
-}
-
-# The same for what must not fail.
-sub must
-{
-	my $out = run(map { ref ? @$_ : "$_;" } @_);
-
-	die "not ok 1 - schema (seed $seed): $out\n" if $out =~ /ERROR/;
-	return $out;
 }
 
 # ---- tables and filters ----
@@ -905,8 +865,6 @@ sub percent { return $count{queries} ? 100 * $_[0] / $count{queries} : 0; }
 
 # ---- run ----
 
-$| = 1;
-print "# seed $seed\n";
 must('CREATE EXTENSION IF NOT EXISTS cuckoo', ['\pset null <null>'],
 	q(DO $$BEGIN IF to_regrole('fuzz_reader') IS NULL THEN CREATE ROLE fuzz_reader; END IF; END$$));
 
@@ -936,12 +894,7 @@ for (my $n = $first; defined $only ? $n <= $only : time < $began + $seconds; $n+
 printf "# %d queries on %d schemas, %.0f a second\n", $count{queries}, $schemas, $count{queries} / (time - $began);
 printf "# %.0f%% by the scan, %.0f%% compared in order, %.0f%% parallel, %.0f%% with rows, %.0f%% with errors, %.1f%% not compared\n",
   map { percent($count{$_}) } qw(scan ordered parallel rows errors left_out);
-my @checks = (
+exit end_session(
 	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan (seed $seed)" ],
 	[ defined $only || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{left_out}) <= MOST_NOT_COMPARED),
 		'most queries test the scan' ]);
-print '', ($checks[$_][0] ? 'ok ' : 'not ok '), $_ + 1, " - $checks[$_][1]\n" for 0 .. $#checks;
-print $to "\\q\n";
-close $to;
-waitpid $psql, 0;
-exit((grep { !$_->[0] } @checks) ? 1 : 0);

@@ -464,7 +464,7 @@ test_round_trip(void)
 
 		if (unit_below(2))
 			h.windows = false;
-		h.items = unit_random();
+		h.items = unit_below((uint64_t) h.buckets * CUCKOO_SLOTS + 1);
 		h.seed = unit_random();
 		h.family = (uint8_t) unit_below(11);
 		if (h.family == CUCKOO_FAMILY_OTHER)
@@ -485,6 +485,13 @@ test_round_trip(void)
 		CHECK(h.buckets == (uint64_t) h.base << h.level && h.bits == f0 - h.level &&
 			  cuckoo_image_size(&h) == 40 + (uint64_t) h.buckets * (4 * h.bits - 4) / 8,
 			  "m0 %" PRIu32 ", f0 %d, g %d", h.base, f0, h.level);
+
+		/* more items than slots, for which memory would be allocated */
+		h.items = (uint64_t) h.buckets * CUCKOO_SLOTS + 1 +
+			(unit_random() >> (1 + unit_below(63)));
+		cuckoo_header_write(&h, image);
+		CHECK(cuckoo_header_read(&back, image, cuckoo_image_size(&h)) ==
+			  CUCKOO_BAD_ITEMS, "%" PRIu64 " items", h.items);
 	}
 	printf("headers: round trip\n");
 }

@@ -36,6 +36,8 @@ static int	unit_tests;
 static int	unit_failed_tests;
 static uint64_t unit_seed;
 static uint64_t unit_state;
+static const uint8_t *unit_input;	/* of a fuzzer: decides in place of chance */
+static size_t unit_left;
 static bool unit_long;
 
 static inline void
@@ -78,10 +80,27 @@ unit_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-/* splitmix64 */
+/* A number of so many bytes of a fuzzer's input, which has one at least. */
+static inline uint64_t
+unit_take(int bytes)
+{
+	uint64_t	v = 0;
+
+	for (; bytes > 0 && unit_left > 0; bytes--, unit_left--)
+		v = v << 8 | *unit_input++;
+	return v;
+}
+
+/* splitmix64; of a fuzzer's input one of few numbers, mostly */
 static inline uint64_t
 unit_random(void)
 {
+	if (unit_left > 0)
+	{
+		uint64_t	byte = unit_take(1);
+
+		return byte < 0xe0 ? unit_mix(byte + 1) : unit_take(8);
+	}
 	return unit_mix(unit_state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -89,6 +108,8 @@ unit_random(void)
 static inline uint64_t
 unit_below(uint64_t n)
 {
+	if (unit_left > 0)
+		return unit_take(n <= 0x100 ? 1 : n <= 0x10000 ? 2 : 8) % n;
 	return unit_random() % n;
 }
 
