@@ -46,8 +46,8 @@ PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_hash);
-PG_FUNCTION_INFO_V1(cf_eq);
-PG_FUNCTION_INFO_V1(cf_ne);
+PG_FUNCTION_INFO_V1(cuckoofilter_eq);
+PG_FUNCTION_INFO_V1(cuckoofilter_ne);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 
@@ -530,13 +530,13 @@ filters_equal(FunctionCallInfo fcinfo)
 }
 
 Datum
-cf_eq(PG_FUNCTION_ARGS)
+cuckoofilter_eq(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(filters_equal(fcinfo));
 }
 
 Datum
-cf_ne(PG_FUNCTION_ARGS)
+cuckoofilter_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!filters_equal(fcinfo));
 }

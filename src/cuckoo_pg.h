@@ -246,7 +246,7 @@ extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
 
 /* By which a scan knows its tests. */
 extern Datum cf_contains(PG_FUNCTION_ARGS);
-extern Datum cf_contained(PG_FUNCTION_ARGS);
+extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
 
 /* What a call of these needs to know, for doing many of them at a time. */
 typedef struct CuckooSite
