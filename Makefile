@@ -18,7 +18,9 @@
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
 #	make unit               tests of the core alone, without PostgreSQL
-#	make dist               a tar of the source as committed, in build/
+#	make dist               the source as committed, in build/: a zip for PGXN, and
+#	                        a tar
+#	make release-check      is this ready to be released? See test/release.pl
 #	make indent             gives the C code pgindent's layout; needs
 #	                        pg_bsd_indent, see test/indent.sh
 #
@@ -62,7 +64,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 tasks = check demo bench psql fuzz-scan
 goals = $(or $(MAKECMDGOALS),all)
 
-ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
+ifneq ($(filter-out unit dist release-check indent build/bench_core $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -135,10 +137,16 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 unit: $(unit_tests) $(portable_tests)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
-.PHONY: dist
+# the release, of which $(version) is the part that says what SQL there is
+release = $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' META.json)
+
+.PHONY: dist release-check
 dist:
 	@mkdir -p build
-	git archive --prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
+	for f in zip tar.gz; do git archive --prefix=cuckoo-$(release)/ \
+		-o build/cuckoo-$(release).$$f HEAD || exit; done
+release-check:
+	@test/release.pl
 
 .PHONY: indent
 indent:
