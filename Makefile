@@ -3,29 +3,26 @@
 #	make && make install    build and install for the PostgreSQL of $(PG_CONFIG)
 #	make installcheck       test the installed extension on a running server
 #
-# and, on a server of their own that is thrown away afterwards; these install
-# what is missing (test/throwaway.sh), so they work before PGXS is there:
+# The next targets use a server of their own, which is removed afterwards. They
+# install what is missing (test/throwaway.sh), so they work before PGXS is
+# there.
 #
-#	make check              all tests
-#	make demo               a short tour with real data
-#	make bench              benchmarks, and their plots (bench/plots); with
-#	                        SHAPES_ONLY=1 only the scan against a sequential
-#	                        one, with COMPARE_ONLY=1 only a filter against
-#	                        what else there is
-#	make psql               psql on an empty database with the extension;
-#	make -s psql <FILE      the same with a script
-#	make fuzz-scan          random queries by the scan and without it, for
-#	                        SECONDS=60; SEED=n [QUERY=n] replays
+#	make check              run all tests
+#	make demo               show a short tour with real data
+#	make bench              run the benchmarks and draw bench/plots
+#	make psql               open psql on an empty database with the extension
+#	make -s psql <FILE      run a script there
+#	make fuzz-scan          run random queries by the scan and without it
 #
-#	make unit               tests of the core alone, without PostgreSQL
-#	make dist               the source as committed, in build/: a zip for PGXN, and
-#	                        a tar
-#	make release-check      is this ready to be released? See test/release.pl
-#	make indent             gives the C code pgindent's layout; needs
-#	                        pg_bsd_indent, see test/indent.sh
+#	make unit               test the core alone, without PostgreSQL
+#	make dist               make a tar and a zip of the source, in build/
+#	make release-check      test whether it can be released (test/release.pl)
+#	make indent             give the C code pgindent's layout (test/indent.sh)
 #
-# Switches: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the
-# core checks itself), with_llvm=no (no bitcode, for machines without clang).
+# Variables: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the core
+# checks itself), with_llvm=no (no bitcode, for machines without clang). For
+# bench: SHAPES_ONLY=1, COMPARE_ONLY=1 (bench/run.sh). For fuzz-scan:
+# SECONDS=60, SEED=n, QUERY=n (test/fuzz/scan.pl).
 
 # the source's folder, for builds elsewhere: make -f FOLDER/Makefile
 here := $(dir $(firstword $(MAKEFILE_LIST)))
@@ -42,11 +39,11 @@ PG_CPPFLAGS = -DCUCKOO_IN_POSTGRES $(if $(ASSERTS),-DCUCKOO_ASSERTS) \
 	-I$(srcdir)/src
 PG_CFLAGS = -Wextra -Wno-unused-parameter $(if $(WERROR),-Werror) \
 	$(if $(findstring clang,$(CC)),$(NOT_FOR_CLANG))
-# what clang says of PostgreSQL's headers, and of flags that were meant for gcc
+# clang warns about PostgreSQL's headers, and about flags that are meant for gcc
 NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
 	-Wno-ignored-optimization-argument
 
-# what keeps installcheck from running TAP tests, which start their own servers
+# why installcheck cannot run TAP tests, which start their own servers; or empty
 no_tap := $(if $(filter installcheck,$(MAKECMDGOALS)),$(shell \
 	if [ "$$(id -u)" = 0 ]; then echo "root may not start the servers they need"; \
 	else perl -MIPC::Run -MTest::More -e 1 2>/dev/null || \
@@ -54,7 +51,8 @@ no_tap := $(if $(filter installcheck,$(MAKECMDGOALS)),$(shell \
 
 REGRESS_OPTS = --load-extension=cuckoo
 # helpers first, which the others use: make installcheck REGRESS='helpers scan'
-REGRESS := helpers $(filter-out helpers,$(sort $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$(basename $(notdir $f))))))
+inputs := $(foreach f,$(wildcard sql/*.sql),$(if $(findstring --,$f),,$f))
+REGRESS := helpers $(filter-out helpers,$(sort $(basename $(notdir $(inputs)))))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=cuckoo
 TAP_TESTS := $(if $(no_tap),,1)
 PROVE_TESTS = test/t/*.pl
@@ -109,17 +107,19 @@ fuzz-scan:
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c, in a folder
-# of their own for each compiler.  RUN is the emulator for one of another
-# processor, such as RUN='qemu-s390x -L /usr/s390x-linux-gnu'
-# with CC=s390x-linux-gnu-gcc, of which the bytes of numbers go the other way.
-core = $(addprefix src/cuckoo_,$(addsuffix .c,tables format validate table lookup change build keys))
+# of their own for each compiler. RUN is an emulator, to test another processor:
+# CC=s390x-linux-gnu-gcc RUN='qemu-s390x -L /usr/s390x-linux-gnu' is big-endian.
+core = $(patsubst %,src/cuckoo_%.c, \
+	tables format validate table lookup change build keys)
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
-unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%,$(sort $(wildcard test/unit/test_*.c)))
+unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \
+	$(sort $(wildcard test/unit/test_*.c)))
 
-# those that see the twins in plain C, see cuckoo_port.h
-portable_tests = $(addprefix $(unit_dir)/portable_,test_bucket test_format test_images test_index)
+# tests that also run with the twins in plain C, see cuckoo_port.h
+portable_tests = $(addprefix $(unit_dir)/portable_, \
+	test_bucket test_format test_images test_index)
 
 $(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
 	@mkdir -p $(@D)
@@ -137,14 +137,18 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 unit: $(unit_tests) $(portable_tests)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
-# the release, of which $(version) is the part that says what SQL there is
+# the release; the first two numbers are the version of the SQL objects
 release = $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' META.json)
 
+# with the install scripts, so that a build from it needs no awk
 .PHONY: dist release-check
 dist:
 	@mkdir -p build
-	for f in zip tar.gz; do git archive --prefix=cuckoo-$(release)/ \
-		-o build/cuckoo-$(release).$$f HEAD || exit; done
+	@for e in $(EXTENSION); do awk -f sql/generate.awk sql/$$e.sql.in \
+		>build/$$e--$(version).sql || exit; done
+	for f in zip tar.gz; do git archive --prefix=cuckoo-$(release)/sql/ \
+		$(EXTENSION:%=--add-file=build/%--$(version).sql) \
+		--prefix=cuckoo-$(release)/ -o build/cuckoo-$(release).$$f HEAD || exit; done
 release-check:
 	@test/release.pl
 

@@ -1,7 +1,12 @@
 -- SQL benchmarks, as ratios of two queries that take turns in one session.
--- Variables: rows, of the table of URLs; large, items of the filters that are
--- probed at points; beyond, items of the largest one of the scans; days, filters
--- of a year; figures, the file that takes the ratios for bench/plot.sh.
+-- bench/run.sh sets these variables:
+--
+--	rows		rows of the table of URLs
+--	large		items of the filters that are probed at points
+--	beyond		items of the largest filter of the scans
+--	days		filters of a year
+--	figures		the file to which the ratios go, for bench/plot.sh
+--
 \pset pager off
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
@@ -22,9 +27,9 @@ SELECT count(*) AS rows, round(avg(length(url)), 1) AS bytes_a_url,
 CREATE TABLE figures (n serial, family text, what text, query_ms float8, reference_ms float8,
 	ratio float8, wanted float8);
 
--- Runs both in turn, five times after a warm-up; `setting` has its value for the
--- query only. The ratio is the median of (query - allowance ms) / reference, to be
--- at most `wanted`.
+-- Runs a query and its reference in turn, five times after a warm-up. `setting`
+-- has `value` for the query only. The ratio is the median of (query - allowance
+-- ms) / reference, and should be at most `wanted`.
 CREATE PROCEDURE compare(family text, what text, query text, reference text, wanted float8 DEFAULT NULL,
 	allowance float8 DEFAULT 0, setting text DEFAULT 'max_parallel_workers_per_gather', value text DEFAULT '0', rounds int DEFAULT 5)
 LANGUAGE plpgsql AS $$
@@ -53,12 +58,12 @@ END $$;
 
 -- ---- building ----
 
-CALL compare('build', 'cf_agg(url), less 100 ns a row : count(hashtextextended(url, 0))',
+CALL compare('build', 'cf_agg(url) less 100 ns a row : count(hashtextextended(url, 0))',
 	'SELECT cf_agg(url) FROM visits', 'SELECT count(hashtextextended(url, 0)) FROM visits',
 	1.5, :rows * 100e-6);
 CALL compare('build', 'cf_agg(url) : count(url)',
 	'SELECT cf_agg(url) FROM visits', 'SELECT count(url) FROM visits');
-CALL compare('build', 'cf_agg(url), two workers : serial',
+CALL compare('build', 'cf_agg(url), two workers : no workers',
 	'SELECT cf_agg(url) FROM visits', 'SELECT cf_agg(url) FROM visits', 0.75, setting => 'max_parallel_workers_per_gather', value => '2');
 CALL compare('build', 'cf_agg(i) : count(hashint4extended(i, 0))',
 	'SELECT cf_agg(i) FROM visits', 'SELECT count(hashint4extended(i, 0)) FROM visits');
@@ -71,8 +76,8 @@ CALL compare('build', 'cf_agg(i), groups of ten : array_agg(i)',
 
 -- ---- sets: filters of disjoint parts, against their elements ----
 
--- Tables `name` of filters, by the capacity of all parts, and name_items of the
--- elements.
+-- Makes a table `name` of filters, with the capacity of all parts, and a table
+-- name_items of their elements.
 CREATE PROCEDURE make_parts(name text, parts int, items int, capacity bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %s_items AS SELECT generate_series(1, %s) AS i', name, parts * items);
@@ -89,15 +94,15 @@ FROM (SELECT 'year' AS name, f FROM year UNION ALL SELECT 'week', f FROM week UN
 GROUP BY name ORDER BY items DESC;
 CALL compare('sets', 'cf_union_agg of ' || :days || ' filters of 82,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM year', 'SELECT cf_agg(i, 30000000, 0.001) FROM year_items', rounds => 3);
-CALL compare('sets', 'cf_union_all_agg of the same : the same',
+CALL compare('sets', 'cf_union_all_agg of the same : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_all_agg(f) FROM year', 'SELECT cf_agg(i, 30000000, 0.001) FROM year_items', rounds => 3);
 CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM week', 'SELECT cf_agg(i, 30000000, 0.001) FROM week_items');
 CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
 
--- The most memory that the session takes for a query, in bytes, beyond what it had
--- before. Linux tells; elsewhere null.
+-- The peak of the session's memory during a query, in bytes, less what it had
+-- before. Null unless the system is Linux.
 CREATE FUNCTION memory(what text) RETURNS bigint LANGUAGE sql AS
 	$$SELECT 1024 * substring(pg_read_file('/proc/self/status', 0, 100000) FROM what || ':\s*(\d+)')::bigint$$;
 CREATE FUNCTION peak_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -144,22 +149,22 @@ VACUUM (ANALYZE, FREEZE) filters, tenth, articles;
 CREATE FUNCTION scan(name text) RETURNS text LANGUAGE sql AS
 	$$SELECT format('SELECT count(*) FROM visits WHERE cf_contains((SELECT f FROM filters WHERE name = %L), url)', name)$$;
 \set hashed 'SELECT count(*) FROM visits WHERE hashtextextended(url, 0) <> 0'
-CALL compare('scan', 'filter of 1e4 items : hashtextextended(url, 0) <> 0', scan('1e4'), :'hashed', 1.2);
-CALL compare('scan', 'filter of a fifth of the rows : the same', scan('fifth'), :'hashed', 1.2);
-CALL compare('scan', 'filter of 1e7 items : the same', scan('1e7'), :'hashed', 1.2);
-CALL compare('scan', 'filter of ' || :beyond / 1e6::int || 'e6 items : the same', scan('beyond'), :'hashed', 1.2);
-CALL compare('scan', 'filter of 1e7 items, cuckoo.enable_scan = off : the same', scan('1e7'), :'hashed',
+CALL compare('scan', 'filter of 1e4 items : hashing the URLs', scan('1e4'), :'hashed', 1.2);
+CALL compare('scan', 'filter of a fifth of the rows : hashing the URLs', scan('fifth'), :'hashed', 1.2);
+CALL compare('scan', 'filter of 1e7 items : hashing the URLs', scan('1e7'), :'hashed', 1.2);
+CALL compare('scan', 'filter of ' || :beyond / 1e6::int || 'e6 items : hashing the URLs', scan('beyond'), :'hashed', 1.2);
+CALL compare('scan', 'filter of 1e7 items, cuckoo.enable_scan = off : hashing the URLs', scan('1e7'), :'hashed',
 	setting => 'cuckoo.enable_scan', value => 'off');
-CALL compare('scan', 'filter of a fifth, built in the query : the same',
+CALL compare('scan', 'filter of a fifth, built in the query : hashing the URLs',
 	'SELECT count(*) FROM visits WHERE cf_contains((SELECT cf_agg(url) FROM visits WHERE i % 5 = 0), url)', :'hashed');
-CALL compare('scan', 'filter of a fifth, joined : sub-selected',
+CALL compare('scan', 'filter of a fifth, joined : in a sub-select',
 	'SELECT count(*) FROM filters JOIN visits ON cf_contains(f, url) WHERE name = ''fifth''', scan('fifth'), 1.1);
 CALL compare('scan', 'filter of a tenth : url IN (SELECT url ...)', scan('tenth'),
 	'SELECT count(*) FROM visits WHERE url IN (SELECT url FROM tenth)', 0.25);
 \set join 'SELECT count(*) FROM visits v JOIN articles a USING (url) WHERE category = 0'
-CALL compare('scan', 'hash join, stored filter pushed under : without',
+CALL compare('scan', 'hash join, stored filter pushed below it : no filter',
 	:'join' || ' AND cf_contains((SELECT f FROM filters WHERE name = ''category 0''), v.url)', :'join', 0.667);
-CALL compare('scan', 'hash join, filter built in the query : without',
+CALL compare('scan', 'hash join, filter built in the query : no filter',
 	:'join' || ' AND cf_contains((SELECT cf_agg(url) FROM articles WHERE category = 0), v.url)', :'join');
 DROP TABLE tenth, articles;
 
@@ -180,11 +185,11 @@ SELECT 'SELECT count(*), sum(v) FROM star' || string_agg(format(' JOIN point p%1
 	string_agg(format(' AND cf_contains((SELECT f FROM filters WHERE name = ''half of the points''), k%s)', i), '') AS unrelated
 FROM generate_series(1, 4) i \gset
 EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :built;
-CALL compare('scan', 'star of four tables, filters built in the query : without', :'star' || :'built', :'star', 0.95);
-CALL compare('scan', 'star of four tables, stored filters : without', :'star' || :'stored', :'star', 0.95);
+CALL compare('scan', 'star of four tables, filters built in the query : no filter', :'star' || :'built', :'star', 0.95);
+CALL compare('scan', 'star of four tables, stored filters : no filter', :'star' || :'stored', :'star', 0.95);
 -- the estimate is too high then, by no more than without the filters
 EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :unrelated;
-CALL compare('scan', 'star of four tables, filters of other keys, half of the rows each : without', :'star' || :'unrelated', :'star');
+CALL compare('scan', 'star of four tables, filters of other keys : no filter', :'star' || :'unrelated', :'star');
 DROP TABLE star, point;
 
 -- ---- estimates ----
@@ -226,7 +231,8 @@ PREPARE slice(int, int) AS SELECT length(substring(bytes FROM $2 FOR 768)) FROM 
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE slice(10, 7919);
 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE probe(20, 7919);
--- random: a place in the bytes, or an element, of which two in three are in the filter
+-- random: a place in the bytes, or an element, of which two in three are in
+-- the filter
 CREATE FUNCTION place(i int, size int) RETURNS int LANGUAGE sql IMMUTABLE AS
 	$$SELECT (hashint4(i) & 2147483647) % (size - 767) + 1$$;
 CREATE PROCEDURE each(statement text, id int, n int) LANGUAGE plpgsql AS $$
@@ -237,18 +243,18 @@ BEGIN
 		EXECUTE format('EXECUTE %s(%s, %s)', statement, id, place(i, size));
 	END LOOP;
 END $$;
-CALL compare('probe', '100,000 EXECUTEs, 8e6 items : substrings of 768 bytes',
+CALL compare('probe', '100,000 probes of one, 8e6 items : substrings of 768 bytes',
 	'CALL each(''probe'', 10, 100000)', 'CALL each(''slice'', 10, 100000)', 2.2);
-CALL compare('probe', '100,000 EXECUTEs, ' || :large::float8 || ' items : the same',
+CALL compare('probe', '100,000 probes of one, ' || :large / 1000000 || 'e6 items : substrings of 768 bytes',
 	'CALL each(''probe'', 20, 100000)', 'CALL each(''slice'', 20, 100000)', 2.2);
 -- two filters in turn, so that none is kept
 CREATE FUNCTION lateral_(expression text, id int) RETURNS text LANGUAGE sql AS
 	$$SELECT format('SELECT count(x) FROM (SELECT i, place(i, %s) AS place FROM generate_series(1, 100000) i) i,
 		LATERAL (SELECT %s AS x FROM large WHERE id = %s + i %% 2) s',
 		(SELECT length(bytes) FROM large l WHERE l.id = lateral_.id), expression, id)$$;
-CALL compare('probe', '100,000 lateral probes of two, 8e6 items : the same',
+CALL compare('probe', '100,000 lateral probes of two, 8e6 items : substrings of 768 bytes',
 	lateral_('cf_contains(f, place)', 10), lateral_('length(substring(bytes FROM place FOR 768))', 10), 2.2);
-CALL compare('probe', '100,000 lateral probes of two, ' || :large::float8 || ' items : the same',
+CALL compare('probe', '100,000 lateral probes of two, ' || :large / 1000000 || 'e6 items : substrings of 768 bytes',
 	lateral_('cf_contains(f, place)', 20), lateral_('length(substring(bytes FROM place FOR 768))', 20), 2.2);
 
 -- ---- arrays, and changes of a variable ----
@@ -256,7 +262,8 @@ CALL compare('probe', '100,000 lateral probes of two, ' || :large::float8 || ' i
 CREATE TABLE arrays AS SELECT array_agg(i * 37 % 2000000) AS a FROM generate_series(1, 1000) i;
 CREATE PROCEDURE repeat(statement text, n int, OUT bytes bigint) LANGUAGE plpgsql AS $$
 DECLARE
-	-- what the session holds; empty before PostgreSQL 14, which has no such view
+	-- what the session holds; empty before PostgreSQL 14, which has no such
+	-- view
 	memory text := CASE WHEN to_regclass('pg_backend_memory_contexts') IS NULL THEN 'SELECT 0'
 		ELSE 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts' END;
 	before bigint;
@@ -317,7 +324,7 @@ FROM figures ORDER BY n;
 \pset format unaligned
 \pset tuples_only on
 \pset fieldsep '\t'
-SELECT family, what, ratio, coalesce(wanted, 0) FROM figures ORDER BY n;
+SELECT family, what, ratio FROM figures ORDER BY n;
 \o
 \pset format aligned
 \pset tuples_only off

@@ -7,33 +7,33 @@
  *
  * For each n, at fpp 0.001, in nanoseconds per item:
  *
- *	read		the reference: two random reads of 64 bytes, see below
- *	absent		lookup of what was never added
- *	present		lookup of what was
- *	batched		lookup of what was never added, 1000 at a time
+ *	reads		the reference: two random reads of 64 bytes, see below
+ *	absent		lookups of elements that were never added
+ *	present		lookups of elements that were added
+ *	batched		lookups of absent elements, 1000 at a time
  *	build		batch build of n items (placing and packing, sorted hashes)
- *	delete		of what is there, in random order
- *	deletes		the same, where each is prefetched AHEAD deletes before, as
- *				cf_delete_all() does
- *	insert		one by one, from empty to load 0.95 at a fixed level
- *	last 5%		the same, of the last twentieth of the items
+ *	delete		deletes of present elements, in random order
+ *	deletes		the same, each prefetched AHEAD deletes before, as in
+ *				cf_delete_all()
+ *	insert		one by one, from empty to load factor 0.95 at a fixed level
+ *	last 5%		the same, the last twentieth of the items
  *
  * The first table also has the bits per item and the measured false-positive
- * rate.  The second has all as multiples of the reference; behind the ratios
- * that have a limit it says which.
+ * rate.  The second table has all figures as multiples of the reference, and
+ * the limit of a ratio behind it.
  *
- * The reference costs what reading two unrelated places of the filter costs,
- * a cache line each, and nothing else.  Its iterations are those of the
- * lookups: a key is made from a counter (splitmix64), and gives the places, here
- * by one multiplication each.  They are lines of the filter's own memory, aligned,
- * and read whole (the sum of their eight words).  No iteration of any loop
- * waits for another, so the processor overlaps as many as it can hold.  The
- * memory comes from malloc(), as it does in PostgreSQL; no huge pages are
- * asked for.
+ * The reference costs as much as reading two unrelated places of the filter, a
+ * cache line each, and nothing else.  Its loop is that of the lookups: a
+ * counter gives a key (splitmix64), and the key gives the places, here by one
+ * multiplication each.  They are aligned lines of the filter's own memory, and
+ * are read in full (the sum of their eight words).  No iteration waits for
+ * another, so the processor overlaps as many as it can hold.  The memory comes
+ * from malloc(), as in PostgreSQL, without huge pages.
  *
- * Lookups and reads run over the whole filter in random order, PROBES of them
- * after as many that are not timed.  Figures are medians of ROUNDS rounds,
- * ratios the medians of the rounds' ratios; each round builds its filter anew.
+ * Lookups and reads run over the whole filter in random order.  PROBES of them
+ * are timed, after as many that are not.  Figures are medians of ROUNDS rounds,
+ * and ratios are medians of the rounds' ratios.  Each round builds its filter
+ * again.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,9 @@
--- When a filter beats what else there is: is a URL in a set? Sets of three sizes,
--- of which half the elements are among the rows that are looked at. Needs a
--- superuser, an empty database and bench/points.sh; `rows` is the number of rows.
--- Prints a table for bench/README.md.
+-- When does a filter beat what else there is? Prints a table for
+-- bench/README.md.
+--
+-- The question is which URLs of a table are in a set. There are sets of three
+-- sizes, and half of their elements are in the table. `rows` is the number of
+-- URLs. The script needs a superuser, an empty database and bench/points.sh.
 \pset pager off
 \pset format unaligned
 \pset tuples_only on
@@ -13,7 +15,7 @@ SET work_mem = '1GB';
 SET maintenance_work_mem = '1GB';
 SET max_parallel_workers_per_gather = 0;
 SET max_parallel_maintenance_workers = 0;
--- the WAL of a change, and not whether it is the first one after a checkpoint
+-- the WAL of a change should not depend on when the last checkpoint was
 ALTER SYSTEM SET full_page_writes = off;
 SELECT pg_reload_conf() \gset
 
@@ -51,7 +53,8 @@ BEGIN
 	RETURN percentile_cont(0.5) WITHIN GROUP (ORDER BY ms(query)) FROM generate_series(1, 3);
 END $$;
 
--- Bytes of WAL that a command for one element writes, mean of ten; %s is its number.
+-- Bytes of WAL that a command for one element writes, mean of ten; %s is its
+-- number.
 CREATE FUNCTION wal(command text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	start pg_lsn := pg_current_wal_insert_lsn();

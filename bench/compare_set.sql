@@ -13,7 +13,7 @@ INSERT INTO results (elements, method, bytes, scan_ms, wal)
 SELECT :n, '`EXISTS`, hash semi join', pg_table_size('elements'),
 	scan_ms(:'scan', 'Hash.* Join'), wal(:'insert');
 
--- ---- an index; the scan is of a tenth of the rows, and not by a hash join ----
+-- ---- an index; the scan has a tenth of the rows, and is no hash join ----
 
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
@@ -30,7 +30,7 @@ INSERT INTO results (elements, method, bytes, build_ms, scan_ms, points, wal)
 SELECT :n, '`EXISTS`, hash index', pg_total_relation_size('elements'), :built,
 	scan_ms(:'scan', 'Index.* using element', 'tenth') * 10, :points, wal(:'insert');
 DROP INDEX element;
--- each look reads all of it, which five million of them cannot
+-- each look reads the whole index, so there is no scan
 SELECT ms('CREATE INDEX element ON elements USING bloom (url) WITH (col1 = 4)') AS built \gset
 \set points `PGOPTIONS='-c enable_seqscan=off' bench/points.sh "$RANGE" "$QUERY"`
 INSERT INTO results (elements, method, bytes, build_ms, points, wal)

@@ -1,17 +1,24 @@
 #!/bin/bash
-# Draws what bench/run.sh has measured: bench/plot.sh CORE FIGURES FOLDER
+# Draws what bench/run.sh has measured:
 #
-# CORE is the output of bench/bench_core.c, FIGURES the ratios of bench/bench.sql
-# (family, what, ratio, limit or 0; tabs between). One SVG for each family.
+#	bench/plot.sh CORE FIGURES COMPARE FOLDER
+#
+# CORE is the output of bench/bench_core.c.  FIGURES has the ratios of
+# bench/bench.sql: family, query and reference, ratio, with tabs between.  COMPARE
+# has the table of bench/compare.sql.  Each plot is an SVG in FOLDER.
 set -euo pipefail
 
-core=$1 figures=$2 folder=$3
+core=$1 figures=$2 compare=$3 folder=$4
+data=$(mktemp)
+trap 'rm "$data"' EXIT
 mkdir -p "$folder"
 
+# plot NAME HEIGHT: draws the commands of standard input
 plot()
 {
 	{
-		echo "set terminal svg noenhanced size 860,$2 font 'sans,13' background '#ffffff'
+		echo "set terminal svg noenhanced size 860,$2 font 'sans,13' \
+			background '#ffffff'
 			set output '$folder/$1.svg'
 			set border 3 lc '#555555'
 			set tics nomirror textcolor '#222222'
@@ -20,45 +27,131 @@ plot()
 	} | gnuplot
 }
 
-# ratios(FAMILY, TITLE): horizontal bars, a mark at each limit
+# ---- the ratios of a family: horizontal bars ----
+
+# ratios FAMILY TITLE
 ratios()
 {
 	local n
 
-	grep "^$1	" "$figures" >"$folder/$1.tsv"
-	n=$(wc -l <"$folder/$1.tsv")
-	plot "$1" $((90 + 34 * n)) <<-END
+	grep "^$1	" "$figures" >"$data" || return 0
+	n=$(wc -l <"$data")
+	plot "$1" $((110 + 34 * n)) <<-END
 		set datafile separator '\t'
-		set label '$2' at screen 0.02, screen 1 offset 0, -1.2
+		set label '$2: time, divided by that of the query after the colon' \
+			at screen 0.02, screen 1 offset 0, -1.2
+		set xlabel 'ratio'
+		set xtics (0, 1)
 		set yrange [$n - 0.4:-0.6]
 		set xrange [0:*]
-		set lmargin 58
+		set lmargin 62
 		set tmargin 3
 		set key off
 		set grid noytics
-		plot '$folder/$1.tsv' using (\$3 / 2):0:(\$3 / 2):(0.3):ytic(2) with boxxyerror fill solid lc '#4477aa', \
-			'' using (\$4 > 0 ? \$4 : NaN):(\$0 - 0.42):(0):(0.84) with vectors nohead lw 3 lc '#cc3311', \
-			'' using (\$4 > \$3 ? \$4 : \$3):0:(sprintf('%.2f', \$3)) with labels left offset 0.5, 0 textcolor '#222222'
+		plot '$data' using (\$3 / 2):0:(\$3 / 2):(0.3):ytic(2) \
+			with boxxyerror fill solid lc '#4477aa', \
+			'' using 3:0:(sprintf('%.2f', \$3)) \
+			with labels left offset 0.5, 0 textcolor '#222222'
 	END
-	rm "$folder/$1.tsv"
 }
 
-ratios build 'Building: time, times that of the query after the colon (red: limit)'
-ratios sets 'Combining filters: time, times that of the query after the colon (red: limit)'
-ratios scan 'Scans: time, times that of the query after the colon (red: limit)'
-ratios probe 'Point probes of stored filters: time, times that of the slices (red: limit)'
-ratios change 'Arrays and variables: time, times that of what follows the colon (red: limit)'
+ratios build 'Building a filter'
+ratios sets 'Combining filters'
+ratios scan 'Scans and joins of 5 million URLs'
+ratios probe 'Probes of stored filters'
+ratios change 'Arrays of elements and PL/pgSQL variables'
 
-# the table of nanoseconds, up to the blank line
-awk '/^nanoseconds/ { rows = 1 } /^$/ { rows = 0 } rows && $1 ~ /^[0-9]/' "$core" >"$folder/core.tsv"
+# ---- a filter and what else there is: bars by the size of the set ----
+
+# methods NAME COLUMN SIZES TITLE UNIT COMMAND: a column of the table, for the
+# last SIZES sizes, without the methods that have no figure
+methods()
+{
+	local bars
+
+	bars=$(tr -d '`' <"$compare" | awk -F ' *[|] *' \
+		-v column="$2" -v sizes="$3" -v data="$data" '
+		/^[|] [0-9]/ {
+			if (!($2 in size_no)) {
+				size_no[$2] = ++size_count
+				size[size_count] = $2
+			}
+			if (!($3 in method_no)) {
+				method_no[$3] = ++method_count
+				method[method_count] = $3
+			}
+			gsub(/,/, "", $column)
+			cell[$2, $3] = $column > 0 ? $column : "?"
+			if ($column > 0)
+				used[$3]
+		}
+		END {
+			for (i = size_count - sizes + 1; i <= size_count; i++) {
+				line = size[i]
+				for (j = 1; j <= method_count; j++)
+					line = line "\t" cell[size[i], method[j]]
+				print line >data
+			}
+			for (j = 1; j <= method_count; j++)
+				if (method[j] in used) {
+					printf "%s\047%s\047 using %d:xtic(1) title \"%s\" lt %d",
+						before, data, j + 1, method[j], j
+					before = ", "
+				}
+		}')
+	plot "$1" 340 <<-END
+		set datafile separator '\t'
+		set datafile missing '?'
+		set title '$4' textcolor '#222222'
+		set xlabel 'elements of the set'
+		set ylabel '$5'
+		set style data histogram
+		set style histogram clustered gap 1
+		set style fill solid
+		set boxwidth 0.9
+		set xrange [-0.6:$3 - 0.4]
+		set rmargin 40
+		set key outside right reverse Left samplen 1
+		set grid noxtics
+		set linetype 1 lc '#cccccc'
+		set linetype 2 lc '#999999'
+		set linetype 3 lc '#ddaa33'
+		set linetype 4 lc '#bb5566'
+		set linetype 5 lc '#228833'
+		set linetype 6 lc '#aa3377'
+		set linetype 7 lc '#004488'
+		set format y '%.10g'
+		$6
+		plot $bars
+	END
+}
+
+urls='5 million URLs'
+methods compare_size 4 3 'What a set takes, with its index' 'MB' 'set logscale y'
+methods compare_build 5 2 'Time to build the index or the filter' 'seconds' \
+	'set logscale y; set yrange [0.01:*]'
+methods compare_scan 6 3 "Time to look for $urls in a set" 'seconds' \
+	'set logscale y; set yrange [0.1:*]'
+methods compare_points 7 3 'Answers a second, two clients, prepared query' \
+	'answers a second' 'set yrange [0:*]'
+methods compare_wal 8 3 'WAL that the insert of one element writes' 'bytes' \
+	'set logscale y; set yrange [10:*]'
+
+# ---- the core: nanoseconds per item, up to the blank line ----
+
+awk '/^nanoseconds/ { rows = 1 } /^$/ { rows = 0 }
+	rows && $1 ~ /^[0-9]/' "$core" >"$data"
 plot core 420 <<-END
-	set title 'The core: nanoseconds per item, by items in the filter' textcolor '#222222'
+	set title 'The core: time of an operation by size' textcolor '#222222'
+	set xlabel 'items in the filter'
+	set ylabel 'nanoseconds per item'
 	set logscale xy
 	set format x '%.0e'
 	set key outside right
 	set pointsize 0.6
 	set linetype 9 lc '#999999'
-	plot for [i = 4:12] '$folder/core.tsv' using 1:i with linespoints lw 2 pt 7 lc i - 3 \
-		title word('. . . reads absent present batched build delete deletes insert last-5%', i)
+	names = '. . . reads absent present batched build ' . \
+		'delete deletes insert last-5%'
+	plot for [i = 4:12] '$data' using 1:i with linespoints \
+		lw 2 pt 7 lc i - 3 title word(names, i)
 END
-rm "$folder/core.tsv"

@@ -1,9 +1,12 @@
 #!/bin/bash
-# Benchmarks: make bench. Prints the core's figures, then SQL's, as tables of
-# ratios within one session, and draws bench/plots. ITEMS="1e5 1e6", ROWS=1000000,
-# LARGE=20000000, BEYOND=10000000 and DAYS=30 make it shorter. SHAPES_ONLY=1 leaves all out
-# but the scan against a sequential one, a matter of three minutes; COMPARE_ONLY=1
-# all but the comparison with what else there is, of five.
+# Benchmarks: make bench. Prints the core's figures, then those of SQL as ratios
+# within one session, and draws bench/plots.
+#
+# ITEMS="1e5 1e6", ROWS=1000000, LARGE=20000000, BEYOND=10000000 and DAYS=30
+# make it shorter. SHAPES_ONLY=1 measures only the scan against a sequential
+# one, in three minutes. COMPARE_ONLY=1 measures only a filter against indexes,
+# joins and a table of hashes, in five minutes. REMOTE_ONLY=1 measures only
+# filters between servers and over days, in four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +30,18 @@ compare()
 	PGDATABASE=compare psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -f bench/compare.sql
 }
 
+remote()
+{
+	echo
+	echo "Filters between servers and over days, ${ROWS:-5000000} remote rows (bench/remote.sql):"
+	psql -Xqc 'CREATE DATABASE remote'
+	psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -d remote -f bench/remote.sql
+}
+
+if [ -n "${REMOTE_ONLY:-}" ]; then
+	remote
+	exit
+fi
 if [ -n "${SHAPES_ONLY:-}" ]; then
 	shapes
 	exit
@@ -36,8 +51,8 @@ if [ -n "${COMPARE_ONLY:-}" ]; then
 	exit
 fi
 
-# items, at 1.58 bytes each, of a filter beyond the L3 cache, as far as the 512 MB
-# of the largest filter go
+# the items, at 1.58 bytes each, of a filter larger than the L3 cache; the
+# largest filter has 512 MiB
 l3=$(getconf LEVEL3_CACHE_SIZE 2>/dev/null) || l3=0
 [[ $l3 =~ ^[0-9]+$ ]] || l3=0
 beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
@@ -54,5 +69,6 @@ echo "SQL, ${ROWS:-5000000} distinct URLs, medians of five, in milliseconds (ben
 psql -Xqv ON_ERROR_STOP=1 -v rows="${ROWS:-5000000}" -v large="${LARGE:-60000000}" \
 	-v beyond="${BEYOND:-$beyond}" -v days="${DAYS:-365}" -v figures=build/figures -f bench/bench.sql
 shapes
-compare
-bench/plot.sh build/core build/figures bench/plots
+compare | tee build/compare
+remote
+bench/plot.sh build/core build/figures build/compare bench/plots

@@ -1,7 +1,8 @@
--- The scan against a sequential one: queries of many shapes, with cuckoo.enable_scan
--- on and off in turn. Times are processor time of the backend and its workers, so
--- that others on the machine matter little; the ratio is the median of seven. Needs
--- a superuser on Linux, and an empty database.
+-- The scan against a sequential one: queries of many shapes, with
+-- cuckoo.enable_scan on and off in turn. Times are processor time of the
+-- backend and its workers, so that others on the machine matter little; the
+-- ratio is the median of seven. Needs a superuser on Linux, and an empty
+-- database.
 \pset pager off
 SELECT pg_stat_file('/proc/self/schedstat', true) IS NULL AS no_clock \gset
 \if :no_clock
@@ -15,8 +16,8 @@ SET work_mem = '64MB';
 SET max_parallel_workers_per_gather = 0;
 
 -- Milliseconds of the processor that this session has used, those of its ended
--- workers included: of the postmaster's ended children, which are few otherwise.
--- The kernel has the exact figure of a process that has just slept.
+-- workers included: of the postmaster's ended children, which are few
+-- otherwise. The kernel has the exact figure of a process that has just slept.
 CREATE FUNCTION processor_ms() RETURNS float8 LANGUAGE sql VOLATILE AS $$
 	SELECT pg_sleep(0.0001);
 	SELECT split_part(pg_read_file('/proc/self/schedstat', 0, 100), ' ', 1)::float8 / 1e6 +
@@ -195,8 +196,8 @@ BEGIN
 	RETURN (processor_ms() - start) / n;
 END $$;
 
--- Runs two statements in turn, each long enough for the clock; with a setting, the
--- first has it on and the second off.
+-- Runs two statements in turn, each long enough for the clock; with a setting,
+-- the first has it on and the second off.
 CREATE FUNCTION in_turn(first text, second text, setting text DEFAULT NULL, at_least_ms float8 DEFAULT 40, rounds int DEFAULT 7,
 	OUT ms float8, OUT reference_ms float8, OUT ratio float8) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,10 @@
 #!/bin/bash
 # A tour of cuckoo with real data, on a throwaway server: make demo
 #
-# The data are the home pages of all packages that apt knows (without apt, of
-# the words in a dictionary); demo.sql does the rest. On a terminal it offers
-# psql on the same server at the end.
-# shellcheck disable=SC1091,SC2154 # what throwaway.sh defines
+# The data are the home pages of all packages that apt knows or, without apt,
+# web addresses made from the words of a dictionary. demo.sql does the rest. On
+# a terminal the tour ends with an offer of psql on the same server. shellcheck
+# disable=SC1091,SC2154 # what throwaway.sh defines
 . "$(dirname "$0")/../test/throwaway.sh"
 
 home_pages()

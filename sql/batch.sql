@@ -25,7 +25,7 @@ SELECT (SELECT count(*) FROM unnest(cf_contains_each(f, ARRAY(SELECT generate_se
 FROM shelf, unnest(ARRAY[1, 3, 100, 50000]) n ORDER BY n;
 SELECT cf_contains_each(f, ARRAY[5, -5, NULL, 6]) AS slices, cf_contains_all(f, ARRAY[5, 6]) AS "all" FROM shelf;
 SELECT cf_contains_each((SELECT f FROM shelf), ARRAY[5, -5]), cf_contains_each(f, ARRAY[[5, -5]]) FROM (SELECT cf_delete_all(f, ARRAY[5, 6]) AS f FROM shelf) s;
--- what changes nothing gives the very value back, also a TOASTed one
+-- a call that changes nothing returns its argument, also a TOASTed one
 UPDATE shelf SET f = cf_add_unique_all(f, ARRAY[1, 2, 3]);
 SELECT cf_count(f) BETWEEN 99900 AND 100000 AS items FROM shelf;
 

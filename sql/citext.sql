@@ -5,7 +5,7 @@ CREATE DOMAIN email AS citext;
 CREATE TABLE people (id int, c citext, e email, t text, i int);
 INSERT INTO people SELECT n, (CASE n % 2 WHEN 0 THEN 'Name ' ELSE 'nAME ' END) || n / 2, (CASE n % 2 WHEN 0 THEN 'Name ' ELSE 'nAME ' END) || n / 2,
 	(CASE n % 2 WHEN 0 THEN 'Name ' ELSE 'nAME ' END) || n / 2, n FROM generate_series(2, 401) n;
--- what cf_agg takes its argument for: its family, and the items
+-- how cf_agg treats its argument: the family, and the number of items
 CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql AS
 	'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
 CREATE VIEW kinds AS SELECT seen(cf_agg(c)) AS citext, seen(cf_agg(e)) AS domain, seen(cf_agg(c::text)) AS cast,

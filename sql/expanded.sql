@@ -25,7 +25,7 @@ UPDATE kept SET f = cf_delete(cf_add(f, -3), -1);
 SELECT id, cf_contains_each(f, ARRAY[-1, -3, 0, 1]) AS f FROM kept ORDER BY id;
 DROP TABLE kept;
 
--- variables: a copy is one's own; an error leaves the old value
+-- variables: a copy is separate; an error leaves the old value
 DO $$
 DECLARE
 	f cuckoofilter := cf_new(1000);

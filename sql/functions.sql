@@ -30,7 +30,7 @@ FROM cf_add_unique(cf_new(), 'x') f;
 SELECT cf_contains(cf_delete(f, 'x'), 'x') AS gone, cf_count(cf_delete(f, 'x')) AS items,
 	cf_delete(f, 'y') = f AS absent_unchanged
 FROM cf_add(cf_new(), 'x') f;
--- what was added and deleted again leaves the layout as it was
+-- adding and deleting an element leaves the layout as it was
 SELECT cf_delete(cf_add(f, 1), 1) = f AS same, cf_clear(cf_add(f, 1)) = f AS cleared FROM cf_new(10, 0.01, 0, 'int') f;
 SELECT items, growth_level, element_family FROM cf_info(cf_clear(filled(cf_new(10), 500)));
 

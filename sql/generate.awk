@@ -4,13 +4,14 @@
 #
 # Lines of the template that begin with @ are directives:
 #
-#	@each NAME | NAME...	repeat the lines up to @end for each of the rows
-#	@| VALUE | VALUE...		that follow; there @NAME@ stands for the row's VALUE
+#	@each NAME | NAME...	begins a block, up to @end
+#	@| VALUE | VALUE...		a row: the block is repeated for each row, and
+#							@NAME@ in it stands for the row's VALUE
 #	@end
-#	@default NAME VALUE		what @NAME@ stands for where no row has a value
+#	@default NAME VALUE		what @NAME@ stands for if no row has a value
 #	@include FILE			the lines of FILE, from the template's folder
 #
-# Blocks may contain blocks.  A line of which values leave nothing is left out.
+# Blocks may contain blocks.  A line whose values leave it empty is left out.
 
 function fail(message)
 {

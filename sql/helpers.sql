@@ -1,5 +1,5 @@
--- What several tests use; the first one of installcheck, so that it is there.
--- the plan of a query; options are such as 'ANALYZE, BUFFERS, '
+-- Functions that several tests use.  installcheck runs this input first.
+-- the plan of a query; options is, for example, 'ANALYZE, BUFFERS, '
 CREATE FUNCTION plan_of(query text, options text DEFAULT '') RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

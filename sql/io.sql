@@ -1,4 +1,4 @@
--- Text, binary and bytea forms; equality; and what is refused.
+-- Text, binary and bytea forms; equality; and invalid input.
 
 -- the image of a filter, byte for byte (FORMAT.md explains this one)
 SELECT encode(cf_add(cf_new(1, 0.03), 1)::bytea, 'hex');
@@ -26,7 +26,7 @@ FROM stored s JOIN reread r USING (id) GROUP BY s.id ORDER BY s.id;
 SELECT attstorage FROM pg_attribute WHERE attrelid = 'stored'::regclass AND attname = 'f';
 SELECT id, cf_count(f), cf_contains(f, 1), cf_contains(f, 100001) FROM stored ORDER BY id;
 
--- what is refused, with the reason; binary and bytea share the validator
+-- invalid input, with the reason; binary and bytea share the validator
 CREATE FUNCTION refused(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	state text; detail text;

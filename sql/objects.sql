@@ -1,5 +1,5 @@
--- What the extension consists of: immutable, parallel safe (but for unions, which workers
--- would only slow down), commented, relocatable, and nothing left behind.
+-- The objects of the extension: immutable, parallel safe, commented and relocatable.
+-- Dropping the extension leaves nothing behind.  Only unions are not parallel safe.
 SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, p.provolatile, p.proparallel
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'

@@ -1,4 +1,4 @@
--- Operators, and what the planner is told.
+-- Operators, and the planner's estimates.
 SET default_statistics_target = 100;
 SET max_parallel_workers_per_gather = 0;
 SELECT f @> 1 AS "@>", 1 <@ f AS "<@", f @> 4 AS absent, 4 <@ f AS absent, f @> NULL::int AS "null", NULL::int <@ f AS "null",
@@ -62,7 +62,7 @@ PREPARE test(cuckoofilter) AS SELECT 1 FROM distinct_ WHERE $1 @> v;
 SELECT round(estimate(format('EXECUTE test(%s)', filter_of('SELECT generate_series(1, 3000)')))::numeric, -2) BETWEEN 2900 AND 3200 AS parameter;
 SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT 1 WHERE false') || ' @> v') AS empty, estimate('EXECUTE test(NULL)') AS "null";
 DEALLOCATE test;
--- a filter that a sub-select aggregates; one from a table, of which nothing is known: half of what is not null
+-- a filter that a sub-select aggregates; an unknown one, from a table: half of the rows that are not null
 SELECT test, factor('SELECT 1 FROM distinct_ WHERE cf_contains((' || test || '), v)') BETWEEN 0.5 AND 2 AS aggregated
 FROM unnest(ARRAY['SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000', 'SELECT cf_agg(v, 0.03) FROM generate_series(1, 200) v',
 	'SELECT cf_agg(v, 1000, 0.03) FROM generate_series(1, 400) v']) test;
@@ -129,7 +129,7 @@ SELECT factor('SELECT 1 FROM tree WHERE cf_contains((SELECT cf_agg(i) FROM gener
 	estimate('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(1) FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b, generate_series(1, 10000000) c) @> v') > 0 AS huge;
 RESET enable_partitionwise_aggregate;
 DROP TABLE tree;
--- A filter on a join key that repeats the join is not counted twice. A thousand keys, of which dim's category 7 has a fiftieth.
+-- A filter on a join key that repeats the join is not counted twice. There are a thousand keys; dim's category 7 has a fiftieth.
 CREATE TABLE fact AS SELECT i % 1000 AS k, i % 1000 AS copy, (i % 1000)::text AS t, (i % 1000)::varchar AS c, i AS v FROM generate_series(0, 49999) i;
 CREATE TABLE dim AS SELECT k, k::text AS t, k::varchar AS c, k % 50 AS category, k % 3 AS third FROM generate_series(0, 999) k;
 ANALYZE fact, dim;
@@ -177,7 +177,7 @@ SELECT estimate(joined('third = 1 AND cf_contains([k], fact.k)')) / estimate(joi
 SELECT factor(joined('d.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) BETWEEN 0.5 AND 2 AS "of one",
 	factor(joined('d.category = 7 AND e.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) <= 2 AS "of two";
 DROP TABLE fact, dim;
--- a star: each filter leaves a fifth of the rows, and each table of keys is joined to what is left by all of them
+-- a star: each filter leaves a fifth of the rows, and each table of keys is joined to the rows that all filters leave
 CREATE TABLE star AS SELECT i % 5 + 5 * (i * 3 / 7 % 200) AS k1, i / 5 % 5 + 5 * (i * 5 / 7 % 200) AS k2,
 	i / 25 % 5 + 5 * (i * 11 / 7 % 200) AS k3, i / 125 % 5 + 5 * (i * 13 / 7 % 200) AS k4 FROM generate_series(0, 49999) i;
 CREATE TABLE point AS SELECT k, k % 5 AS fifth FROM generate_series(0, 999) k;
@@ -195,7 +195,7 @@ DROP TABLE star, point;
 
 -- what fails when it runs, or would, is no error before
 SELECT estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ''x''') || ' @> v') > 0 AS other_family;
--- of other types only the number of items is known: statistics are not asked for what cannot be compared
+-- for other types only the number of items is known: statistics of another type cannot be probed
 SELECT members, estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ' || members || ' FROM generate_series(1, 30000) i') || ' @> n') BETWEEN 24000 AND 36000 AS by_number
 FROM unnest(ARRAY['i::numeric', '''10.0.0.0''::inet + i', 'int4range(i, i + 1)', '-i', '''x'' || i']) members;
 CREATE TYPE mood AS ENUM ('sad', 'happy');
@@ -224,7 +224,7 @@ DROP POLICY everything ON skewed;
 REVOKE SELECT ON skewed FROM cuckoo_reader;
 DROP ROLE cuckoo_reader;
 
--- a cheap test comes before a dear one, an operator before a test of one filter a row
+-- a cheap condition comes before an expensive one, an operator before a test with a filter from each row
 CREATE FUNCTION dear(int) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN true; END$$;
 CREATE FUNCTION first_of(condition text) RETURNS text LANGUAGE sql AS $$
 	SELECT substring(plan_of('SELECT 1 FROM (SELECT 1 AS v, f FROM lists OFFSET 0) s WHERE ' || condition) ->> 'Filter'

@@ -28,7 +28,7 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM probe('external');
--- by the hash: the same answers by slices and whole, with any seed, for a text; nothing from an empty filter, null from null
+-- by the hash: the same answers by slices and whole, with any seed, for a text; false for an empty filter, null for null
 SELECT id, count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(i))) AS hits,
 	count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(-i)) <> cf_contains(f, -i)) AS different
 FROM (SELECT id, f FROM shelf OFFSET 0) s, generate_series(1, 100) i GROUP BY id ORDER BY id;
@@ -133,7 +133,7 @@ FROM generate_series(299901, 300100) i, shelf WHERE id >= 300000 GROUP BY id ORD
 SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found
 FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2) s;
 
--- the same with other parameters, so that buckets are elsewhere: by a few slices of each, which do not add up to fetching it
+-- the same with other parameters and so other buckets: a few slices of each filter, too few to fetch it
 INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
 SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,
 	count(*) FILTER (WHERE cf_contains(f, -i)) AS absent
@@ -153,7 +153,7 @@ SELECT (cf_contains_each(f, a))[:3] AS whole
 FROM shelf, (SELECT ARRAY['k1', NULL, 'zz'] || array_fill(NULL::text, ARRAY[1000]) AS a) s WHERE id = 300003;
 SELECT cf_contains_each(cf_add(cf_new(), 'k1'), ARRAY['k1', NULL, 'zz']) AS memory;
 
--- a family mismatch and a corrupt header are noticed in every form, not the first time only
+-- a family mismatch and a corrupt header are errors in every form, and every time
 SELECT cf_contains(f, 'text') FROM shelf WHERE id = 300000;
 CREATE FUNCTION corrupt(bytea, bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
 CREATE FUNCTION refused(n int, i int) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
 -- Filters as sets.
--- by keys, so layout and order do not matter: of filled one by one, built, grown, with deleted elements
+-- filters filled one by one, built, grown, with deleted elements: layout and order do not matter
 CREATE TABLE shards (shard int, f cuckoofilter);
 INSERT INTO shards SELECT i % 4, cf_agg(i, 100000, 0.001) FROM generate_series(1, 40000) i GROUP BY 1;
 INSERT INTO shards VALUES (NULL, NULL);
@@ -22,7 +22,7 @@ SELECT count(*) FILTER (WHERE i <= 9000 AND NOT cf_contains(either, i)) AS lost,
 -- copies: the larger number, their sum up to two, the smaller
 SELECT v, cf_count(a | b, v) AS "union", cf_count(cf_union_all(a, b), v) AS sum, cf_count(a & b, v) AS "both"
 FROM (SELECT cf_add_all(cf_new(), '{one,one,both,left}'::text[]) AS a, cf_add_all(cf_new(), '{both,one}'::text[]) AS b) s, unnest('{one,both,left,none}'::text[]) v;
--- after a sum of disjoint parts, deleting one part leaves the other; a union loses what looked the same
+-- after a sum of disjoint parts, deleting one part leaves the other; a union loses elements that look the same
 WITH parts AS MATERIALIZED (SELECT cf_agg(i, 80000, 0.03) FILTER (WHERE i <= 40000) AS a, cf_agg(i, 80000, 0.03) FILTER (WHERE i > 40000) AS b FROM generate_series(1, 80000) i),
 	rest AS MATERIALIZED (SELECT cf_delete_all(cf_union_all(a, b), ARRAY(SELECT generate_series(40001, 80000))) AS f, cf_delete_all(a | b, ARRAY(SELECT generate_series(40001, 80000))) AS g FROM parts)
 SELECT count(*) FILTER (WHERE NOT cf_contains(f, i)) AS lost, count(*) FILTER (WHERE NOT cf_contains(g, i)) > 0 AS lost_of_union FROM rest, generate_series(1, 40000) i;
@@ -83,7 +83,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
--- workers would only take longer, but could: their states are combined to the same bytes
+-- workers would take longer, but their states combine to the same bytes
 CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, COMBINEFUNC = cf_union, FINALFUNC = cf_compact, PARALLEL = SAFE);
 CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_compact, PARALLEL = SAFE);
 SELECT plan_of('SELECT parallel_union(f) FROM days') ->> 'Partial Mode' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') ->> 'Partial Mode' AS serial;
@@ -110,7 +110,7 @@ SELECT cf_state_agg(i) IS NULL AS none, cf_merge_agg(s) IS NULL AS no_state FROM
 SELECT cf_merge_agg(cf_state_agg) = cf_agg('a') AS literal FROM (SELECT cf_state_agg('a')) s;
 SELECT part, length(cuckoostate_send(exact)) FROM states WHERE part IS NOT NULL ORDER BY part;
 
--- the planner: filters that are united while planning, those made of elements below a union, and what is not known
+-- the planner's estimates: filters united during planning, filters of elements below a union, unknown filters
 CREATE TABLE numbers AS SELECT i AS v, i % 10 AS part FROM generate_series(1, 10000) i;
 ANALYZE numbers;
 CREATE FUNCTION up_to(n int) RETURNS cuckoofilter IMMUTABLE LANGUAGE sql AS 'SELECT cf_agg(i, 9000, 0.001) FROM generate_series(1, n) i';
@@ -122,3 +122,18 @@ SELECT filter, round((plan_of(format('SELECT FROM numbers WHERE cf_contains(%s, 
 	'(SELECT cf_union_agg(f) FROM shards)',
 	'(SELECT cf_merge_agg(exact) FROM states)'
 ]) filter;
+-- a filter that was filled up to its end still has a canonical form, and so has its union with itself
+CREATE FUNCTION full_filter(capacity bigint, fpp float8, seed bigint) RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+DECLARE
+	f cuckoofilter := cf_new(capacity, fpp, seed);
+BEGIN
+	FOR i IN 1..40000 LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	RAISE 'not full';
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN f;
+END $$;
+SELECT count(*) AS filters, bool_and(cf_count(cf_compact(f)) = cf_count(f)) AS compact, bool_and(f | f = cf_compact(f)) AS union
+FROM generate_series(1, 70) seed, full_filter(seed, 0.001, seed) f;
+DROP FUNCTION full_filter;

@@ -3,9 +3,10 @@
  * cuckoo_agg.c
  *		The aggregate cf_agg.
  *
- * The state is the set of the 64-bit hashes seen, with what the filter is to
- * be made for.  The final function builds the filter from the sorted hashes,
- * so equal sets give equal filters, whatever order, duplicates, workers.
+ * The state is the set of the 64-bit hashes seen, and the parameters of the
+ * filter to build.  The final function builds the filter from the sorted
+ * hashes.  So equal sets give equal filters, whatever the order, duplicates
+ * and workers.
  *
  * cuckoostate is an SQL type with text and binary form, so that parallel
  * workers and distributed engines can ship partial states.  It is the state of
@@ -14,12 +15,12 @@
  * and such an engine fetches the rows instead.  In memory these states are the
  * same, see keep_state().
  *
- * The final function sorts an expanded state, which does not change the set
- * (cuckoo_agg_state.c), and so counts as read-only: cf_agg works as a window
- * aggregate, and states may be shared.
+ * The final function sorts an expanded state.  This does not change the set
+ * (cuckoo_agg_state.c), so the function is declared read-only.  So cf_agg works
+ * as a window aggregate, and states may be shared.
  *
  * Distributed engines call the transition function with a fresh FmgrInfo for
- * every row, so the state holds everything and a call site's hasher is but a
+ * every row.  So the state holds everything, and a call site's hasher is only a
  * cache.
  *
  *-------------------------------------------------------------------------
@@ -65,14 +66,14 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		/* what an aggregate has kept from row to row is what we gave it */
+		/* an aggregate keeps the state that we returned for the last row */
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
 		if (nargs > 0)
 			cuckoo_check_params(&state.params, nargs, args);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
 
-	/* nulls are skipped, but have brought the parameters */
+	/* nulls are skipped, but their parameters count */
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(state.datum);
 	PG_RETURN_DATUM(cuckoo_add_hash(&state,
@@ -105,9 +106,8 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * The filter that just holds a set of hashes, sorted and distinct: places them
- * in unpacked slots, enlarging the geometry *h as often as needed, and packs
- * these.
+ * The exact fit of a set of hashes, sorted and distinct.  Enlarges the geometry
+ * *h until the hashes can be placed.
  */
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
@@ -138,8 +138,8 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 }
 
 /*
- * The filter by capacity of a set of hashes: that of their keys, as a union of
- * filters would be.
+ * The filter by capacity of a set of hashes.  It is built from their keys, so
+ * it is the same as a sum of filters of disjoint parts.
  */
 static struct varlena *
 sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)

@@ -3,14 +3,15 @@
  * cuckoo_agg.h
  *		What the files of cf_agg share: its parameters, and its states.
  *
- * A state is a set of 64-bit hashes, with what the filter is to be made for.
- * As a value of SQL it is flat, a varlena with these bytes:
+ * A state is a set of 64-bit hashes, and the parameters of the filter to
+ * build.  As an SQL value, and when it is sent to other processes, it is flat:
+ * a varlena with these bytes.
  *
- *	bytes	field of the flat form, little-endian; also what travels
+ *	bytes	field (CUCKOO_STATE_AT_... below), little-endian
  *	0-1		magic "CS"
  *	2		version, 1
  *	3		element family
- *	4		fingerprint bits that give the fpp asked for
+ *	4		fingerprint bits that give the requested fpp
  *	5		0
  *	6-7		tag of the element type (family "other"), else 0
  *	8-15	seed
@@ -27,7 +28,7 @@
 
 /* ---- cuckoo_agg_params.c ---- */
 
-/* What the filter is to be made for; equal for states that combine. */
+/* The parameters of the filter to build.  They are equal if states combine. */
 typedef struct CuckooAggParams
 {
 	uint64		seed;
@@ -41,17 +42,17 @@ typedef struct CuckooAggParams
 extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
 							   const NullableDatum *args);
 
-/* Parameters are one for the whole aggregate; rows may not differ. */
+/* Throws an error if a row has other parameters than the rows before. */
 extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
 								const NullableDatum *args);
 
-/* Errors unless two states are for one filter. */
+/* Throws an error unless two states are for the same filter. */
 extern void cuckoo_compare_params(const CuckooAggParams *a,
 								  const CuckooAggParams *b);
 
 /*
- * The parameters of an aggregate that saw no value: from the query, unless they
- * depend on rows or are not to be found there; then they are the defaults.
+ * The parameters of an aggregate that saw no value.  They come from the query.
+ * If they depend on rows or are not found there, they are the defaults.
  */
 extern void cuckoo_find_params(FunctionCallInfo fcinfo,
 							   CuckooAggParams *params);
@@ -59,9 +60,25 @@ extern void cuckoo_find_params(FunctionCallInfo fcinfo,
 /* ---- flat states: cuckoo_agg_io.c ---- */
 
 #define CUCKOO_STATE_VERSION		1
-#define CUCKOO_STATE_HEADER_SIZE	32
 
-/* Hashes that a flat state of so many bytes has room for. */
+/* Offsets of the fields of the byte table. */
+enum
+{
+	CUCKOO_STATE_AT_MAGIC = 0,
+	CUCKOO_STATE_AT_VERSION = 2,
+	CUCKOO_STATE_AT_FAMILY = 3,
+	CUCKOO_STATE_AT_BITS = 4,
+	CUCKOO_STATE_AT_RESERVED = 5,
+	CUCKOO_STATE_AT_TAG = 6,
+	CUCKOO_STATE_AT_SEED = 8,
+	CUCKOO_STATE_AT_CAPACITY = 16,
+	CUCKOO_STATE_AT_COUNT = 24,
+	CUCKOO_STATE_AT_HASHES = 32
+};
+
+#define CUCKOO_STATE_HEADER_SIZE	CUCKOO_STATE_AT_HASHES
+
+/* The number of hashes for which a flat state of so many bytes has room. */
 #define CUCKOO_FLAT_ROOM(bytes) \
 	(((bytes) - VARHDRSZ - CUCKOO_STATE_HEADER_SIZE) / sizeof(uint64))
 
@@ -74,17 +91,18 @@ cuckoo_flat_bytes(const struct varlena *flat)
 static inline Size
 cuckoo_flat_count(const struct varlena *flat)
 {
-	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) + 24);
+	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) +
+								CUCKOO_STATE_AT_COUNT);
 }
 
-/* The bytes of a flat state without room behind its hashes. */
+/* The size of a flat state that has no room for more hashes. */
 static inline Size
 cuckoo_flat_size(Size count)
 {
 	return VARHDRSZ + CUCKOO_STATE_HEADER_SIZE + count * sizeof(uint64);
 }
 
-/* Where the i-th hash of a flat state is; not aligned. */
+/* The address of the i-th hash of a flat state.  It is not aligned. */
 static inline uint8 *
 cuckoo_flat_hash(const struct varlena *flat, Size i)
 {
@@ -97,11 +115,11 @@ cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 {
 	uint8	   *bytes = cuckoo_flat_bytes(flat);
 
-	params->family = bytes[3];
-	params->bits = bytes[4];
-	params->tag = cuckoo_load16(bytes + 6);
-	params->seed = cuckoo_load64(bytes + 8);
-	params->capacity = (int64) cuckoo_load64(bytes + 16);
+	params->family = bytes[CUCKOO_STATE_AT_FAMILY];
+	params->bits = bytes[CUCKOO_STATE_AT_BITS];
+	params->tag = cuckoo_load16(bytes + CUCKOO_STATE_AT_TAG);
+	params->seed = cuckoo_load64(bytes + CUCKOO_STATE_AT_SEED);
+	params->capacity = (int64) cuckoo_load64(bytes + CUCKOO_STATE_AT_CAPACITY);
 }
 
 /* Throws an error if the header of a stored flat state is invalid. */
@@ -109,7 +127,7 @@ extern void cuckoo_check_flat(const struct varlena *flat);
 
 /* ---- all states: cuckoo_agg_state.c ---- */
 
-/* A state from some size on. */
+/* The form of large states, see cuckoo_agg_state.c. */
 typedef struct CuckooExpandedState
 {
 	ExpandedObjectHeader hdr;
@@ -122,11 +140,11 @@ typedef struct CuckooExpandedState
 
 extern const ExpandedObjectMethods cuckoo_state_methods;
 
-/* A state that was opened.  One of flat and expanded is NULL. */
+/* A state that was opened.  Either flat or expanded is NULL. */
 typedef struct CuckooAggState
 {
-	Datum		datum;			/* as it came, or new */
-	bool		ours;			/* may it be changed in place, if flat? */
+	Datum		datum;			/* the argument, or the new state */
+	bool		ours;			/* may a flat state be changed in place? */
 	CuckooExpandedState *expanded;
 	struct varlena *flat;
 	CuckooAggParams params;
@@ -136,26 +154,23 @@ typedef struct CuckooAggState
 extern void cuckoo_new_state(CuckooAggState *state);
 
 /*
- * Opens a state.  Its header is checked unless it is ours.  This is inline, as
- * each row does it.
+ * Opens a state.  Checks its header unless it is ours.  This is inline, because
+ * it is done for each row.
  */
 static inline void
 cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
 {
-	struct varlena *pointer = (struct varlena *) DatumGetPointer(datum);
-
 	state->datum = datum;
 	state->ours = ours;
-	if (VARATT_IS_EXTERNAL_EXPANDED(pointer) &&
-		DatumGetEOHP(datum)->eoh_methods == &cuckoo_state_methods)
+	state->expanded = (CuckooExpandedState *)
+		cuckoo_expanded_object(datum, &cuckoo_state_methods);
+	if (state->expanded != NULL)
 	{
-		state->expanded = (CuckooExpandedState *) DatumGetEOHP(datum);
 		state->flat = NULL;
 		state->params = state->expanded->params;
 	}
 	else
 	{
-		state->expanded = NULL;
 		state->flat = PG_DETOAST_DATUM(datum);
 		if (!ours)
 			cuckoo_check_flat(state->flat);
@@ -163,18 +178,18 @@ cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
 	}
 }
 
-/* The state with another hash; what has to last longer is in `context`. */
+/* Returns the state with another hash.  New memory for it is in `context`. */
 extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
 							 MemoryContext context);
 
-/* The state, made ready for others to be merged into it if it is large. */
+/* Returns the state.  Prepares a large one for others to be merged into it. */
 extern Datum cuckoo_begin_merge(CuckooAggState *state, MemoryContext context);
 
-/* The union of both sets, in the place of the first. */
+/* Returns the union of two states, which replaces the first one. */
 extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
 								 MemoryContext context);
 
-/* The hashes, sorted and distinct. */
+/* Returns the hashes, sorted and distinct, and their number in *n. */
 extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
 
 #endif							/* CUCKOO_AGG_H */

@@ -4,9 +4,9 @@
  *		States of cf_agg as bytes: the type cuckoostate, and the serialized form
  *		of states of STYPE internal.
  *
- * A flat state may come from a damaged page, so whoever opens one checks its
- * header.  Its hashes are checked where they come from outside.  Those of a
- * damaged state may be in any order, which makes a wrong filter but is safe.
+ * A flat state may come from a damaged page, so its header is checked whenever
+ * it is opened.  Its hashes are checked only on input.  In a damaged state they
+ * may be in any order.  This gives a wrong filter, but it is memory-safe.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,8 +27,8 @@ PG_FUNCTION_INFO_V1(cuckoo_agg_serialize);
 PG_FUNCTION_INFO_V1(cuckoo_agg_deserialize);
 
 /*
- * Says why the header of a flat state is invalid, or NULL.  A state of a valid
- * one is memory-safe, whatever its hashes.
+ * Returns why the header of a flat state is invalid, or NULL.  A state with a
+ * valid header is memory-safe, whatever its hashes.
  */
 static const char *
 find_header_problem(const struct varlena *flat)
@@ -40,16 +40,17 @@ find_header_problem(const struct varlena *flat)
 
 	if (size < CUCKOO_STATE_HEADER_SIZE)
 		return "shorter than a header";
-	if (bytes[0] != 'C' || bytes[1] != 'S')
+	if (bytes[CUCKOO_STATE_AT_MAGIC] != 'C' ||
+		bytes[CUCKOO_STATE_AT_MAGIC + 1] != 'S')
 		return "first two bytes are not \"CS\"";
-	if (bytes[2] != CUCKOO_STATE_VERSION)
+	if (bytes[CUCKOO_STATE_AT_VERSION] != CUCKOO_STATE_VERSION)
 		return "unknown version";
 	cuckoo_flat_read_params(flat, &params);
 	if (params.family == CUCKOO_FAMILY_NONE ||
 		params.family > CUCKOO_FAMILY_LAST ||
 		(params.tag != 0 && params.family != CUCKOO_FAMILY_OTHER))
 		return "unknown element family";
-	if (bytes[5] != 0)
+	if (bytes[CUCKOO_STATE_AT_RESERVED] != 0)
 		return "reserved byte is not zero";
 	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
 		params.capacity < 0 ||
@@ -57,12 +58,13 @@ find_header_problem(const struct varlena *flat)
 		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
 							 params.seed) != CUCKOO_OK))
 		return "fingerprint bits or capacity out of range";
-	if (cuckoo_load64(bytes + 24) > CUCKOO_FLAT_ROOM(VARSIZE(flat)))
+	if (cuckoo_load64(bytes + CUCKOO_STATE_AT_COUNT) >
+		CUCKOO_FLAT_ROOM(VARSIZE(flat)))
 		return "length does not agree with the number of hashes";
 	return NULL;
 }
 
-/* Says why a flat state from outside is invalid, or NULL. */
+/* Returns why a flat state from outside is invalid, or NULL. */
 static const char *
 find_problem(const struct varlena *flat)
 {
@@ -110,7 +112,7 @@ cuckoo_check_flat(const struct varlena *flat)
 				 errhint("Compute the state again from the original values.")));
 }
 
-/* A new flat state of just the length that its hashes need. */
+/* A copy of a state in the flat form, without room for more hashes. */
 static struct varlena *
 pack_state(Datum datum)
 {
@@ -139,7 +141,7 @@ cuckoostate_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
-				 errhint("Values of type cuckoostate are produced by partial aggregation with cf_agg.")));
+				 errhint("Create a cuckoostate with cf_state_agg(), or copy the complete text of an existing one.")));
 	PG_RETURN_POINTER(flat);
 }
 
@@ -182,7 +184,7 @@ cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
-	/* an expanded one is flattened where it is needed, as a bytea */
+	/* the receiver flattens an expanded one, as it does any bytea */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));

@@ -3,8 +3,8 @@
  * cuckoo_agg_params.c
  *		The parameters of cf_agg: capacity, false-positive rate and seed.
  *
- * They come with each row, and must be the same for all.  An aggregate that saw
- * no value takes them from its call, which is looked for in the plan.
+ * They come with each row, and must be the same for all rows.  If an aggregate
+ * saw no value, they come from its call in the plan.
  *
  *-------------------------------------------------------------------------
  */
@@ -107,9 +107,9 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 }
 
 /*
- * The expression that a Var of a plan node stands for, and the node to which
- * that belongs, in *plan; NULL if it is not known.  Vars lead to children as in
- * set_deparse_plan() of ruleutils.c.
+ * Returns the expression that a Var of a plan node stands for, or NULL if it is
+ * not known.  *plan becomes the node of the expression.  Vars refer to children
+ * as in set_deparse_plan() of ruleutils.c.
  */
 static Expr *
 find_referenced_expr(Plan **plan, const Var *var)
@@ -148,9 +148,10 @@ find_referenced_expr(Plan **plan, const Var *var)
 }
 
 /*
- * The arguments of the aggregate being finished, as target entries; NIL if they
- * are not known.  An aggregate that combines partial states has for argument a
- * Var, which leads down the plan to where these are made.
+ * The arguments of the aggregate being finished, as target entries; NIL if
+ * they are not known.  The argument of an aggregate that combines partial
+ * states is a Var, which leads down the plan to the node that makes these
+ * states.
  */
 static List *
 find_arguments(FunctionCallInfo fcinfo)
@@ -197,7 +198,7 @@ cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
-		/* what is left is there for ORDER BY */
+		/* the rest serves ORDER BY */
 		if (entry->resjunk || nargs == (int) lengthof(entries))
 			break;
 		if (nargs >= 0)

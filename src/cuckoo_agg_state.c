@@ -7,18 +7,17 @@
  *
  *	flat		a varlena, see cuckoo_agg.h, its hashes sorted and distinct.
  *				While an aggregate fills it, it may have room behind the last
- *				hash; it then grows in place.  A group of ten values takes 128
- *				bytes.
+ *				hash, to grow in place.  A group of ten values takes 128 bytes.
  *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
- *				distinct run followed by a tail of what came since.  When its
- *				room is used up the tail is sorted and merged into the run, and
- *				the room then is made one and a half times the run, at least.
- *				So memory follows the distinct values: 12 bytes for each and 4
- *				while merging.  With the final function's workspace and image
- *				14 to 20 were seen at the peak.
+ *				distinct run and behind it a tail of newer hashes.  When the
+ *				room is used up, the tail is sorted and merged into the run.
+ *				Then the room becomes at least one and a half times the run.
+ *				So memory follows the distinct values: 12 bytes for each, and 4
+ *				while merging.  With the final function's workspace and image,
+ *				the peak was 14 to 20 bytes.
  *
  * Sorting and merging a tail does not change the set, and is not interrupted
- * halfway: after an error the state holds the set that it held before.
+ * halfway.  So after an error the state holds the set that it held before.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +27,8 @@
 #include "utils/memutils.h"
 
 /*
- * A flat state under construction takes a power of two of bytes, as palloc
- * would round it up to: room for 3, 11, 27, 59, 123 hashes.
+ * The size of a growing flat state is a power of two, because palloc would
+ * round it up to one.  There is room for 3, 11, 27, 59 or 123 hashes.
  */
 #define FLAT_BYTES_MIN		64
 #define FLAT_ROOM_MAX		CUCKOO_FLAT_ROOM(1024)
@@ -42,7 +41,7 @@
 static inline void
 flat_set_count(struct varlena *flat, Size count)
 {
-	cuckoo_store64(cuckoo_flat_bytes(flat) + 24, count);
+	cuckoo_store64(cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_COUNT, count);
 }
 
 static void
@@ -50,15 +49,15 @@ flat_write_params(struct varlena *flat, const CuckooAggParams *params)
 {
 	uint8	   *bytes = cuckoo_flat_bytes(flat);
 
-	bytes[0] = 'C';
-	bytes[1] = 'S';
-	bytes[2] = CUCKOO_STATE_VERSION;
-	bytes[3] = params->family;
-	bytes[4] = params->bits;
-	bytes[5] = 0;
-	cuckoo_store16(bytes + 6, params->tag);
-	cuckoo_store64(bytes + 8, params->seed);
-	cuckoo_store64(bytes + 16, (uint64) params->capacity);
+	bytes[CUCKOO_STATE_AT_MAGIC] = 'C';
+	bytes[CUCKOO_STATE_AT_MAGIC + 1] = 'S';
+	bytes[CUCKOO_STATE_AT_VERSION] = CUCKOO_STATE_VERSION;
+	bytes[CUCKOO_STATE_AT_FAMILY] = params->family;
+	bytes[CUCKOO_STATE_AT_BITS] = params->bits;
+	bytes[CUCKOO_STATE_AT_RESERVED] = 0;
+	cuckoo_store16(bytes + CUCKOO_STATE_AT_TAG, params->tag);
+	cuckoo_store64(bytes + CUCKOO_STATE_AT_SEED, params->seed);
+	cuckoo_store64(bytes + CUCKOO_STATE_AT_CAPACITY, (uint64) params->capacity);
 }
 
 static struct varlena *
@@ -107,8 +106,8 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	Assert(state->count == state->sorted && end <= state->room);
 
 	/*
-	 * From the end, so that nothing is overwritten before it is read.  Not to
-	 * be interrupted halfway: the state may outlive the error, in a variable.
+	 * From the end, so that nothing is overwritten before it is read.  There
+	 * are no interrupt checks: the state may outlive an error, in a variable.
 	 */
 	while (n > 0 && run > 0)
 	{
@@ -122,7 +121,7 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	while (n > 0)
 		hashes[--out] = cuckoo_load64(bytes + --n * sizeof(uint64));
 
-	/* hashes that were in both left a gap behind what did not move */
+	/* hashes that were in both leave a gap behind those that did not move */
 	if (out > run)
 		memmove(hashes + run, hashes + out, (end - out) * sizeof(uint64));
 	state->sorted = state->count = run + (end - out);
@@ -140,9 +139,9 @@ compare_hashes(const void *a, const void *b)
 /*
  * Sorts `n` hashes, with scratch memory for as many.
  *
- * Hashes are as good as random, so four byte-wise counting passes over their
- * upper halves leave next to nothing to do.  That takes a ninth of the time of
- * sort_template.h, which would be a third of cf_agg's.
+ * Hashes are as good as random, so after four byte-wise counting passes over
+ * their upper halves they are almost sorted.  This takes a ninth of the time of
+ * sort_template.h, which would be a third of the time of cf_agg.
  */
 static void
 sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
@@ -179,7 +178,7 @@ sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
 			to[offsets[pass][from[i] >> (32 + 8 * pass) & 0xff]++] = from[i];
 	}
 
-	/* what has equal upper halves: mostly repetitions of one hash */
+	/* sort those with equal upper halves, mostly repetitions of one hash */
 	for (Size i = 0; i < n; i = end)
 	{
 		bool		sorted = true;
@@ -208,7 +207,7 @@ expanded_sort(CuckooExpandedState *state)
 									 n * sizeof(uint64));
 	sort_hashes(tail, n, scratch);
 
-	/* without repetitions, and to where the merge may read it from */
+	/* drop repetitions, and copy the rest to where the merge may read it */
 	for (Size i = 0; i < n; i++)
 		if (i == 0 || tail[i] != tail[i - 1])
 			cuckoo_store64((uint8 *) (scratch + kept++), tail[i]);
@@ -224,7 +223,7 @@ expanded_reserve(CuckooExpandedState *state, Size n)
 	CuckooHeader h;
 	CuckooStatus status;
 
-	/* give up as soon as no filter can hold what is there */
+	/* give up as soon as no filter can hold the hashes */
 	status = cuckoo_header_exact(&h, state->count,
 								 state->params.capacity == 0 ?
 								 state->params.bits : CUCKOO_CORE_BITS, 0);
@@ -315,9 +314,9 @@ cuckoo_new_state(CuckooAggState *state)
 }
 
 /*
- * Adds a hash to a flat state, which is copied if it may not be changed or has
- * no room.  It has less than FLAT_ROOM_MAX, none of them this one, which is to
- * become the hash number `at`.
+ * Inserts a hash into a flat state, as number `at`.  The state has fewer than
+ * FLAT_ROOM_MAX hashes, and does not have this one.  It is copied if it may not
+ * be changed or has no room.
  */
 static Datum
 flat_add(CuckooAggState *state, uint64 hash, Size at)
@@ -369,7 +368,7 @@ cuckoo_add_hash(CuckooAggState *state, uint64 hash, MemoryContext context)
 Datum
 cuckoo_begin_merge(CuckooAggState *state, MemoryContext context)
 {
-	/* a large one is mostly the first of several */
+	/* a large state is mostly the first of several */
 	if (state->flat == NULL || cuckoo_flat_count(state->flat) <= FLAT_ROOM_MAX)
 		return state->datum;
 	state->expanded = expanded_from_flat(state->flat,
@@ -406,7 +405,7 @@ cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b, MemoryContext context)
 		expanded_merge(a->expanded, cuckoo_flat_hash(b->flat, 0), n);
 	}
 
-	/* small ones stay small: a million groups may be combined */
+	/* a small state stays flat, because a million groups may be combined */
 	if (a->flat == NULL || a->expanded->count > FLAT_ROOM_MAX)
 		return EOHPGetRWDatum(&a->expanded->hdr);
 	result = palloc(state_flat_size(&a->expanded->hdr));

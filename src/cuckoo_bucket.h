@@ -28,7 +28,7 @@
 #include "cuckoo_format.h"
 #include "cuckoo_tables.h"
 
-/* The bits of a bucket; above them are bits of its neighbour. */
+/* The bits of a bucket; above them are bits of its neighbor. */
 typedef struct CuckooBits
 {
 	uint64_t	lo;
@@ -283,7 +283,7 @@ typedef struct CuckooEntry
 {
 	uint64_t	lanes;			/* its lane in every lane position */
 	uint32_t	nibbles;		/* its low nibble in every nibble position */
-}			CuckooEntry;
+} CuckooEntry;
 
 static inline CuckooEntry
 cuckoo_entry(uint32_t fp, const CuckooHeader *h)

@@ -16,7 +16,13 @@
 #define AHEAD			32		/* elements whose buckets are prefetched */
 #define PAUSE_EVERY		65536	/* elements between interrupt checks */
 
-/* The copies of fp in a bucket, and its occupied slots, which come first. */
+/*
+ * Walks of evictions for an element if the filter cannot grow.  A walk gives up
+ * after some steps, so another one, from the other bucket, may succeed.
+ */
+#define LAST_WALKS		256
+
+/* The copies of fp in a bucket. */
 static inline int
 slot_copies(const uint32_t *bucket, uint32_t fp)
 {
@@ -24,6 +30,7 @@ slot_copies(const uint32_t *bucket, uint32_t fp)
 		(bucket[2] == fp) + (bucket[3] == fp);
 }
 
+/* The occupied slots of a bucket.  They come first. */
 static inline int
 slots_used(const uint32_t *bucket)
 {
@@ -44,14 +51,42 @@ is_far(uint64_t hash)
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
 }
 
+/* Walks of evictions for an element: many if the filter cannot grow. */
+static int
+count_walks(const CuckooHeader *h)
+{
+	CuckooHeader next = *h;
+
+	return cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 1
+		: LAST_WALKS;
+}
+
+/* Makes room for an element whose buckets are full, by up to `walks` walks. */
+static CuckooStatus
+walk_repeatedly(const CuckooTable *table, CuckooPair pair, uint64_t hash,
+				int walks)
+{
+	uint32_t	pos[2] = {(uint32_t) pair.pos1, (uint32_t) pair.pos2};
+	CuckooStatus status = CUCKOO_FULL;
+
+	for (int i = 0; i < walks && status == CUCKOO_FULL; i++)
+	{
+		cuckoo_check_interrupts();
+		status = cuckoo_evict(table, pair.fp, pos[i & 1], pos[~i & 1],
+							  hash + (uint64_t) i);
+	}
+	return status;
+}
+
 /*
  * Near elements go to the emptier bucket, which reduces their evictions by a
  * third.  Far elements go to the first bucket if it has room, because it is in
  * the cache.  Without windows all elements are far, and some are placed as if
- * they were near.
+ * they were near.  cuckoo_place() does not make this difference.
  */
 static inline CuckooStatus
-place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
+place_unpacked(CuckooTable *table, CuckooHeader *h, CuckooPair pair,
+			   uint64_t hash, int walks)
 {
 	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
 	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
@@ -65,8 +100,7 @@ place(CuckooTable *table, CuckooHeader *h, CuckooPair pair, uint64_t hash)
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return cuckoo_evict(table, pair.fp, (uint32_t) pair.pos1,
-								(uint32_t) pair.pos2, hash);
+			return walk_repeatedly(table, pair, hash, walks);
 		bucket1[used1] = pair.fp;
 	}
 	else
@@ -80,6 +114,7 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 {
 	CuckooTable table = {h, NULL, slots};
 	CuckooPair	pairs[AHEAD] = {{0}};
+	int			walks = count_walks(h);
 
 	h->items = 0;
 	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
@@ -95,7 +130,8 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 			cuckoo_check_interrupts();
 		if (i >= AHEAD)
 		{
-			CuckooStatus status = place(&table, h, *pair, hashes[i - AHEAD]);
+			CuckooStatus status = place_unpacked(&table, h, *pair,
+												 hashes[i - AHEAD], walks);
 
 			if (status != CUCKOO_OK)
 				return status;

@@ -23,7 +23,7 @@
 static inline uint64_t
 cuckoo_build_slots(const CuckooHeader *h)
 {
-	return (uint64_t) h->buckets * 4;
+	return (uint64_t) h->buckets * CUCKOO_SLOTS;
 }
 
 /*

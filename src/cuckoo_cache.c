@@ -5,24 +5,23 @@
  *
  * A filter in a table is mostly TOASTed.  A probe by slices costs as much as
  * reading several chunks in sequence.  So a query that keeps probing one filter
- * fetches it as a whole once the slices have cost about as much, and keeps it.
- * This is never more than twice the work of having known before.
+ * fetches it in full once its slices have cost about as much, and keeps it.
+ * This is at most twice the work of fetching the filter at once.
  *
- * All call sites of a query share what is fetched: several calls, the
+ * All call sites of a query share the fetched filters: several calls, the
  * partitions of a table, several filters in turn.  Call sites belong together
- * if they have one fn_mcxt, which is the memory of the query that they are part
- * of (in PL/pgSQL that of the transaction or DO block).  The cache lives there
- * and ends with it.
+ * if they have the same fn_mcxt, the memory of their query (in PL/pgSQL that of
+ * the transaction or DO block).  The cache lives there and ends with it.
  *
  * The key is the TOAST pointer.  A TOAST value is never changed in place, and a
  * changed filter gets another one, so an entry is never stale.
  *
  * An entry without a filter counts the probes by slices.  All entries together,
- * with their filters, take what a hash table may take, work_mem times
- * hash_mem_multiplier.  Beyond that, those used least recently are dropped.
+ * with their filters, may take as much memory as a hash table, work_mem times
+ * hash_mem_multiplier.  Beyond that, the least recently used ones are dropped.
  * The filter that is being probed is kept whatever its size.  A list in the
- * order of use tells which one to drop without a search, as a query over a
- * million filters drops one for nearly each.
+ * order of use tells which one to drop without a search, because a query over a
+ * million filters drops almost as many.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,12 +41,12 @@
 #include "utils/rel.h"
 
 /*
- * A probe by slices takes about as long as reading so many chunks in sequence
- * (measured on PostgreSQL 15: 10 microseconds against 1.3 for a chunk).
+ * The number of chunks that are read in sequence in the time of a probe by
+ * slices (measured on PostgreSQL 15: 10 microseconds against 1.3 for a chunk).
  */
 #define CHUNKS_OF_A_PROBE	8
 
-/* See advise_huge_pages(); from glibc's largest threshold for mappings on. */
+/* See advise_huge_pages().  The second is glibc's largest mmap threshold. */
 #define HUGE_PAGE			(2 * 1024 * 1024)
 #define HUGE_PAGES_FROM		(32 * 1024 * 1024)
 
@@ -63,7 +62,7 @@ struct CuckooCache
 
 static CuckooCache *all_caches;
 
-/* Called when the memory of a cache is about to go. */
+/* Called before the memory of a cache is freed. */
 static void
 forget_cache(void *cache)
 {
@@ -102,7 +101,7 @@ cuckoo_cache(MemoryContext context)
 	return cache;
 }
 
-/* Drops the entry; whoever still points to it sees that it has no key. */
+/* Drops the entry.  A call site that still points to it sees no key. */
 static void
 drop(CuckooCache *cache, CuckooStored *stored)
 {
@@ -120,8 +119,9 @@ drop(CuckooCache *cache, CuckooStored *stored)
 }
 
 /*
- * Drops what was used least recently, but never the entry used last, until
- * there is room for `size` bytes.  False if there is none for what scans hold.
+ * Drops the least recently used entries, except the last one, until there is
+ * room for `size` bytes.  Returns false if the entries that scans hold leave no
+ * room.
  */
 static bool
 make_room(CuckooCache *cache, Size size)
@@ -175,10 +175,10 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 }
 
 /*
- * Asks for huge pages, for memory that is about to be filled.  To fill and free
- * it takes less time with them (344 MB: 111 instead of 187 ms), and so do
- * probes.  Only for sizes for which malloc() mostly makes a mapping and free()
- * unmakes it, so that nothing of it stays behind.
+ * Asks for huge pages, for memory that is about to be filled.  They make
+ * filling and freeing faster (344 MB: 111 instead of 187 ms), and probes as
+ * well.  Only sizes for which malloc() mostly makes a mapping are advised,
+ * because free() then removes the mapping.
  */
 static inline void
 advise_huge_pages(void *memory, Size size)
@@ -242,7 +242,7 @@ cuckoo_know_header(CuckooStored *stored, struct varlena *datum)
 	stored->has_header = true;
 }
 
-/* Fetches the filter, if that is better than so many more probes by slices. */
+/* Fetches the filter if this is better than so many more probes by slices. */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)
@@ -252,7 +252,7 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 	uint32		size;
 	bool		compressed;
 
-	/* a compressed value can be read from its beginning only */
+	/* a compressed value can only be read from its beginning */
 	size = CUCKOO_EXTERNAL_SIZE(*pointer);
 	compressed = size < (uint32) pointer->va_rawsize - VARHDRSZ;
 	if (!compressed &&
@@ -275,7 +275,7 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 {
 	if (stored->filter == NULL)
 		fetch_if_it_pays(cache, stored, datum, probes);
-	/* if it is corrupt, each call is an error, not the first one only */
+	/* if the filter is corrupt, every call is an error, not only the first */
 	if (stored->filter != NULL)
 		cuckoo_know_header(stored, datum);
 	return stored->filter;

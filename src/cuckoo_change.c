@@ -3,8 +3,8 @@
  * cuckoo_change.c
  *		Insert, remove, grow, shrink.
  *
- * Copies, growth and the walk of evictions (cuckoo_table.c) are ours; the rest
- * is the cuckoo filter of Fan et al., see cuckoo_lookup.c.
+ * This is the cuckoo filter of Fan et al., see cuckoo_lookup.c, except for
+ * copies, growth and the walk of evictions (cuckoo_table.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* Into wide buckets, and right in all. */
+/* The insert for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -41,7 +41,7 @@ insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 										   (uint32_t) pair.pos2, hash));
 }
 
-/* Where both buckets are full and have no copy. */
+/* The insert if both buckets are full and hold no copy. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -54,9 +54,9 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * As in lookups, narrow buckets have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when no lane agrees, so there is no
- * copy, and does what cuckoo_place() would.
+ * As in lookups, narrow buckets have code of their own, without a branch on
+ * which bucket or slot it is.  It serves if no lane agrees, so that there is no
+ * copy.  It does what cuckoo_place() would do.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
@@ -83,7 +83,10 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	if (least >= CUCKOO_CODES_ZERO)
 		return insert_evict(h, image, hash);
 
-	/* a toss-up; found anew, as compilers would branch on it above */
+	/*
+	 * unpredictable; compared again, because compilers would branch on
+	 * `least`
+	 */
 	first = cuckoo_opaque(fullness1) <= fullness2;
 	place = cuckoo_select(first, place1, place2);
 	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
@@ -102,16 +105,15 @@ insert_##name(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies) \
 
 CUCKOO_NARROW_KINDS(INSERT)
 
-static CuckooStatus (*const insert_of[CUCKOO_KINDS]) (CuckooHeader *h,
-													  uint8_t *image,
-													  uint64_t hash,
-													  int max_copies) =
-{
+typedef CuckooStatus (*InsertFunction) (CuckooHeader *h, uint8_t *image,
+										uint64_t hash, int max_copies);
+
+static const InsertFunction insert_of[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE] = insert_whole,
-		[CUCKOO_WHOLE_GROWN] = insert_whole_grown,
-		[CUCKOO_SHARED] = insert_shared,
-		[CUCKOO_SHARED_GROWN] = insert_shared_grown,
-		[CUCKOO_WIDE] = insert_wide
+	[CUCKOO_WHOLE_GROWN] = insert_whole_grown,
+	[CUCKOO_SHARED] = insert_shared,
+	[CUCKOO_SHARED_GROWN] = insert_shared_grown,
+	[CUCKOO_WIDE] = insert_wide
 };
 
 CuckooStatus
@@ -120,7 +122,7 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	return insert_of[h->kind] (h, image, hash, max_copies);
 }
 
-/* From wide buckets, and right in all. */
+/* The removal for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -139,15 +141,15 @@ remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * Takes a fingerprint out of the bucket at a place, in which one lane agrees,
- * if its nibble does too.
+ * Removes a fingerprint from a bucket in which one lane agrees, if its nibble
+ * agrees too.
  *
- * Once slot i is empty it sorts first: the slots before i move up by one, those
- * after stay, which can be done to lanes and nibbles where they are.
+ * The empty slot sorts first.  So the slots before slot i move up by one, and
+ * those after it stay.  This is done to the lanes and the nibbles in place.
  */
 static CUCKOO_INLINE CuckooStatus
-remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-		   uint64_t place, bool whole)
+remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
+				  uint64_t place, bool whole)
 {
 	uint8_t    *p = image + cuckoo_narrow_byte(place, whole);
 	int			shift = cuckoo_narrow_shift(place, whole);
@@ -171,25 +173,25 @@ remove_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	return CUCKOO_OK;
 }
 
-/* As shared_hit() and whole_hit(). */
+/* Separate functions, as in lookups. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_shared_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t place)
 {
-	return remove_hit(h, image, hash, hit, place, false);
+	return remove_narrow_hit(h, image, hash, hit, place, false);
 }
 
 static CUCKOO_NOINLINE CuckooStatus
 remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				 uint64_t place)
 {
-	return remove_hit(h, image, hash, hit, place, true);
+	return remove_narrow_hit(h, image, hash, hit, place, true);
 }
 
 /*
- * As in lookups, narrow buckets have a path of their own, without a branch on
- * which bucket or slot it is.  It is taken when cuckoo_pair_lane_hits() finds a
- * single lane, which then does agree.
+ * As in lookups, narrow buckets have code of their own, without a branch on
+ * which bucket or slot it is.  It serves if cuckoo_pair_lane_hits() finds a
+ * single lane, because this lane certainly agrees.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
@@ -239,7 +241,7 @@ remove_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	return remove_of[h->kind] (h, image, hash);
 }
 
-/* As cuckoo_contains() */
+/* The first kind avoids the table, as in cuckoo_contains(). */
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -249,8 +251,8 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * The fingerprint at the level above of an entry found at j, and in `half`
- * whether it moves to the upper half of the buckets; and back.
+ * The fingerprint one level up of an entry found at j.  *half tells whether the
+ * entry moves to the upper half of the buckets.
  */
 static inline uint32_t
 fingerprint_up(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t *half)
@@ -262,6 +264,7 @@ fingerprint_up(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t *half)
 	return core | ext >> 1 << CUCKOO_CORE_BITS;
 }
 
+/* The reverse: the fingerprint one level down. */
 static inline uint32_t
 fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 {
@@ -307,7 +310,10 @@ cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 	cuckoo_header_write(h, image);
 }
 
-/* The up to eight entries of a bucket one level down, and their number. */
+/*
+ * Collects the entries of a bucket one level down, eight at most.  Returns
+ * their number.
+ */
 static int
 merged_bucket(const CuckooTable *from, uint32_t pos, uint32_t j,
 			  uint32_t merged[2 * CUCKOO_SLOTS])
@@ -338,7 +344,7 @@ cuckoo_shrink(const CuckooHeader *old, const uint8_t *old_image,
 	if (h->items > (uint64_t) h->buckets * CUCKOO_SLOTS)
 		return CUCKOO_FULL;
 
-	/* first what stays where it is, then what found its bucket full */
+	/* first the entries that find room where they are, then the others */
 	for (int overflow = 0; overflow < 2; overflow++)
 	{
 		uint32_t	j = 0;

@@ -4,9 +4,8 @@
  *		What differs between versions of PostgreSQL.  Every PG_VERSION_NUM is
  *		here.
  *
- * The oldest version is 13.  Each condition says what changed and when; what is
- * behind it has one name for all versions, which other files use as if it had
- * always been there.
+ * The oldest version is 13.  Each condition says what changed and when, and
+ * defines one name for all versions.
  *
  *-------------------------------------------------------------------------
  */

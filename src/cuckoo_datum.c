@@ -17,10 +17,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/*
- * Characters of base64 that are converted between looks for interrupts; whole
- * groups of four.
- */
+/* Characters of base64 between interrupt checks; whole groups of four. */
 #define BASE64_BLOCK	8192
 
 struct varlena *

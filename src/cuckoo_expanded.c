@@ -3,16 +3,16 @@
  * cuckoo_expanded.c
  *		Filters as expanded objects, which are changed without being copied.
  *
- * What changes a filter returns an expanded object: the image in a memory
- * context of its own, behind a pointer that says whether its receiver may write
- * (utils/expandeddatum.h).  A call that gets such a pointer changes the image
- * in place.  So a chain of calls copies the filter once.  So does a chain of
- * assignments to one variable where the language hands its value over, as
- * PL/pgSQL of PostgreSQL 18 does (cuckoo_plan.c).  Without that right, and for
- * a plain value, a copy is made and changed.
+ * A function that changes a filter returns an expanded object: the image in a
+ * memory context of its own.  The pointer to it says whether its receiver may
+ * write (utils/expandeddatum.h).  A call that gets such a pointer changes the
+ * image in place.  So a chain of calls copies the filter once.  So does a chain
+ * of assignments to one variable if the language hands its value over, as
+ * PL/pgSQL of PostgreSQL 18 does (cuckoo_plan.c).  A filter that may not be
+ * written is copied first.
  *
- * The object holds the image just as a plain datum would, its header always up
- * to date, so reading it is the same for both, and flattening is one memcpy.
+ * The object holds the image as a plain datum does, and its header is always up
+ * to date.  So both are read in the same way, and flattening is one memcpy.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,17 +39,11 @@ static const ExpandedObjectMethods filter_methods = {
 	filter_flat_size, filter_flatten
 };
 
-/* The object behind a datum, or NULL if it is none of these. */
+/* The filter behind a datum, or NULL if it is not expanded. */
 static CuckooExpanded *
 expanded_of(Datum datum)
 {
-	ExpandedObjectHeader *object;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	object = DatumGetEOHP(datum);
-	return object->eoh_methods == &filter_methods ? (CuckooExpanded *) object
-		: NULL;
+	return (CuckooExpanded *) cuckoo_expanded_object(datum, &filter_methods);
 }
 
 const struct varlena *

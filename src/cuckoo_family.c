@@ -4,16 +4,17 @@
  *		From a type to its family of elements, and to the hasher that a call
  *		site keeps for it.
  *
- * Values of the types of one family that are equal are one element; the table
- * is in cuckoo_hash.c.  A filter takes elements of one family, or of one type
- * of the family "other", and says so in an error for all others.
+ * Equal values of the types of one family are one element; cuckoo_hash.c has
+ * the table of families.  A filter takes elements of one family, or of one
+ * type of the family "other".  Any other element is an error.
  *
- * Domains are their base type.  Text under a nondeterministic collation belongs
- * to "other", of which cuckoo_identity.c tells the types apart.
+ * A domain counts as its base type.  Text under a nondeterministic collation
+ * belongs to "other".  cuckoo_identity.c distinguishes the types of "other".
  *
- * The type of an element is the one for which the called function is declared,
- * or that of the call's argument if it is declared for any type.  Nothing else
- * of the call's expression is looked at: the planner may rewrite that.
+ * The type of an element is the one for which the called function is declared.
+ * If the function is declared for any type, it is that of the call's argument.
+ * The rest of the call's expression does not matter: the planner may rewrite
+ * it.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,9 +114,9 @@ element_type(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * Counts changes of what a type's identity is made of: attributes, functions,
- * operator classes.  A call site may outlive them (in PL/pgSQL, to the end of
- * the transaction), and would hash by the new and call it the old.
+ * Counts changes of what a type's identity depends on: attributes, functions,
+ * operator classes.  A call site may outlive such a change (in PL/pgSQL, to the
+ * end of the transaction).  It would then use the new hash with the old tag.
  */
 static uint64 type_changes = 0;
 
@@ -182,7 +183,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	if (hasher->form == CUCKOO_FORM_NONE || hasher->form == CUCKOO_FORM_TEXT)
 		hasher->form = entry->hash_opintype == ANYARRAYOID ? CUCKOO_FORM_ARRAY
 			: CUCKOO_FORM_OTHER;
-	/* of its own, as that in the type's cache entry outlives the function */
+	/* a copy, because that in the type's cache entry outlives the function */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
 	fmgr_info_cxt(entry->hash_extended_proc, hasher->hash_proc, context);
 }
@@ -198,13 +199,13 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
 	hasher->collation = collation;
 	if (!plain)
 		hasher_init_other(hasher, type, context);
-	/* an enum has no collation; name has "C", unless it is given another */
+	/* an enum has no collation; name has "C" unless the query names another */
 	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
 			 type_is_collatable(type) && cuckoo_is_nondeterministic(collation))
 		hasher_init_other(hasher, TEXTOID, context);
 
 	hasher->type = declared;
-	/* last: it says that all the rest is there */
+	/* last, because it says that the rest is valid */
 	hasher->changes = changes;
 }
 
@@ -239,7 +240,7 @@ cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 		if (hasher->hash_proc != NULL)
 			pfree(hasher->hash_proc);
 		memset(hasher, 0, sizeof(*hasher));
-		/* only what is kept goes there, as types may change often */
+		/* types may change often, so only what is kept is allocated there */
 		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
 	}
 	return hasher;
@@ -262,7 +263,7 @@ cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 	return cuckoo_hasher_for_type(fcinfo, type, size);
 }
 
-/* Is it citext, or a domain over it, wherever that may be? */
+/* Is it citext, in any schema, or a domain over it? */
 static bool
 is_citext(Oid type)
 {
@@ -274,7 +275,7 @@ is_citext(Oid type)
 	return name != NULL && strcmp(name, "citext") == 0;
 }
 
-/* What to do about elements of this hasher where the filter has others. */
+/* The hint for an element of this hasher, if the filter is of `family`. */
 static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {

@@ -5,20 +5,21 @@
  *
  * See cuckoo_format.h for the bytes.
  *
- * Choice of geometry: a filter for n elements at load 0.95 needs n / 3.8
- * buckets.  The exact fit takes just that many.  A filter made for a capacity
- * halves that number until it is in [32, 64), with one fingerprint bit more for
- * each halving.  When it has doubled its way up it has the bits asked for.  If
- * these are the least possible, 8, it has one more.
+ * How the geometry is chosen: at load factor 0.95, n elements need n / 3.8
+ * buckets.  An exact fit has that many.  A filter by capacity halves the number
+ * until it is in [32, 64), and adds a fingerprint bit for each halving.  Once
+ * it has grown to its capacity, it has the requested bits.  If these are 8, the
+ * least possible, it has one more.
  *
- * For more than a million elements it begins in [128, 256), so that each
- * segment is a window.  Where there are not so many bits, it begins with more
- * buckets.  These are rounded up to a multiple of 128, for windows of 128, and
- * are as few as that adds 1/32 to at most.
+ * For a capacity above a million the filter begins with 128 to 255 buckets, so
+ * that each segment is a window.  If fingerprints of 32 bits do not allow so
+ * many halvings, it begins with more buckets.  Their number is rounded up to a
+ * multiple of 128, for windows of 128, and is the smallest for which rounding
+ * adds at most 1/32.
  *
- * The exact fit rounds up to such a multiple from 16384 on only.  Below, up to
- * 127 buckets too many would cost more than 1% of space.  A table that small is
- * in the processor's cache anyway.
+ * An exact fit is rounded up to a multiple of 128 only from 16384 buckets on.
+ * In a smaller table, 127 buckets too many would cost more than 1% of space,
+ * and the table is in the processor's cache anyway.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,7 +51,7 @@ _Static_assert(CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
 #define LARGE_CAPACITY		1000000 /* windows for more elements */
 #define WINDOWS_COST		32	/* rounding up adds 1/32 at most */
 
-/* Four items take 3.5 bytes at least; more than this cannot fit any image. */
+/* Four items take at least 3.5 bytes, so no image holds more than this. */
 #define ITEMS_MAX			(2 * CUCKOO_MAX_SIZE)
 
 static uint64_t

@@ -262,9 +262,9 @@ extern uint64_t cuckoo_capacity(const CuckooHeader *h);
 
 /*
  * Elements at load factor 0.95 of the last growth level.  Growth ends there,
- * because of the fingerprint bits or of CUCKOO_MAX_SIZE.  The filter is sure to
- * take these elements if the last level has 500 buckets or more.  Some smaller
- * filters are full earlier.
+ * because no fingerprint bit is left, or because of CUCKOO_MAX_SIZE.  The
+ * filter is sure to take these elements if the last level has 500 buckets or
+ * more.  Some smaller filters are full earlier.
  */
 extern uint64_t cuckoo_max_items(const CuckooHeader *h);
 

@@ -5,9 +5,9 @@
  *
  * Values that are equal by their type's default equality are the same element,
  * across the types of a family.  The hash is XXH3, 64 bits, with the filter's
- * seed, of canonical bytes that depend on the value only.  As filters outlive
- * servers, FORMAT.md specifies the bytes and the hash.  They are the same on
- * every machine and in every encoding, and can be had in every language.
+ * seed, of canonical bytes that depend only on the value.  They are the same on
+ * every machine and in every encoding.  Filters outlive servers, so FORMAT.md
+ * specifies the bytes and the hash for programs in any language.
  *
  *	family		types							canonical bytes
  *	integer		int2, int4, int8				int64, little-endian
@@ -24,11 +24,10 @@
  *				function						little-endian; of an array, its
  *												shape, too
  *
- * An enum that is renamed is another element.  Text under a nondeterministic
- * collation is equal where bytes differ, so it is family "other" and hashed as
- * PostgreSQL does.  Hashes of "other" are PostgreSQL's own: stable within a
- * major version and an architecture's byte order, and not written down
- * elsewhere.
+ * A renamed enum label is another element.  Under a nondeterministic collation,
+ * texts with different bytes may be equal.  So such text belongs to the family
+ * "other".  Hashes of "other" are those of PostgreSQL, which are stable only
+ * within a major version and a byte order.
  *
  * Which family and form a type has is in cuckoo_family.c.
  *
@@ -65,9 +64,7 @@ extended_hash(const CuckooHasher *hasher, Datum value)
 							 Int64GetDatum(0));
 }
 
-/*
- * An array.  Its hash function passes over its shape, which equality does not.
- */
+/* An array.  Its hash function ignores its shape, but its equality does not. */
 static uint64
 hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
@@ -108,7 +105,7 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 		return hash_int64(DatumGetInt64(hash), seed);
 	}
 
-	/* SQL_ASCII says nothing about its bytes, so they are taken as they are */
+	/* SQL_ASCII says nothing about its bytes, so they are hashed as they are */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
 	{
 		char	   *utf8 = pg_server_to_any(text, len, PG_UTF8);
@@ -151,7 +148,7 @@ hash_enum(const CuckooHasher *hasher, Oid value, uint64 seed)
 	return hash_text(hasher, label, strlen(label), seed);
 }
 
-/* "char" as it is written from PostgreSQL 16 on: empty for 0, "\351". */
+/* "char" as PostgreSQL 16 and later output it: empty for 0, and "\351". */
 static uint64
 hash_char(const CuckooHasher *hasher, char value, uint64 seed)
 {
@@ -162,7 +159,7 @@ hash_char(const CuckooHasher *hasher, char value, uint64 seed)
 	return hash_text(hasher, text, strlen(text), seed);
 }
 
-/* A varlena value's bytes, less trailing blanks if asked, freed afterwards. */
+/* The bytes of a varlena value; those of char(n) without trailing blanks. */
 static uint64
 hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 {

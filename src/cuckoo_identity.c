@@ -4,13 +4,13 @@
  *		The tag of a type of the family "other", which tells it from others.
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is a hash of what the type's equality depends on, see identify().  So it
- * tells when that has changed.  It does not depend on OIDs, schemas and names,
+ * is a hash of what the type's equality depends on, see identify().  So the tag
+ * changes with the equality.  It does not depend on OIDs, schemas and names,
  * which a restore may change.
  *
- * A type of which that cannot be told has no tag, and its values cannot be
- * elements.  An enum within an array, range or row is refused, as its hash is
- * its OID.
+ * If it is not known what the equality of a type depends on, the type has no
+ * tag, and its values cannot be elements.  An enum within an array, range or
+ * row is refused, because its hash is that of its OID.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +74,7 @@ append_string(StringInfo out, const char *string)
 	appendBinaryStringInfo(out, string, strlen(string) + 1);
 }
 
-/* Appends a catalog row's attribute, a text or a name; nothing for null. */
+/* Appends an attribute of a catalog row, a text or a name.  Null is empty. */
 static void
 append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
 				 AttrNumber attribute, bool is_name)
@@ -87,8 +87,8 @@ append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
 }
 
 /*
- * Appends what a function does, as far as that is to be known: its language,
- * library (the file's name alone) and source.
+ * Appends what is known of what a function does: its language, its library
+ * (only the name of the file) and its source.
  */
 static const Refusal *
 identify_function(StringInfo out, Oid function)
@@ -144,7 +144,7 @@ identify_attributes(StringInfo out, Oid type)
 	return refusal;
 }
 
-/* The same of a range type's parts. */
+/* The same for the parts of a range type. */
 static const Refusal *
 identify_range(StringInfo out, Oid type)
 {
@@ -192,7 +192,8 @@ identify_collation(StringInfo out, Oid collation)
 /*
  * Appends the identity of a type that is hashed under a collation: all that its
  * equality and its hash depend on, and nothing that may change without them
- * (FORMAT.md).  Returns why it cannot have one, or NULL.
+ * (FORMAT.md).  Returns why it cannot have one, or NULL.  The function is long
+ * because it has a case for each kind of type that FORMAT.md lists.
  */
 static const Refusal *
 identify(StringInfo out, Oid type, Oid collation)
@@ -206,7 +207,7 @@ identify(StringInfo out, Oid type, Oid collation)
 	type = getBaseType(type);
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-	/* types that share an operator class are equal across it: oid, regclass */
+	/* types that share an operator class have equal values: oid, regclass */
 	generic = IsPolymorphicType(entry->hash_opintype) ||
 		entry->hash_opintype == RECORDOID;
 	if (OidIsValid(entry->hash_opintype) && !generic)
@@ -214,7 +215,7 @@ identify(StringInfo out, Oid type, Oid collation)
 
 	if (type_is_enum(type))
 		return &contains_enum;
-	/* these are within another type: by themselves they are hashed as text */
+	/* only within another type; by themselves they are hashed as text */
 	if ((type == BPCHAROID || type == NAMEOID) &&
 		(!OidIsValid(collation) || cuckoo_is_nondeterministic(collation)))
 		return &contains_blanks;

@@ -4,8 +4,8 @@
  *		Input and output of cuckoofilter: text is base64 of the image, binary
  *		is the image, and so is bytea.
  *
- * Nothing becomes a cuckoofilter but through cuckoo_validate().  The cast to
- * bytea needs no function, as the bytes are the same.
+ * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  The
+ * cast to bytea needs no function, because the bytes are the same.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,14 +4,14 @@
  *		A filter as a sorted run of keys: taken apart, combined, put together.
  *
  * Runs are sorted by counting passes from the lowest digit to the highest
- * (Knuth, The Art of Computer Programming, 5.2.5), as keys are as good as
- * random.  Only the bits in which keys may differ are looked at: the f0 low
- * ones, and as many of the highest as number the base buckets.
+ * (Knuth, The Art of Computer Programming, 5.2.5), because keys are as good as
+ * random.  Passes look only at the bits in which keys may differ: the f0 low
+ * ones, and the high ones that number the base buckets.
  *
- * Keys are placed segment by segment, so that what is touched at a time stays
- * in the processor's cache, within a segment in the order of the run.  The
- * segment is the low bits of ext; a run is brought into that order by stable
- * passes over them.  So an order for level g becomes one for a higher level by
+ * Keys are placed segment by segment, so that a segment stays in the
+ * processor's cache, and within a segment in the order of the run.  The low
+ * bits of ext are the segment.  Stable passes over these bits bring a run into
+ * that order.  So an order for level g becomes one for a higher level by
  * passes over the bits between.
  *
  *-------------------------------------------------------------------------
@@ -25,15 +25,27 @@
 
 #define DIGIT_BITS		11		/* counters of a pass fit the L1 cache */
 #define SMALL_RUN		200		/* fewer keys are sorted by comparison */
-#define PAUSE_EVERY		65536	/* steps between looks for a cancel */
+#define PAUSE_EVERY		65536	/* steps between interrupt checks */
 
 /*
- * Load up to which a level is tried: 3.92 of the 4 slots.  Around 3.85 some
- * sets of keys begin not to fit, and above this none was seen that did.
+ * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
+ * From 3.85 on, some sets of keys do not fit.  Above 3.92, no set was seen to
+ * fit.
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
 
-/* The key of a pair of base buckets, of which j is the smaller one. */
+/* The other base bucket of a pair, by a conditional move. */
+static CUCKOO_INLINE uint32_t
+other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+{
+	uint32_t	reflected = cuckoo_reflected(h, move, j);
+	uint32_t	stepped = j ^ cuckoo_near_step(move);
+
+	return (uint32_t) cuckoo_select(cuckoo_is_reflection(move), reflected,
+									stepped);
+}
+
+/* The key of a pair of base buckets; j is the smaller one. */
 static inline uint64_t
 make_key(uint64_t step, uint32_t j, uint32_t fp)
 {
@@ -65,8 +77,8 @@ sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, int shift, int bits)
 }
 
 /*
- * Stable passes over bits `low` to `high`, of even width, from `*keys` to
- * `*scratch` and back; at the end *keys are sorted by these bits.
+ * Sorts *keys by bits `low` to `high` - 1, in stable passes of about equal
+ * width.  Each pass exchanges *keys and *scratch.
  */
 static void
 sort_bits(uint64_t **keys, uint64_t **scratch, uint64_t n, int low, int high)
@@ -94,7 +106,7 @@ compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts keys to a run, where they are. */
+/* Sorts keys into a run, in place. */
 static void
 sort_keys(const CuckooHeader *h, uint64_t *keys, uint64_t n, uint64_t *scratch)
 {
@@ -131,10 +143,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	reflected = cuckoo_reflected(h, move, j);
-	uint32_t	stepped = j ^ cuckoo_near_step(move);
-	uint32_t	other = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
-												 reflected, stepped);
+	uint32_t	other = other_base(h, move, j);
 	uint32_t	ext;
 
 	if (other < j)
@@ -189,12 +198,8 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
-	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	reflected = cuckoo_reflected(h, move, j1);
-	uint32_t	stepped = j1 ^ cuckoo_near_step(move);
-	uint32_t	j2 = (uint32_t) cuckoo_select(cuckoo_is_reflection(move),
-											  reflected, stepped);
+	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
@@ -224,9 +229,10 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 /* ---- combining ---- */
 
 /*
- * Steps through two runs: takes the lesser of the two keys in front, or both if
- * they are equal.  Which one that is is a toss-up, so there is no branch on it.
- * `how` is a constant; an intersection is only counted if `out` is NULL.
+ * Steps through two runs: takes the smaller of the two keys in front, or both
+ * if they are equal.  There is no branch on which one it is, because this is
+ * unpredictable.  `how` is a constant.  If `out` is NULL, an intersection is
+ * only counted.
  */
 static CUCKOO_INLINE uint64_t
 merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
@@ -248,7 +254,7 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 		i += x <= y;
 		if (how == CUCKOO_MERGE_SUM)
 		{
-			/* one after the other, up to two copies */
+			/* equal keys one after the other, up to two copies */
 			j += y < x;
 			n += n < CUCKOO_MAX_COPIES ||
 				out[n - CUCKOO_MAX_COPIES] != out[n];
@@ -262,7 +268,7 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 	if (how == CUCKOO_MERGE_INTERSECTION)
 		return n;
 
-	/* one of the runs is left, and ends what the sum may have begun */
+	/* the rest of one run; for a sum, it may repeat the last key */
 	if (i == a_count)
 	{
 		a = b;
@@ -302,9 +308,9 @@ cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
 }
 
 /*
- * Let c elements be in common.  Each of the others of a looks the same as one
- * of the others of b with probability q = 2 / (m0 * 2^f0).  So the keys in
- * common are K = c + q (a - c) (b - c).  This is solved for c.
+ * Let c elements be in common.  Any other element of a looks the same as a
+ * given other element of b with probability q = 2 / (m0 * 2^f0).  So the
+ * number of common keys is K = c + q (a - c) (b - c).  This is solved for c.
  */
 double
 cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b, uint64_t common)

@@ -16,7 +16,7 @@
 
 /* The lookup for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool
-wide_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	return cuckoo_image_matches(h, image, cuckoo_pair(h, hash)) != 0;
 }
@@ -29,11 +29,11 @@ wide_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
  * Mostly there is one hit, and its nibble agrees too.  Of several hits, some
  * may be false or belong to the other bucket.  The lowest hit of the bucket
  * itself is certain.  So if the nibbles of all hits agree, the element is
- * there.  Otherwise wide_contains() decides.
+ * there.  Otherwise contains_wide() decides.
  */
 static CUCKOO_INLINE bool
-narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-		   uint64_t hits, uint64_t place, bool whole)
+contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+					uint64_t hits, uint64_t place, bool whole)
 {
 	uint64_t	bucket = cuckoo_narrow_bucket(image, place, whole);
 	uint32_t	other = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
@@ -41,22 +41,22 @@ narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
 
 	return CUCKOO_LIKELY((other & cuckoo_tables.slot_nibbles[slots]) == 0) ||
-		wide_contains(h, image, hash);
+		contains_wide(h, image, hash);
 }
 
 /* Separate functions, which leave registers to the code before the hit. */
 static CUCKOO_NOINLINE bool
-shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-		   uint64_t hits, uint64_t place)
+contains_shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+					uint64_t hits, uint64_t place)
 {
-	return narrow_hit(h, image, hash, hits, place, false);
+	return contains_narrow_hit(h, image, hash, hits, place, false);
 }
 
 static CUCKOO_NOINLINE bool
-whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-		  uint64_t hits, uint64_t place)
+contains_whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				   uint64_t hits, uint64_t place)
 {
-	return narrow_hit(h, image, hash, hits, place, true);
+	return contains_narrow_hit(h, image, hash, hits, place, true);
 }
 
 /*
@@ -65,7 +65,7 @@ whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
  * cuckoo_narrow_lanes().
  */
 static CUCKOO_INLINE bool
-narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+contains_narrow_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
 {
 	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
@@ -76,17 +76,17 @@ narrow_contains_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	if (CUCKOO_LIKELY(hits.any == 0))
 		return false;
 	place = cuckoo_select(hits.first != 0, place1, place2);
-	return whole ? whole_hit(h, image, hash, hits.any, place)
-		: shared_hit(h, image, hash, hits.any, place);
+	return whole ? contains_whole_hit(h, image, hash, hits.any, place)
+		: contains_shared_hit(h, image, hash, hits.any, place);
 }
 
 static CUCKOO_INLINE bool
-narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				bool grown, bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 
-	return narrow_contains_at(h, image, hash,
+	return contains_narrow_at(h, image, hash,
 							  cuckoo_narrow_place(h, pair.pos1, whole),
 							  cuckoo_narrow_place(h, pair.pos2, whole),
 							  cuckoo_narrow_lanes(h, hash, grown), whole);
@@ -94,9 +94,9 @@ narrow_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 
 #define CONTAINS(name, grown, whole) \
 static CUCKOO_NOINLINE bool \
-name##_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
+contains_##name(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
 { \
-	return narrow_contains(h, image, hash, grown, whole); \
+	return contains_narrow(h, image, hash, grown, whole); \
 }
 
 CUCKOO_NARROW_KINDS(CONTAINS)
@@ -105,15 +105,15 @@ typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 								  uint64_t hash);
 
 static const ContainsFunction contains_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = whole_contains,
-	[CUCKOO_WHOLE_GROWN] = whole_grown_contains,
-	[CUCKOO_SHARED] = shared_contains,
-	[CUCKOO_SHARED_GROWN] = shared_grown_contains,
-	[CUCKOO_WIDE] = wide_contains
+	[CUCKOO_WHOLE] = contains_whole,
+	[CUCKOO_WHOLE_GROWN] = contains_whole_grown,
+	[CUCKOO_SHARED] = contains_shared,
+	[CUCKOO_SHARED_GROWN] = contains_shared_grown,
+	[CUCKOO_WIDE] = contains_wide
 };
 
 static CUCKOO_NOINLINE bool
-other_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+contains_other(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	return contains_of[h->kind] (h, image, hash);
 }
@@ -123,10 +123,10 @@ bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	bool		found = CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE)
-		? narrow_contains(h, image, hash, false, true)
-		: other_contains(h, image, hash);
+		? contains_narrow(h, image, hash, false, true)
+		: contains_other(h, image, hash);
 
-	CUCKOO_ASSERT(found == wide_contains(h, image, hash));
+	CUCKOO_ASSERT(found == contains_wide(h, image, hash));
 	return found;
 }
 
@@ -142,7 +142,7 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
  * One part of a batch, for narrow buckets; `grown` and `whole` are constants.
  */
 static CUCKOO_INLINE void
-narrow_batch(const CuckooHeader *h, const uint8_t *image,
+batch_narrow(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
 			 bool whole)
 {
@@ -165,16 +165,16 @@ narrow_batch(const CuckooHeader *h, const uint8_t *image,
 		CUCKOO_PREFETCH(image + cuckoo_narrow_byte(at[i].place2, whole));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = narrow_contains_at(h, image, hashes[i], at[i].place1,
+		found[i] = contains_narrow_at(h, image, hashes[i], at[i].place1,
 									  at[i].place2, at[i].lanes, whole);
 }
 
 #define BATCH_OF(name, grown, whole) \
 static CUCKOO_NOINLINE void \
-name##_batch(const CuckooHeader *h, const uint8_t *image, \
+batch_##name(const CuckooHeader *h, const uint8_t *image, \
 			 const uint64_t *hashes, size_t n, bool *found) \
 { \
-	narrow_batch(h, image, hashes, n, found, grown, whole); \
+	batch_narrow(h, image, hashes, n, found, grown, whole); \
 }
 
 CUCKOO_NARROW_KINDS(BATCH_OF)
@@ -196,7 +196,7 @@ cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 
 /* One part of a batch, for wide buckets. */
 static CUCKOO_NOINLINE void
-wide_batch(const CuckooHeader *h, const uint8_t *image,
+batch_wide(const CuckooHeader *h, const uint8_t *image,
 		   const uint64_t *hashes, size_t n, bool *found)
 {
 	CuckooPair	pairs[BATCH];
@@ -214,11 +214,11 @@ typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
 							   const uint64_t *hashes, size_t n, bool *found);
 
 static const BatchFunction batch_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = whole_batch,
-	[CUCKOO_WHOLE_GROWN] = whole_grown_batch,
-	[CUCKOO_SHARED] = shared_batch,
-	[CUCKOO_SHARED_GROWN] = shared_grown_batch,
-	[CUCKOO_WIDE] = wide_batch
+	[CUCKOO_WHOLE] = batch_whole,
+	[CUCKOO_WHOLE_GROWN] = batch_whole_grown,
+	[CUCKOO_SHARED] = batch_shared,
+	[CUCKOO_SHARED_GROWN] = batch_shared_grown,
+	[CUCKOO_WIDE] = batch_wide
 };
 
 void
@@ -237,7 +237,7 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 			cuckoo_check_interrupts();
 		batch_of[h->kind] (h, image, hashes + begin, count, found + begin);
 		for (size_t i = begin; i < begin + count; i++)
-			CUCKOO_ASSERT(found[i] == wide_contains(h, image, hashes[i]));
+			CUCKOO_ASSERT(found[i] == contains_wide(h, image, hashes[i]));
 		begin += count;
 	}
 }

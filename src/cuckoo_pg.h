@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_pg.h
- *		What the PostgreSQL side of cuckoo shares, by the file that has it.
+ *		Shared declarations of the PostgreSQL side of cuckoo, by file.
  *
- * What only the files of one part share is in a header of that part:
- * cuckoo_plan.h, cuckoo_scan.h, cuckoo_agg.h.
+ * The planner's support, the scan and the aggregate have headers of their own:
+ * cuckoo_plan.h, cuckoo_scan.h and cuckoo_agg.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,39 +51,51 @@ extern struct varlena *cuckoo_new_datum(uint64 size);
 /* An empty filter of the geometry of *h. */
 extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 
-/* Reads the header of a whole filter; corrupt ones are an error. */
+/* Reads the header of a whole filter.  A corrupt header is an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
-/* The same for a datum of any form; a stored filter is not fetched for it. */
+/* The same for a datum of any form.  This does not fetch a stored filter. */
 extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 
 /*
- * Decodes base64 text to a new datum; NULL if it is none.  The inverse gives
- * a new C string.
+ * Decodes base64 text to a new datum, or returns NULL if the text is invalid.
+ * The reverse returns a new C string.
  */
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
 /* ---- cuckoo_io.c ---- */
 
-/* By which cuckoo_plan.c recognises the type. */
+/* cuckoo_plan.c recognizes the type by its input function. */
 extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_expanded.c ---- */
 
-/* A filter in memory of its own, which is changed in place. */
+/* The expanded object behind a datum, or NULL if it has other methods. */
+static inline ExpandedObjectHeader *
+cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
+{
+	ExpandedObjectHeader *object;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	object = DatumGetEOHP(datum);
+	return object->eoh_methods == methods ? object : NULL;
+}
+
+/* A filter in a memory context of its own, which is changed in place. */
 typedef struct CuckooExpanded
 {
 	ExpandedObjectHeader hdr;
 	struct varlena *flat;		/* the image, behind a 4-byte header */
 } CuckooExpanded;
 
-/* The whole of a filter, to be read; not copied where it is in memory. */
+/* The whole filter, to be read.  It is not copied if it is in memory. */
 extern const struct varlena *cuckoo_filter(Datum datum);
 
 /*
- * The filter as an object that the caller may change.  It is the one that the
- * datum is if that comes with the right to write.  Else it is a copy below the
+ * The filter as an object that the caller may change.  This is the object of
+ * the datum if the datum comes with the right to write, else a copy below the
  * context `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
@@ -93,10 +105,10 @@ extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 /* Does equality under the collation differ from equality of bytes? */
 extern bool cuckoo_is_nondeterministic(Oid collation);
 
-/* Can values of the type, hashed under the collation, be of "other"? */
+/* Can values of the type, under the collation, be of the family "other"? */
 extern bool cuckoo_has_tag(Oid type, Oid collation);
 
-/* The tag of such a type; an error for types that have none. */
+/* The tag of such a type.  A type without one is an error. */
 extern uint16 cuckoo_type_tag(Oid type, Oid collation);
 
 /* ---- cuckoo_family.c ---- */
@@ -132,15 +144,15 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
-	uint64		changes;		/* of types, up to which it is known */
+	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
 /* Can values of the type be elements, whatever their collation? */
 extern bool cuckoo_hashable(Oid type);
 
 /*
- * Fills in a zeroed hasher, which is to be used while `context` lives; an error
- * for types that cannot be hashed.
+ * Fills in a zeroed hasher, which is used while `context` lives.  A type that
+ * cannot be hashed is an error.
  */
 extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 							   Oid collation, MemoryContext context);
@@ -152,12 +164,12 @@ extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
 
-/* Is it still true?  Types may change while a query runs. */
-extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
-
 /* The same for a type known at run time, that of an array's elements. */
 extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
 											Size size);
+
+/* Is a hasher up to date?  Types may change while a query runs. */
+extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
 
 /* An array argument taken apart, and the hasher for its elements. */
 typedef struct CuckooElements
@@ -199,36 +211,37 @@ typedef struct CuckooStored
 {
 	struct varatt_external pointer; /* the key, first; zero for none */
 	uint32		probes;			/* by slices so far */
-	uint32		pins;			/* of those who hold the filter: CuckooSite */
+	uint32		pins;			/* the CuckooSites that hold the filter */
 	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
-	bool		has_header;		/* is this known? */
+	bool		has_header;		/* is `header` valid? */
 	CuckooHeader header;
 } CuckooStored;
 
-/* The cache for call sites whose fn_mcxt this is. */
+/* The cache for call sites with this fn_mcxt. */
 extern CuckooCache *cuckoo_cache(MemoryContext context);
 
 /*
- * The entry for a TOAST pointer, which is looked up unless it is the one that
- * the call site had last.
+ * The entry for a TOAST pointer.  It is looked up unless it is `last`, the
+ * entry that the call site had before.
  */
 extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 								   struct varlena *datum);
 
 /*
- * The whole filter, if it is there, or should be with so many more probes and
- * has room; NULL for "use slices".
+ * The whole filter if it was fetched, or if it pays to fetch it for so many
+ * more probes and there is room.  NULL means that the caller should read
+ * slices.
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,
 												  struct varlena *datum,
 												  uint32 probes);
 
-/* Makes sure of the header, for which a filter is not fetched. */
+/* Makes the header valid.  This does not fetch the filter. */
 extern void cuckoo_know_header(CuckooStored *stored, struct varlena *datum);
 
-/* Some bytes of such a filter, in new memory. */
+/* Some bytes of a stored filter, in new memory. */
 extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
 										Relation toastrel, uint64 offset,
 										uint32 length);
@@ -236,25 +249,25 @@ extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
 /* ---- cuckoo_ops.c ---- */
 
 /*
- * An array of the shape that the elements came in, with one boolean for each;
- * null for null.
+ * An array of the shape of the elements, with one boolean for each.  It is null
+ * for a null element.
  */
 extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
 									   const bool *values);
 
 /* ---- cuckoo_probe.c ---- */
 
-/* By which a scan knows its tests. */
+/* A scan recognizes its tests by these functions. */
 extern Datum cf_contains(PG_FUNCTION_ARGS);
 extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
 
-/* What a call of these needs to know, for doing many of them at a time. */
+/* What many calls of these functions with one filter have in common. */
 typedef struct CuckooSite
 {
 	const CuckooHasher *hasher;
 	const CuckooHeader *header;
 	const uint8 *image;			/* NULL: not fetched yet, call the function */
-	bool		fits;			/* the header's family is the elements' */
+	bool		fits;			/* the filter is of the elements' family */
 	CuckooStored *stored;		/* pinned, or NULL */
 } CuckooSite;
 
@@ -265,19 +278,20 @@ typedef struct CuckooSite
 extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 							 int argno, uint32 probes);
 
-/* Ends that; a filter that was fetched may then make way for others. */
+/* The reverse.  The cache may then drop the filter. */
 extern void cuckoo_close_site(CuckooSite *site);
 
 /* ---- cuckoo_agg_io.c ---- */
 
-/* By which cuckoo_plan.c recognises the type of the states. */
+/* cuckoo_plan.c recognizes the type of the states by its input function. */
 extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
 
 /* ---- cuckoo_sets.c ---- */
 
 /*
- * The canonical filter of a run of `n` keys (cuckoo_keys.h), which are freed.
- * *h has its geometry, seed and family, and gets its level and items.
+ * The canonical filter of a run of `n` keys (cuckoo_keys.h).  Frees the keys.
+ * *h has the geometry, seed and family of the filter; this sets its level and
+ * items.
  */
 extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
 											 Size n);

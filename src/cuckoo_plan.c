@@ -74,8 +74,8 @@ typedef struct KnownFilter
 } KnownFilter;
 
 /*
- * Is it our type with this input function?  Only a superuser can give that to
- * another one.
+ * Is it our type with this input function?  Only a superuser can give the
+ * function to another type.
  */
 static bool
 is_our_type(Oid type, PGFunction input_function)
@@ -156,9 +156,9 @@ aggregated_rows(const Plan *plan)
 }
 
 /*
- * The aggregate that makes filters of elements in a plan, or below it where the
- * plan unites filters; *plan becomes the node that computes it.  NULL if there
- * is none, or one that is not understood.
+ * Finds the aggregate that makes filters of elements: in *plan, or below it if
+ * *plan unites filters.  *plan becomes its node.  Returns NULL if there is
+ * none, or if it is not understood.
  */
 static Aggref *
 element_aggregate(Plan **plan, Oid filter_type)

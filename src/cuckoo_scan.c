@@ -1,37 +1,41 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_scan.c
- *		Sequential scans that ask a filter about the rows of a page at a time.
+ *		Sequential scans that probe a filter for the rows of a page together.
  *
- * A filter beyond the processor's cache costs a wait for memory for each row.
- * The executor cannot hide these waits, because it is done with a row before it
- * knows the next.  This custom scan (access/extensible.h) takes the rows of a
- * page, hashes the element of each, looks for all of them with one
- * cuckoo_contains_batch(), and gives out the rows that pass.
- * cuckoo_scan_plan.c says where the planner chooses it.
+ * If a filter is larger than the processor's cache, the probe for each row
+ * waits for memory.  The executor cannot hide these waits, because it finishes
+ * a row before it knows the next.  This custom scan (access/extensible.h)
+ * takes the rows of a page and hashes the element of each.  It looks for all
+ * of them with one cuckoo_contains_batch(), and returns the rows that pass.
+ * cuckoo_scan_plan.c says when the planner chooses it.
  *
- * For the rest it is a sequential scan: the same rows in the same order,
- * forward and backward, parallel where that would be.  The other conditions
- * come before and after in the planner's order, on which row-level security
- * depends.  Each row is checked anew when EvalPlanQual asks for it.
+ * Otherwise it is a sequential scan.  It returns the same rows in the same
+ * order, forward and backward, and runs in parallel workers.  The other
+ * conditions come before and after the test in the planner's order, on which
+ * row-level security depends.  EvalPlanQual checks a row again.
  *
- * The difference is that expressions are evaluated a few rows early.  So they
- * are evaluated for rows that are not asked for, where an error may come, and
- * before what the query does with the rows in between.  If the plan and the
+ * The difference is that expressions are evaluated a few rows ahead.  So they
+ * may raise an error for a row that the query does not ask for.  They also do
+ * not see what the query does with the rows in between.  If the plan and the
  * executor's caller say that the scan is read to its end
  * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
- * share of the rows read so far, from one row on.  So a query that stops early
- * pays for few rows more than it asks for.
+ * share of the rows read so far.  So a query that stops early pays for few rows
+ * more than it asks for.
+ *
+ * While a batch would be one row, rows are taken one by one, as in a sequential
+ * scan.  The memory for batches is allocated when they begin.  So a query that
+ * ends at the first row does not pay for it.
  *
  * For the same reason a stored filter is fetched before the first row only if
- * the scan is read to its end and the planner expects enough rows.  Else it is
- * probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
+ * the scan is read to its end and the planner expects enough rows.  Otherwise
+ * it is probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
  * sequential scan.
  *
- * A row of a batch has a slot of its own, so what is deformed for the test
- * needs not be deformed again for the projection.  Rows are not copied: their
- * page is pinned while they are looked at and given out.  So the scan is for
- * tables whose rows are in shared buffers, as those of the access method heap.
+ * Each row of a batch has its own slot, so columns that were deformed for the
+ * test need not be deformed again for the projection.  Rows are not copied;
+ * their page stays pinned.  So the scan is for tables whose rows are in shared
+ * buffers, as those of the access method heap are.
  *
  * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(),
  * and the four functions for parallel scans at the end.
@@ -47,6 +51,7 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
@@ -56,8 +61,8 @@
 #include "utils/ruleutils.h"
 
 /*
- * Bytes of the slots of a batch.  They stay in the first level of the cache,
- * where the projection looks for what was deformed for the test.
+ * Bytes of the slots of a batch.  They stay in the first level of the cache
+ * until the projection reads what was deformed for the test.
  */
 #define BATCH_BYTES		12288
 
@@ -69,49 +74,52 @@
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256
 
-/* A batch is at most this part of the rows before it, if not all are wanted. */
+/* If not all rows are wanted, a batch is 1 / AHEAD_SHARE of the rows before. */
 #define AHEAD_SHARE		32
 
 /* The state of a scan. */
 typedef struct CuckooScanState
 {
 	CustomScanState css;
+	ExprState  *all;			/* the conditions; NULL until needed */
+
+	/* the user who began the scan */
+	Oid			user;
+	int			restrictions;
+
+	/* what batches need */
+	bool		batches;		/* are the next six valid? */
+	bool		altered;		/* was the test's function altered, so that it
+								 * cannot be prepared? */
+	CuckooTest	test;
 	ExprState  *before;			/* the conditions before the test */
 	ExprState  *after;			/* those after it */
-	ExprState  *all;			/* with the test, made when needed */
-	CuckooTest	test;
-	uint32		expected;		/* rows it is expected to be asked about */
-
 	CuckooScanFilters filters;
-	ExprState  *element;		/* that they are asked about */
+	ExprState  *element;		/* the element of a row */
+	uint32		expected;		/* the expected number of probes */
 
-	/* the table, and the row of it that was read last */
+	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* of the scan; NULL if there is none */
-	bool		ahead;			/* it belongs to the next batch */
-	bool		ended;			/* all of it is read */
-	bool		rescanned;		/* this is not its first time */
-	bool		started;		/* the next is known: */
-	bool		to_end;			/* the scan will be read to its end */
-	int			asked;			/* rows of former batches, up to some */
+	HeapTuple	tuple;			/* the row, or NULL if there is none */
+	bool		ahead;			/* does the row belong to the next batch? */
+	bool		ended;			/* is the whole table read? */
+	bool		rescanned;		/* is this a rescan? */
+	bool		started;		/* is to_end valid? */
+	bool		to_end;			/* will the scan be read to its end? */
+	int			asked;			/* rows before this batch, up to a limit */
 
-	/* the batch: rows of one page, and the next to give out */
-	int			count;
-	int			next;
-	int			room;			/* of these: */
+	/* the batch: rows of one page */
+	int			count;			/* its rows */
+	int			next;			/* the next row to return */
+	int			most;			/* the most rows of a batch */
+	MemoryContext memory;		/* of the next four; NULL if there are none */
 	HeapTupleData *tuples;
-	TupleTableSlot **slots;		/* NULL where not yet needed */
+	TupleTableSlot **slots;		/* NULL until needed */
 	uint64	   *hashes;
 	bool	   *found;
-	MemoryContext memory;		/* of these; NULL for a batch of one: */
-	HeapTupleData one_tuple;
-	TupleTableSlot *one_slot;
-	TupleTableSlot *no_slot;	/* where there is no current row */
-	uint64		one_hash;
-	bool		one_found;
 	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, pinned by a batch of more */
-	int			most;			/* rows of a batch */
+	Buffer		buffer;			/* the page, if the batch has pinned it */
+	TupleTableSlot *own_slot;	/* for a row that is not in a batch */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -126,7 +134,6 @@ static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt,
 					   void *pscan);
 static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
 static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
-static void reserve_one(CuckooScanState *s);
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "CuckooScan",
@@ -157,7 +164,7 @@ const CustomScanMethods cuckoo_scan_methods = {
 	.CreateCustomScanState = create_scan_state
 };
 
-/* May the user call the function of the test?  ExecInitExpr() would ask. */
+/* May the user call the function of the test?  ExecInitExpr() would check. */
 static void
 check_execute(Oid function)
 {
@@ -168,46 +175,90 @@ check_execute(Oid function)
 	InvokeFunctionExecuteHook(function);
 }
 
+/* Makes what batches need, unless the function of the test was altered. */
+static bool
+prepare_batches(CuckooScanState *s)
+{
+	PlanState  *ps = &s->css.ss.ps;
+	CustomScan *plan = (CustomScan *) ps->plan;
+	int			test_no = list_nth_int(plan->custom_private,
+									   CUCKOO_SCAN_TEST_NO);
+	int			column = list_nth_int(plan->custom_private,
+									  CUCKOO_SCAN_COLUMN);
+	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
+	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
+	int			natts = RelationGetDescr(s->css.ss.ss_currentRelation)->natts;
+
+	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+		return false;
+	check_execute(s->test.function);
+	s->before = ExecInitQual(before, ps);
+	s->after = ExecInitQual(after, ps);
+	s->element = ExecInitExpr(s->test.element, ps);
+	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	cuckoo_init_filters(&s->filters, &s->test, ps->state,
+						column > 0 ? linitial(s->css.custom_ps) : NULL, column);
+	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + natts *
+									 (sizeof(Datum) + sizeof(bool))),
+					  CUCKOO_BATCH_ROWS), 2);
+	return true;
+}
+
+/*
+ * Makes what batches need, or else the conditions for rows that are taken
+ * alone.  The user may be another by now than the one who began the scan, whose
+ * privileges count (a cursor of a function that is SECURITY DEFINER).
+ */
+static void
+prepare(CuckooScanState *s, bool batches)
+{
+	PlanState  *ps = &s->css.ss.ps;
+	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
+	Oid			user;
+	int			restrictions;
+
+	GetUserIdAndSecContext(&user, &restrictions);
+	SetUserIdAndSecContext(s->user, s->restrictions);
+	if (batches)
+		s->batches = prepare_batches(s);
+	else
+		s->all = ExecInitQual(((CustomScan *) ps->plan)->custom_exprs, ps);
+	SetUserIdAndSecContext(user, restrictions);
+	MemoryContextSwitchTo(caller);
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	PlanState  *ps = &node->ss.ps;
-	CustomScan *plan = (CustomScan *) ps->plan;
-	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *filters = plan->custom_plans;
 	int			test_no = list_nth_int(plan->custom_private,
 									   CUCKOO_SCAN_TEST_NO);
-	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
-	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
-	int			column;
 
 	/* EvalPlanQual stores rows of pages there */
-	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node, desc, &TTSOpsBufferHeapTuple);
-	s->no_slot = node->ss.ss_ScanTupleSlot;
-	s->one_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsHeapTuple);
-	reserve_one(s);
-	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + desc->natts *
-									 (sizeof(Datum) + sizeof(bool))),
-					  CUCKOO_BATCH_ROWS), 2);
-
-	/* a worker comes later than the plan: the function may be another now */
-	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
+								 RelationGetDescr(node->ss.ss_currentRelation),
+								 &TTSOpsBufferHeapTuple);
+	s->own_slot = node->ss.ss_ScanTupleSlot;
+	GetUserIdAndSecContext(&s->user, &s->restrictions);
+	if (filters == NIL)
+	{
+		/* what is computed is to be so once; what is compiled, at once */
+		prepare(s, cuckoo_computes_filters(list_nth(plan->custom_exprs,
+													test_no)) ||
+				(estate->es_jit_flags & PGJIT_PERFORM) != 0);
+		return;
+	}
+	node->custom_ps = list_make1(ExecInitNode(linitial(filters), estate,
+											  eflags));
+	prepare(s, true);
+	if (!s->batches)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("function of the query was altered while the query ran"),
 				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
 				 errhint("Run the query again.")));
-	s->before = ExecInitQual(before, ps);
-	s->after = ExecInitQual(after, ps);
-	s->element = ExecInitExpr(s->test.element, ps);
-	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
-	column = list_nth_int(plan->custom_private, CUCKOO_SCAN_COLUMN);
-	if (column > 0)
-		node->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans),
-												  estate, eflags));
-	cuckoo_init_filters(&s->filters, &s->test, estate,
-						column > 0 ? linitial(node->custom_ps) : NULL, column);
-	check_execute(s->test.function);
 }
 
 /* ---- the table ---- */
@@ -226,64 +277,91 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	return s->tuple != NULL;
 }
 
-/* The page of that row. */
+/* The same forward, until the table's end, where it would begin again. */
+static bool
+read_next_row(CuckooScanState *s)
+{
+	if (!s->ended)
+		s->ended = !read_row(s, ForwardScanDirection);
+	return !s->ended;
+}
+
+/* The page of the row that was read last. */
 static inline Buffer
 row_buffer(const CuckooScanState *s)
 {
 	return ((HeapScanDesc) s->scan)->rs_cbuf;
 }
 
+/* That row, taken alone. */
+static TupleTableSlot *
+row_alone(CuckooScanState *s)
+{
+	return ExecStoreBufferHeapTuple(s->tuple, s->own_slot, row_buffer(s));
+}
+
 /* ---- batches ---- */
+
+/* Are all rows wanted?  Nobody can tell before the second one. */
+static bool
+is_eager(CuckooScanState *s)
+{
+	if (s->asked == 0)
+		return false;
+	if (!s->started)
+		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
+	s->started = true;
+	return s->to_end;
+}
+
+/* The number of rows that the filters will be asked about, as far as known. */
+static uint32
+probes_to_come(CuckooScanState *s)
+{
+	return is_eager(s) ? s->expected : 1;
+}
 
 static void
 release_batch(CuckooScanState *s)
 {
-	/* nobody looks at others than the current row */
+	/* only the current row may still be in use */
 	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+	s->css.ss.ss_ScanTupleSlot = s->own_slot;
 	s->count = s->next = 0;
 	if (BufferIsValid(s->buffer))
 		ReleaseBuffer(s->buffer);
 	s->buffer = InvalidBuffer;
 }
 
-/* Room for a batch of one row, instead of that of one released. */
+/* Frees what reserve_batch() took for a batch that is released. */
 static void
-reserve_one(CuckooScanState *s)
+free_batch(CuckooScanState *s)
 {
-	/* the executor still looks at the current row */
-	s->css.ss.ss_ScanTupleSlot = s->no_slot;
 	if (s->memory != NULL)
 		MemoryContextDelete(s->memory);
 	s->memory = NULL;
-	s->tuples = &s->one_tuple;
-	s->slots = &s->one_slot;
-	s->hashes = &s->one_hash;
-	s->found = &s->one_found;
-	s->room = 1;
 }
 
-/* Room for as many rows as a batch has, instead of that of one released. */
+/* Room for a batch. */
 static void
 reserve_batch(CuckooScanState *s)
 {
 	MemoryContext caller;
 
-	reserve_one(s);
 	s->memory = AllocSetContextCreate(s->css.ss.ps.state->es_query_cxt,
 									  "CuckooScan batch",
 									  ALLOCSET_SMALL_SIZES);
 	caller = MemoryContextSwitchTo(s->memory);
 	/* a copy needs not be pinned by each slot */
-	s->desc = CreateTupleDescCopyConstr(s->one_slot->tts_tupleDescriptor);
+	s->desc = CreateTupleDescCopyConstr(s->own_slot->tts_tupleDescriptor);
 	s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
 	s->tuples = palloc(s->most * sizeof(HeapTupleData));
 	s->hashes = palloc(s->most * sizeof(uint64));
 	s->found = palloc(s->most * sizeof(bool));
-	s->room = s->most;
 	MemoryContextSwitchTo(caller);
 }
 
-/* The row that was read last in the slot for the next row of the batch. */
+/* Stores the row that was read last in the slot for the batch's next row. */
 static TupleTableSlot *
 next_slot(CuckooScanState *s)
 {
@@ -302,8 +380,8 @@ next_slot(CuckooScanState *s)
 }
 
 /*
- * Adds the row to the batch, unless the conditions before the test are against
- * it, or the element or all filters are null.
+ * Adds the row to the batch, unless a condition before the test fails, or the
+ * element is null, or there is no filter.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -317,7 +395,11 @@ add_row(CuckooScanState *s)
 	econtext->ecxt_scantuple = next_slot(s);
 	if (!ExecQual(s->before, econtext))
 		return false;
-	/* an error of the filter's expression comes even for null elements only */
+
+	/*
+	 * the filter's expression may raise an error, even if all elements are
+	 * null
+	 */
 	if (!s->filters.evaluated)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -328,7 +410,7 @@ add_row(CuckooScanState *s)
 		int			i = s->count++;
 
 		if (!s->filters.opened)
-			cuckoo_open_filters(&s->filters, 1);
+			cuckoo_open_filters(&s->filters, probes_to_come(s));
 		if (!s->filters.together)
 			s->found[i] = cuckoo_ask_one_by_one(&s->filters, element);
 		else if (s->filters.first != NULL)
@@ -339,41 +421,32 @@ add_row(CuckooScanState *s)
 	return !isnull;
 }
 
-/* Makes the next batch; false at the end of the table. */
+/* Makes the next batch.  Returns false at the end of the table. */
 static bool
 next_batch(CuckooScanState *s)
 {
-	int			limit;
+	int			limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
 	int			n = 0;
 
 	release_batch(s);
-	if (!s->ahead && (s->ended || !read_row(s, ForwardScanDirection)))
+	if (!s->ahead && !read_next_row(s))
 	{
-		/* or the table would begin again */
-		s->ended = true;
-
 		/* a table may have a thousand partitions, each with such a scan */
 		if (!s->rescanned)
-			reserve_one(s);
+			free_batch(s);
 		return false;
 	}
-	if (!s->started)
-		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
-	s->started = true;
-	/* if only the first row is wanted after all, nothing more is done for it */
-	if (s->to_end && s->asked > 0)
-		limit = s->most;
-	else
-		limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
-	if (limit > s->room)
+	if (s->memory == NULL)
 		reserve_batch(s);
+	if (is_eager(s))
+		limit = s->most;
 	/* another type by now: one by one the filters would notice */
 	if (s->filters.hasher != NULL &&
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
-	/* it pays to fetch stored filters now, or others have done so */
+	/* fetch stored filters if it pays by now, or use those already fetched */
 	if (s->filters.opened && !s->filters.together)
-		cuckoo_open_filters(&s->filters, s->to_end ? s->expected : 1);
+		cuckoo_open_filters(&s->filters, probes_to_come(s));
 	do
 	{
 		if (!add_row(s))
@@ -383,10 +456,9 @@ next_batch(CuckooScanState *s)
 			s->buffer = row_buffer(s);
 			IncrBufferRefCount(s->buffer);
 		}
-		/* rows before the first that is added are not ahead of anything */
+		/* rows before the first one that is added are not read ahead */
 		n += s->count > 0;
-		s->ahead = n < limit && read_row(s, ForwardScanDirection);
-		s->ended = s->tuple == NULL;
+		s->ahead = n < limit && read_next_row(s);
 	} while (s->ahead && (s->count == 0 || row_buffer(s) == s->buffer));
 	s->asked = Min(s->asked + s->count, AHEAD_SHARE * CUCKOO_BATCH_ROWS);
 	if (s->count > 0 && s->filters.together)
@@ -396,29 +468,23 @@ next_batch(CuckooScanState *s)
 
 /* ---- rows ---- */
 
-/* Does a row pass all conditions?  For those that are not of a batch. */
+/* Does a row that is not in a batch pass all conditions? */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
+	/* there is always one condition, the test */
 	if (s->all == NULL)
-	{
-		EState	   *estate = node->ps.state;
-		MemoryContext caller = MemoryContextSwitchTo(estate->es_query_cxt);
-
-		s->all = ExecInitQual(((CustomScan *) node->ps.plan)->custom_exprs,
-							  &node->ps);
-		MemoryContextSwitchTo(caller);
-	}
+		prepare(s, false);
 	econtext->ecxt_scantuple = row;
 	return ExecQual(s->all, econtext);
 }
 
 /*
- * The row before the one that was given out last, for cursors.  First the
- * table's scan has to go back from the rows that were read ahead to that one.
+ * The row before the one that was returned last, for cursors.  First the
+ * table's scan has to go back over the rows that were read ahead.
  */
 static TupleTableSlot *
 previous_row(CuckooScanState *s)
@@ -438,8 +504,8 @@ previous_row(CuckooScanState *s)
 	{
 		if (!passed)
 			passed = ItemPointerEquals(&s->tuple->t_self, &last);
-		else if (row_passes(node, next_slot(s)))
-			return s->slots[0];
+		else if (row_passes(node, row_alone(s)))
+			return s->own_slot;
 		else
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
@@ -447,13 +513,51 @@ previous_row(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row of the batches that passes test and conditions after it. */
+/* Are there batches?  They begin when one would be more than a row. */
+static bool
+has_batches(CuckooScanState *s)
+{
+	if (!s->batches && !s->altered &&
+		(is_eager(s) || s->asked >= AHEAD_SHARE))
+	{
+		prepare(s, true);
+		s->altered = !s->batches;
+	}
+	return s->batches;
+}
+
+/* The next row that passes, if there is one before batches begin. */
+static TupleTableSlot *
+next_row_alone(CuckooScanState *s)
+{
+	ScanState  *node = &s->css.ss;
+
+	while (!has_batches(s) && read_next_row(s))
+	{
+		s->asked = Min(s->asked + 1, AHEAD_SHARE);
+		if (row_passes(node, row_alone(s)))
+			return s->own_slot;
+		InstrCountFiltered1(node, 1);
+		ResetExprContext(node->ps.ps_ExprContext);
+	}
+	ExecClearTuple(s->own_slot);
+	return NULL;
+}
+
+/* The next row of the batches that passes the test and the conditions after. */
 static TupleTableSlot *
 next_row(CuckooScanState *s)
 {
 	ScanState  *node = &s->css.ss;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
+	if (!s->batches)
+	{
+		TupleTableSlot *row = next_row_alone(s);
+
+		if (!s->batches)
+			return row;
+	}
 	do
 	{
 		while (s->next < s->count)
@@ -482,7 +586,7 @@ access_row(ScanState *node)
 		ScanDirectionIsBackward(node->ps.state->es_direction) ?
 		previous_row(s) : next_row(s);
 
-	/* where others look for the current row (WHERE CURRENT OF) */
+	/* WHERE CURRENT OF looks there for the current row */
 	if (row != NULL)
 		node->ss_ScanTupleSlot = row;
 	return row;
@@ -500,7 +604,8 @@ end_scan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	cuckoo_forget_filters(&s->filters);
+	if (s->batches)
+		cuckoo_forget_filters(&s->filters);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
 	if (s->filters.rows != NULL)
@@ -513,7 +618,8 @@ rescan(CustomScanState *node)
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	release_batch(s);
-	cuckoo_forget_filters(&s->filters);
+	if (s->batches)
+		cuckoo_forget_filters(&s->filters);
 	s->ahead = s->ended = false;
 	s->rescanned = true;
 	s->asked = 0;

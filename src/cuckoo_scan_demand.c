@@ -3,11 +3,11 @@
  * cuckoo_scan_demand.c
  *		Will a scan be read to its end?
  *
- * A scan that is may do more at a time, as nothing is done in vain.  Two things
- * say so: the plan above the scan, which may have a node that ends early, and
- * the executor's caller, who may want some rows only (a cursor).  "Yes" is said
- * of plans whose every node above the scan is known to read on; of what is not
- * known the answer is "no".
+ * If so, it may take more rows at a time, because no work is wasted.  The
+ * answer depends on the plan above the scan, which may have a node that ends
+ * early, and on the executor's caller, who may want only some rows (a cursor).
+ * The answer is "yes" only if every node above the scan is known to read on.
+ * For unknown nodes it is "no".
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,8 @@ static ExecutorRun_hook_type next_run_hook;
 static uint64 rows_wanted;
 
 /*
- * Is `node`, somewhere below `plan`, read to its end once it is begun, if the
- * output of `plan` is (`all`) or is not?
+ * Is `node`, which is below `plan`, read to its end once it has begun?  `all`
+ * says whether the output of `plan` is read to its end.
  */
 static bool
 is_read_to_end(Plan *plan, const Plan *node, bool all)
@@ -72,7 +72,7 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 			children = list_make1(((SubqueryScan *) plan)->subplan);
 			break;
 		default:
-			/* what may end early, as a limit, and what is not known */
+			/* nodes that may end early, such as a limit, and unknown ones */
 			outer = inner = false;
 	}
 	foreach(cell, children)

@@ -3,12 +3,12 @@
  * cuckoo_scan_filters.c
  *		The filters of a scan's test: where they come from, and asking them.
  *
- * A test may be of several filters, of which one is to contain the element:
- * those of an array, or those that a sub-plan gives.  They are asked one after
- * the other, each about the rows that none before it contains.
+ * A test may have several filters: those of an array or of a sub-plan.  It is
+ * true if one of them contains the element.  Each filter is probed only for the
+ * rows that no filter before it contains.
  *
- * The answers are those of the calls that the test stands for, and so are the
- * errors, which come for the row for which they would come there.
+ * The answers are those of the function calls that the test replaces.  So are
+ * the errors, which come for the same row.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,15 +17,38 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
 /* A filter of the test, and the call that asks it. */
 struct CuckooScanFilter
 {
-	FunctionCallInfo call;		/* of the test; lends its call site */
-	CuckooSite	site;			/* zero if not opened */
+	FunctionCallInfo call;		/* of the test, with a call site of its own */
+	CuckooSite	site;			/* zero if not open */
 };
+
+bool
+cuckoo_computes_filters(Node *test)
+{
+	List	   *arguments = NIL;
+	ListCell   *cell;
+
+	if (is_notclause(test))
+		test = (Node *) get_notclausearg((Expr *) test);
+	if (IsA(test, FuncExpr))
+		arguments = ((FuncExpr *) test)->args;
+	else if (IsA(test, OpExpr))
+		arguments = ((OpExpr *) test)->args;
+
+	/* the other argument, the element, depends on the row */
+	foreach(cell, arguments)
+	{
+		if (IsA(lfirst(cell), Const) || IsA(lfirst(cell), Param))
+			return false;
+	}
+	return true;
+}
 
 void
 cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
@@ -35,7 +58,7 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 	set->rows = rows;
 	set->column = column;
 	if (rows == NULL)
-		/* evaluated once a scan, so it has no parent that would compile it */
+		/* without a parent it is not compiled; it is evaluated once a scan */
 		set->expression = ExecInitExprWithParams(test->filter,
 												 estate->es_param_list_info);
 	set->query_memory = estate->es_query_cxt;
@@ -44,7 +67,7 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 										ALLOCSET_SMALL_SIZES);
 }
 
-/* Adds a filter, of which the value is to live in set->memory. */
+/* Adds a filter whose value is in set->memory. */
 static void
 add_filter(CuckooScanFilters *set, Datum value, bool isnull)
 {
@@ -111,7 +134,7 @@ add_rows(CuckooScanFilters *set)
 		{
 			MemoryContext caller = MemoryContextSwitchTo(set->memory);
 
-			/* what is TOASTed stays so */
+			/* a TOASTed value stays TOASTed */
 			value = datumCopy(value, false, -1);
 			MemoryContextSwitchTo(caller);
 		}
@@ -119,7 +142,7 @@ add_rows(CuckooScanFilters *set)
 	}
 }
 
-/* Adds the one of an expression, or those of its array. */
+/* Adds the filter of the expression, or those of its array. */
 static void
 add_values(CuckooScanFilters *set, ExprContext *econtext)
 {
@@ -216,7 +239,7 @@ cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
 {
 	const CuckooSite *first = set->first;
 
-	/* what none of the filters before has: */
+	/* the elements that no filter so far contains: */
 	uint64		left_hashes[CUCKOO_BATCH_ROWS];
 	int			left[CUCKOO_BATCH_ROWS];
 	bool		left_found[CUCKOO_BATCH_ROWS];

@@ -34,7 +34,6 @@
 
 #include "access/table.h"
 #include "access/tableam.h"
-#include "utils/rel.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -45,6 +44,7 @@
 #include "optimizer/tlist.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 /* The number of rows from which on the scan is worth its startup. */
 #define MIN_ROWS		1000

@@ -11,15 +11,16 @@
  *
  * cf_union() and cf_union_all() are also the transition and combine functions
  * of the aggregates cf_union_agg() and cf_union_all_agg(), whose state is a
- * cuckoofilter.  A filter rewritten for each row would take time in the square
- * of their number.  So in an aggregate the state soon becomes an expanded
- * object that holds runs of keys, merged when they are of similar length.  It
- * turns into a filter when somebody asks for its bytes: the final function, or
- * a distributed engine that ships it.  Parallel workers would take longer than
- * one process (measured: 1.5 times), as the leader takes their filters apart.
+ * cuckoofilter.  Rewriting a filter for each row would take time in proportion
+ * to the square of the number of rows.  So in an aggregate the state soon
+ * becomes an expanded object that holds runs of keys.  Runs of similar length
+ * are merged.  The object turns into a filter when its bytes are needed: by the
+ * final function, or by a distributed engine that ships it.  Parallel workers
+ * would take 1.5 times as long as one process (measured), because the leader
+ * would take their filters apart again.
  *
  * In memory a state takes 8 bytes for each key, and as much again while the
- * last runs are merged; then 4 to 8 for placing them, and the filter.
+ * last runs are merged.  Placing the keys takes another 4 to 8 bytes for each.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +45,7 @@ PG_FUNCTION_INFO_V1(cf_grow);
 /* Items up to which an aggregate's state is rewritten for each row. */
 #define SMALL_ITEMS		1000
 
-/* Runs of a state: each is more than twice as long as the next. */
+/* Enough runs for any state: each is more than twice as long as the next. */
 #define MAX_RUNS		64
 
 typedef struct Run
@@ -53,7 +54,7 @@ typedef struct Run
 	Size		count;
 } Run;
 
-/* The state of an aggregate: either a filter or runs, to be combined. */
+/* The state of an aggregate: either a filter, or runs to be combined. */
 typedef struct SetState
 {
 	ExpandedObjectHeader hdr;
@@ -98,7 +99,7 @@ merge_runs(CuckooMerge how, Run a, Run b)
 								  run.keys);
 	pfree(a.keys);
 	pfree(b.keys);
-	/* what was in both left room */
+	/* give back the room of keys that were in both */
 	if (run.count < (a.count + b.count) / 8 * 7)
 		run.keys = repalloc_huge(run.keys, Max(run.count, 1) * sizeof(uint64));
 	return run;
@@ -159,14 +160,14 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 		(a->family == b->family && a->tag == b->tag);
 }
 
-/* Is the geometry one that cf_agg(value) chooses, without a bit to grow by? */
+/* May cf_agg(value) choose this geometry, whose capacity is that of level 0? */
 static bool
 is_exact(const CuckooHeader *h)
 {
 	return h->base_bits == h->asked_bits;
 }
 
-/* Errors unless the keys of both mean the same. */
+/* Throws an error unless the keys of both filters mean the same. */
 static void
 check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 {
@@ -198,11 +199,11 @@ check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 						   b->base, b->base_bits,
 						   (unsigned long long) cuckoo_capacity(b)),
 				 is_exact(a) || is_exact(b) ?
-				 errhint("cf_agg(value) fits a filter to its elements, which cannot be had back from it. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
+				 errhint("cf_agg(value) fits each filter to its elements, so geometries mostly differ. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
 				 errhint("Build both filters with the same capacity and fpp.")));
 }
 
-/* Takes the family of a filter that has one. */
+/* Gives a filter without a family that of another filter. */
 static void
 adopt_family(CuckooHeader *h, const CuckooHeader *other)
 {
@@ -215,7 +216,7 @@ adopt_family(CuckooHeader *h, const CuckooHeader *other)
 
 /* ---- states of the aggregates ---- */
 
-/* The filter of a state, which then holds no runs. */
+/* Turns the state into a filter and returns it. */
 static struct varlena *
 state_filter(SetState *state)
 {
@@ -258,12 +259,7 @@ static const ExpandedObjectMethods state_methods = {
 static SetState *
 state_of(Datum datum)
 {
-	ExpandedObjectHeader *object;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	object = DatumGetEOHP(datum);
-	return object->eoh_methods == &state_methods ? (SetState *) object : NULL;
+	return (SetState *) cuckoo_expanded_object(datum, &state_methods);
 }
 
 /* Adds a filter, whose header is *h, to a state. */
@@ -326,7 +322,7 @@ filter_argument(FunctionCallInfo fcinfo, int argno, CuckooHeader *h)
 	return filter;
 }
 
-/* Two filters combined; in an aggregate, the state with another filter. */
+/* Combines two filters or, in an aggregate, the state with another filter. */
 static Datum
 combine(FunctionCallInfo fcinfo, CuckooMerge how)
 {
@@ -377,7 +373,7 @@ cf_intersect(PG_FUNCTION_ARGS)
 	return combine(fcinfo, CUCKOO_MERGE_INTERSECTION);
 }
 
-/* cf_overlap(a, b): how many elements both hold */
+/* cf_overlap(a, b): an estimate of how many elements both hold */
 Datum
 cf_overlap(PG_FUNCTION_ARGS)
 {

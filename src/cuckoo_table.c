@@ -3,8 +3,8 @@
  * cuckoo_table.c
  *		Placing fingerprints in a table of buckets.
  *
- * The walk of evictions tries at each bucket whether any of the four entries
- * has room elsewhere, before it takes one out; a random entry then goes on.
+ * At each bucket, the walk of evictions first looks whether one of the four
+ * entries has room in its other bucket.  If none has, it evicts a random entry.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,19 +12,19 @@
 
 /*
  * Steps of an eviction walk before the filter counts as full.  A fill to load
- * 0.95 moves an entry every sixth insert on average; walks of hundreds of steps
- * begin around 0.96.
+ * factor 0.95 moves an entry every sixth insert on average.  Walks of hundreds
+ * of steps begin around 0.96.
  */
 #define MAX_EVICTIONS		500
 
-/* Can buckets be changed where they are?  An argument for those that ask. */
+/* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool
 is_narrow(const CuckooTable *t)
 {
 	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
 }
 
-/* The word that a bucket begins in; all of a narrow one. */
+/* The word in which a bucket begins.  It holds all of a narrow bucket. */
 static CUCKOO_INLINE uint64_t
 first_word(const CuckooTable *t, uint32_t pos)
 {
@@ -42,7 +42,7 @@ change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
 	cuckoo_store64(p, cuckoo_load64(p) ^ change << (place & 7));
 }
 
-/* As cuckoo_bucket_fullness() */
+/* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
 fullness(const CuckooTable *t, uint32_t pos, bool narrow)
 {
@@ -114,10 +114,11 @@ cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 }
 
 /*
- * `narrow` is a constant.  In narrow buckets a step takes no branch on which
- * entry has room elsewhere.  All four are looked at before any is evicted, and
- * so are those in the other bucket of what is placed.  Slots unpacked lie far
- * apart, so that each look may wait for memory; there the first will do.
+ * `narrow` is a constant.  For narrow buckets, a step does not branch on which
+ * entry has room elsewhere.  It looks at all four entries before it evicts
+ * one, and the walk begins with both buckets of the new fingerprint.  Unpacked
+ * slots lie far apart, so each look may wait for memory.  There a step takes
+ * the first entry that has room elsewhere.
  */
 static CUCKOO_INLINE CuckooStatus
 evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,

@@ -55,7 +55,7 @@ extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t pos, uint32_t from,
 												 uint32_t to);
 
-/* Puts `fp` into the emptier of its two buckets, or evicts as below. */
+/* Puts `fp` into the emptier of its two buckets; if both are full, evicts. */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
 												 uint32_t other,
@@ -63,7 +63,7 @@ extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 
 /*
  * Makes room for `fp` in one of its two buckets, which are full, by a walk of
- * evictions and puts it there.  `random` seeds the choice of victims.
+ * evictions, and puts it there.  `random` seeds the choice of victims.  Returns
  * CUCKOO_OK, or CUCKOO_FULL with the table as it was.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,

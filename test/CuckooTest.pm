@@ -1,8 +1,8 @@
-# What the TAP tests have in common.
+# Functions that the TAP tests share.
 #
-# Nodes find an extension that is not installed in the server's own place by the
-# settings in the file $TEMP_CONFIG, which PostgreSQL::Test::Cluster appends to
-# every configuration by itself; test/throwaway.sh writes it.
+# The file $TEMP_CONFIG has settings by which nodes find an extension that is
+# not installed in the server's own folder. test/throwaway.sh writes the file,
+# and PostgreSQL::Test::Cluster appends it to every configuration.
 package CuckooTest;
 
 use strict;
@@ -62,7 +62,7 @@ sub start_standby
 	return $node;
 }
 
-# Aggregates that stand for those of Citus, see test/module/cuckoo_test.c.
+# Creates aggregates like those of Citus, see test/module/cuckoo_test.c.
 # Returns false if the module is not installed.
 sub partial_aggregates
 {
@@ -95,9 +95,9 @@ sub checks
 	return;
 }
 
-# The tests in the output of such a script. No test may be lost: there is a row
-# for each line that begins one, and no error but where the script looks at
-# SQLSTATE.
+# Reports the tests in the output of such a script. No test may be lost: there
+# is a row for each line that begins one. Errors are expected only where the
+# script looks at SQLSTATE.
 sub report
 {
 	my ($script, $out, $errors) = @_;

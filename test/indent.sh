@@ -1,10 +1,11 @@
 #!/bin/bash
 # pgindent's layout: test/indent.sh gives it to all C code.
 #
-# With --check it only lists, as FILE:LINE:TEXT, the lines that have another. It
-# needs pg_bsd_indent 2.1.2, in the PATH or named by PG_BSD_INDENT; it comes with
-# the source of PostgreSQL 17 and newer (src/tools/pg_bsd_indent). Status 2 says
-# that there is none. What pgindent does besides, here and there, is done here.
+# With --check it only lists, as FILE:LINE:TEXT, the lines that have another.
+# It needs pg_bsd_indent 2.1.2, in the PATH or named by PG_BSD_INDENT; it comes
+# with the source of PostgreSQL 17 and newer (src/tools/pg_bsd_indent). Status
+# 2 says that there is none. What pgindent does besides, here and there, is
+# done here.
 set -uo pipefail
 shopt -s nullglob
 cd "$(dirname "$0")/.." || exit

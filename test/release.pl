@@ -3,8 +3,8 @@
 #
 # One test for each thing that is easily forgotten, in TAP's words: versions,
 # the changelog, upgrade scripts, META.json by PGXN's specification, the golden
-# vectors; and a build and the regression tests from the unpacked tar of make
-# dist, on a throwaway server.
+# vectors.  The last test builds from the unpacked tar of make dist, and runs
+# the regression tests on a throwaway server.
 use strict;
 use warnings;
 

@@ -71,7 +71,7 @@ case $? in
 	*) printf '%s' "$layout" | rule 'the layout is that of pgindent (make indent), which nobody has to argue about' ;;
 esac
 
-sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\} *(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
+sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
 	s/^typedef .*\(\*(\w+)\).*/\1/p' {src,test/module,test/unit,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
@@ -82,10 +82,12 @@ for file in "${prose[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
 
-# A table's cell, a list's item and a paragraph hold whole sentences; code in a
+# long_sentences FILE: those of more than 30 words in the text on standard input.
+# A table's cell, a list's item and a paragraph hold whole sentences.  Code in a
 # line counts as one word.
-for file in "${prose[@]}"; do
-	awk -v file="$file" '
+long_sentences()
+{
+	awk -v file="$1" '
 		function flush(sentences, words, n, m, i, k, count) {
 			gsub(/`[^`]*`/, "code", text)
 			gsub(/\]\([^)]*\)/, "", text)
@@ -116,8 +118,28 @@ for file in "${prose[@]}"; do
 		/^#|^    / && text == "" { next }
 		text == "" { line = FNR }
 		{ text = text " " $0 }
-		END { flush() }' "$file"
+		END { flush() }'
+}
+
+for file in "${prose[@]}"; do
+	long_sentences "$file" <"$file"
 done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
+
+awk 'FNR > 350 { print FILENAME ":" FNR ":" $0 }' README.md |
+	rule 'the README has at most 350 lines; the rest is in doc/, which it links'
+
+# The text of comments, but not of those behind code; tables in them have tabs.
+for file in "${files[@]}"; do
+	case $file in
+		*.[ch]) awk '
+			/^[ \t]*\/\*/ { inside = 1; sub(/.*\/\*/, "") }
+			!inside { print ""; next }
+			/\*\// { inside = 0; sub(/\*\/.*/, "") }
+			{ sub(/^[ \t]*\* ?/, ""); print /\t|^-/ ? "" : $0 }' "$file" ;;
+		*.sql | *.in) sed -E '/^[ \t]*-- /!s/.*//; s/^[ \t]*-- ?//; s/.*\t.*//' "$file" ;;
+		*) sed -E '/^[ \t]*# /!s/.*//; s/^[ \t]*# ?//; s/.*\t.*//' "$file" ;;
+	esac | long_sentences "$file"
+done | rule 'sentences of comments have at most 30 words, too'
 
 # ---- what C code may do ----------------------------------------------------
 

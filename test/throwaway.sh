@@ -6,21 +6,25 @@
 #	test/throwaway.sh			psql on it, or with a script from standard input
 #	. test/throwaway.sh			only define the functions below
 #
-# The source is built in a copy, installed below a temporary folder and served
-# from there by a new cluster that listens on a socket in that folder. At the
-# end, however it comes, the server is stopped and the folder deleted. Nothing
-# else on the machine changes, except that missing packages are installed where
-# there is apt: as root at once, else through sudo. -t asks for what TAP tests
-# need as well; -b for what benchmarks do, which includes 1 GB of shared buffers,
-# and brings FOLDER, relative to the source, back from the copy.
+# The source is built in a copy and installed below a temporary folder. A new
+# cluster serves it from there, on a socket in that folder. At the end, however
+# it comes, the server is stopped and the folder deleted. Nothing else on the
+# machine changes, except that apt installs missing packages (through sudo
+# unless the caller is root).
 #
-# PG_CONFIG chooses the PostgreSQL; otherwise it is the newest one with a
-# server. SETTINGS are further lines for the configuration of all servers, such
-# as $'jit = on\njit_above_cost = 0'. COMMAND runs in the copy, as the user who owns the server: the caller,
-# or postgres where the caller is root. In its environment make, psql and the
-# like find the build, the server and its database without further arguments.
-# TEMP_CONFIG names the settings that further servers need to find the extension
-# (PostgreSQL::Test::Cluster adds them to every node by itself).
+# -t also installs what TAP tests need. -b also installs what benchmarks need,
+# gives the server 1 GB of shared buffers, and copies FOLDER, relative to the
+# source, back at the end.
+#
+# PG_CONFIG chooses the PostgreSQL; the default is the newest one with a server.
+# SETTINGS are further lines for the configuration of all servers, such as
+# $'jit = on\njit_above_cost = 0'.
+#
+# COMMAND runs in the copy, as the user who owns the server: the caller, or
+# postgres if the caller is root. In its environment make, psql and similar
+# programs find the build, the server and its database without arguments.
+# TEMP_CONFIG names the settings by which further servers find the extension
+# (PostgreSQL::Test::Cluster adds them to every node).
 set -uo pipefail
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
@@ -53,9 +57,9 @@ end_servers()
 	return $some
 }
 
-# end_group GROUP: succeeds while there is somebody in that process group. An
-# initdb may end its work, a matter of a second: its backends, when killed,
-# would leave shared memory behind.
+# end_group GROUP: succeeds while that process group has processes. An initdb
+# may end its work, which takes a second. Its backends would leave shared
+# memory behind if they were killed.
 end_group()
 {
 	local stat name group
@@ -121,8 +125,9 @@ apt_get()
 	} | hear "apt-get $1" || die "apt-get $1 failed"
 }
 
-# hear TASK: reads what the task says, and says itself every ten seconds that it
-# goes on. When the last line is "failed", all is shown. No signal ends it before.
+# hear TASK: reads the output of the task, and reports every ten seconds that
+# the task goes on. If the last line is "failed", shows all. No signal ends it
+# early.
 hear()
 {
 	local line status last='' heard='' said=$SECONDS
@@ -165,9 +170,9 @@ install_wanted()
 	packages=()
 }
 
-# The distribution's PostgreSQL, without the cluster that its package creates
-# and starts: one line in the configuration of Debian's tools, for the time of
-# the installation.
+# Installs the distribution's PostgreSQL, but not the cluster that its package
+# would create and start. During the installation, one line in the configuration
+# of Debian's tools prevents it.
 createcluster_conf=/etc/postgresql-common/createcluster.conf
 
 install_postgres()
@@ -195,7 +200,8 @@ find_postgres()
 	local dir
 
 	[ -z "${PG_CONFIG:-}" ] || return 0
-	for dir in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -Vr) $(pg_config --bindir); do
+	for dir in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -Vr) \
+		$(pg_config --bindir); do
 		PG_CONFIG=$dir/pg_config
 		[ ! -x "$dir/postgres" ] || return 0
 	done
@@ -229,9 +235,9 @@ find_all()
 
 # ---- the server ------------------------------------------------------------
 
-# in_background COMMAND...: start COMMAND in the copy of the source, as the user
-# who is to own the server. It has a process group of its own, so that all of it
-# can be ended.
+# in_background COMMAND...: starts COMMAND in the copy of the source, as the
+# owner of the server. It has its own process group, so that all of it can be
+# ended.
 in_background()
 {
 	set -m
@@ -243,20 +249,20 @@ as_owner()
 {
 	cd "$tmp/src" || exit
 	export HOME=$tmp TMPDIR=$tmp/tmp
-	# becomes postgres by exec alone, where runuser would stay as a parent
+	# chroot replaces itself by the command; runuser would stay as a parent
 	[ "$(id -u)" != 0 ] || set -- chroot --userspec=postgres --skip-chdir / "$@"
 	exec "$@"
 }
 
-# run COMMAND...: and wait for it, where a signal is not kept waiting
+# run COMMAND...: the same, and waits for its end. A signal need not wait.
 run()
 {
 	in_background "$@"
 	wait $!
 }
 
-# The settings that let a server find an extension below a folder: Debian has
-# one for it, and so has every PostgreSQL from 18 on.
+# The settings that let a server find an extension below a folder. Debian's
+# PostgreSQL has one, and every PostgreSQL from 18 on has one.
 extension_settings()
 {
 	local inst=$tmp/inst
@@ -281,7 +287,7 @@ set_environment()
 {
 	local name flags=${MAKEFLAGS:-}
 
-	# of the calling make only the variables: its job server stays behind
+	# keep only the variables of the calling make, not its job server
 	case $flags in *' -- '*) flags=${flags#* -- } ;; *) flags= ;; esac
 	command -v gcc >/dev/null || flags="CC=cc $flags"
 	export MAKEFLAGS="-- $flags PG_CONFIG=$PG_CONFIG DESTDIR=$tmp/inst with_llvm=no"
@@ -295,7 +301,7 @@ set_environment()
 	PATH=$("$PG_CONFIG" --bindir):$PATH
 }
 
-# start_server: find or install what is needed, build, start
+# start_server: finds or installs what is needed, builds, and starts the server
 start_server()
 {
 	local server
@@ -316,7 +322,8 @@ start_server()
 	run make -s -j "$(getconf _NPROCESSORS_ONLN)" install || die "the build failed"
 
 	say "starting a server in $tmp"
-	run initdb -D "$tmp/data" -U postgres -A trust -N >"$tmp/log" 2>&1 || die "$(cat "$tmp/log")"
+	run initdb -D "$tmp/data" -U postgres -A trust -N >"$tmp/log" 2>&1 ||
+		die "$(cat "$tmp/log")"
 	cat - "$TEMP_CONFIG" >>"$tmp/data/postgresql.conf" <<-END
 		listen_addresses = ''
 		unix_socket_directories = '$tmp'
@@ -327,12 +334,13 @@ start_server()
 	in_background postgres -D "$tmp/data" >"$tmp/log" 2>&1
 	server=$!
 	until pg_isready -q; do
-		kill -0 $server 2>/dev/null || die "the server did not start: $(cat "$tmp/log")"
+		kill -0 $server 2>/dev/null ||
+			die "the server did not start: $(cat "$tmp/log")"
 		sleep 0.1
 	done
 }
 
-# psql_script: from what was standard input; a signal is not kept waiting
+# psql_script: runs the script from standard input. A signal need not wait.
 psql_script()
 {
 	set -m
@@ -341,7 +349,7 @@ psql_script()
 	wait $!
 }
 
-# open_psql: on the terminal, where Ctrl-C is for psql
+# open_psql: psql on the terminal. Ctrl-C is for psql.
 open_psql()
 {
 	trap : INT

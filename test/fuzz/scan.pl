@@ -4,28 +4,28 @@
 #
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]
 #
-# It needs a server that may be thrown away, in the environment as psql takes it:
-# make fuzz-scan SECONDS=60.  It makes a schema of random tables and filters, asks
-# 200 queries of it, and goes on with the next schema until the time is over.  The
-# seed, which is printed, determines all of that.  A failure prints the number of
-# the query; with SEED and QUERY=number the queries of that schema are asked again
-# up to this one.  (Rolled back changes leave dead rows, so earlier ones matter.)
+# It needs a throwaway server in psql's environment: make fuzz-scan SECONDS=60.
+# It makes a schema of random tables and filters, runs 200 queries on it, and
+# goes on with the next schema until the time is over.  The seed determines all
+# of this, and is printed.  A failure prints the number of the query.  SEED and
+# QUERY=number run the queries of that schema again up to this one.  (Rolled
+# back changes leave dead rows, so earlier queries matter.)
 #
-# How two runs of a query are compared:
-# - Without a sort the order of rows is that of the plan.  Where the plans are the
-#   same but for the name of the scan, and not parallel, rows are compared in
-#   order, else as a multiset.  What depends on the order in other ways (LIMIT
-#   without ORDER BY, moves of a cursor, a function that takes one row) is left
-#   out where plans differ, and counted; so is what takes half a minute without
-#   the scan.
-# - Errors are compared by SQLSTATE and message, in parallel plans by SQLSTATE, as
-#   there any row may be the first to fail.
-# - The scan evaluates conditions up to a page ahead, as the README says.  So there
-#   is one place only in a query that may fail, and none in a query that may end
-#   before the end of the table: with LIMIT, EXISTS, joins, cursors, functions.
+# How two runs of a query are compared: - Without a sort the order of rows is
+# that of the plan.  If the plans differ only
+#   in the name of the scan, and are not parallel, rows are compared in order.
+#   Otherwise they are compared as a multiset.  If the plans differ, a query that
+#   depends on the order in other ways is left out, and counted.  Such are LIMIT
+#   without ORDER BY, moves of a cursor, and functions that take one row.  Queries
+#   that take half a minute without the scan are left out as well.
+# - Errors are compared by SQLSTATE and message, but in parallel plans only by
+#   SQLSTATE, because any row may be the first to fail there.
+# - The scan evaluates conditions up to a page ahead (doc/planner.md).  So only one
+#   place in a query may fail, and none if the query may end before the end of the
+#   table: with LIMIT, EXISTS, joins, cursors, functions.
 #
-# A fuzzer that tests nothing is a defect too: it fails where too few plans have
-# the scan, or where a query fails in a way that is not meant.
+# A fuzzer that tests nothing is a defect, too.  So it fails if too few plans
+# have the scan, or if a query has an unexpected error.
 use strict;
 use warnings;
 
@@ -456,9 +456,13 @@ sub filter_expression
 		$options{param} ? 100 : 0, sub { $param = $filter->{name}; '$1' });
 }
 
-# A condition that tests a filter. Options: where, the table's alias; column, an
-# expression for the filter; family, of that; param, it may be a parameter;
-# plain, nothing but the test; failing, it may be what fails
+# A condition that tests a filter. Options:
+#	where		the table's alias
+#	column		an expression for the filter
+#	family		its family
+#	param		may it be a parameter?
+#	plain		nothing but the test
+#	failing		may it raise an error?
 sub test
 {
 	my ($relation, %options) = @_;
@@ -571,14 +575,14 @@ sub some_filters
 # ---- queries ----
 #
 # Each kind is a hash:
-#	sql			what is explained and, without `script`, run
-#	prepare		statements before it is explained
+#	sql			the query that is explained and, without `script`, run
+#	prepare		statements to run before it is explained
 #	script		statements that are run and compared
-#	close		statements afterwards
-#	in_order	its rows depend on their order, see above
-#	sorted		they come in a given order
+#	close		statements to run afterwards
+#	in_order	do the results depend on the order of rows, see above?
+#	sorted		is the order of rows given?
 #	serial		not in a parallel plan
-#	replanned	not all of `script` has the plan of `sql`
+#	replanned	`script` has other plans than `sql`, too
 
 sub plain_query
 {
@@ -717,7 +721,8 @@ sub cursor_query
 		  ($scroll eq 'NO SCROLL' || chance(60) ? one('1', '1', '2', below(300), 'ALL')
 			: one('PRIOR', 'BACKWARD 2', 'BACKWARD ' . below(300), 'BACKWARD ALL', 'FIRST', 'LAST', 'ABSOLUTE ' . below(100), 'RELATIVE -3', 'RELATIVE 0')) . ' FROM c';
 	}
-	# an error would end the transaction, so backward moves are for those that can
+	# an error would end the transaction, so backward moves are for those that
+	# can
 	@moves = grep { !/PRIOR|BACKWARD|FIRST|LAST|ABSOLUTE|RELATIVE/ } @moves if $scroll ne 'SCROLL' && ($sort || chance(30));
 	splice(@moves, below(scalar @moves), 0, 'COMMIT') if $hold;
 	return {
@@ -805,7 +810,8 @@ sub settings
 
 	if (!$query->{serial} && chance(12))
 	{
-		# starting workers costs a little, or they would be started for each row of a join
+		# starting workers costs a little, or they would be started for each
+		# row of a join
 		push @set, 'max_parallel_workers_per_gather = ' . one(1, 2, 2), 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 1', 'parallel_tuple_cost = 0',
 		  'parallel_leader_participation = ' . one('on', 'off', 'off');
 	}
@@ -820,7 +826,8 @@ sub settings
 	push @set, 'plan_cache_mode = ' . one('auto', 'force_generic_plan', 'force_custom_plan');
 	push @set, q(work_mem = '64kB') if chance(10);
 	push @set, 'cursor_tuple_fraction = ' . one('0.01', '1') if chance(20);
-	# not of what calls the SQL function for each row, as each call would be compiled
+	# not of what calls the SQL function for each row, as each call would be
+	# compiled
 	push @set, 'jit = on', 'jit_above_cost = 0' if chance(0.5) && $query->{sql} !~ /list\(/;
 	return map { "SET $_" } @set;
 }

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_test.c
- *		What other extensions do with ours: run an aggregate the way a distributed
- *		engine does, keep a call site beyond an error, and keep rows in another
+ *		What other extensions do with ours: run an aggregate as a distributed
+ *		engine does, keep a call site after an error, and keep rows in another
  *		place than their table.
  *
- * There are the support functions of two aggregates, modelled on what Citus
+ * It has the support functions of two aggregates, modeled on those that Citus
  * installs on its nodes:
  *
  *	test_partial_agg(aggregate oid, value)
@@ -27,9 +27,9 @@
  *	test_serialize(internal)
  *		A serialization function whose bytes are those of no state.
  *
- * If this module is loaded before ours, the planner has no scan of a table named
- * "elsewhere" but one of the module's own.  That is like a compressed chunk in
- * TimescaleDB.
+ * If this module is loaded before ours, the planner has no scan of a table
+ * named "elsewhere" but one of the module's own.  That is like a compressed
+ * chunk in TimescaleDB.
  *
  *-------------------------------------------------------------------------
  */
@@ -87,7 +87,7 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* The box of a call, made in the first one; like nodeAgg's, no start value. */
+/* The box of a call, made by the first one.  Its state is null at first. */
 static Box *
 get_box(FunctionCallInfo fcinfo)
 {

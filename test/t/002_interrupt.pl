@@ -14,7 +14,8 @@ use Test::More;
 
 my $node = start_node('interrupt');
 
-# Where the server does not show its memory contexts (13), it is taken to be well.
+# Where the server does not show its memory contexts (13), it is taken to be
+# well.
 my $contexts = '(VALUES (\'\', 0)) AS c(name, total_bytes)';
 $contexts = 'pg_backend_memory_contexts'
   if $node->safe_psql('postgres', "SELECT to_regclass('pg_backend_memory_contexts')") ne '';
@@ -100,9 +101,9 @@ foreach my $name ('transition', 'final')
 $psql->finish;
 report($script, $out, $errors);
 
-# A variable that is filled when the timeout comes, in the middle of growing as
-# may be, holds what was added and no more, that is n elements, or one more if it
-# came before n was set, and no memory beside
+# The timeout comes while a variable is filled, perhaps while it grows.  Then
+# the variable holds what was added and no more: n elements, or one more if the
+# timeout came before n was set.  It holds no other memory.
 $script = $begin . <<"SQL";
 CREATE FUNCTION filled() RETURNS boolean LANGUAGE plpgsql AS \$\$
 DECLARE

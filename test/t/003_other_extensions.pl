@@ -1,16 +1,16 @@
 # What other extensions do with ours.
 #
 # Distributed engines call the functions of an aggregate outside of any query
-# that names it: with an FmgrInfo that knows no expression and forgets fn_extra,
-# and with states that travel as text. The result must be the same filter. Also:
-# states in tables and in direct calls are never changed, and what is no state
-# is refused. The same holds for the aggregates over filters and over states.
+# that names it. Their FmgrInfo has no expression and forgets fn_extra, and they
+# send states as text. The result must be the same filter. States in tables and
+# in direct calls are never changed, and a value that is no state is refused.
+# The same holds for the aggregates over filters and over states.
 #
-# postgres_fdw has a remote server compute what the extension's functions give,
-# and reads it as text.
+# postgres_fdw has a remote server compute the extension's functions, and reads
+# the results as text.
 #
-# A planner hook may have taken the scan of a table away, for one that knows where
-# the rows really are; then we must not bring ours.
+# A planner hook may have replaced the scan of a table by one that knows where
+# the rows really are. Then the extension must not offer its own scan.
 use strict;
 use warnings;
 
@@ -274,7 +274,7 @@ END $$;
 SELECT decode(test_partial_agg('cf_agg(int)'::regprocedure, i)::text, 'base64') AS state FROM generate_series(1, 3) i \gset
 CREATE TABLE good AS SELECT :'state'::bytea AS bytes;
 SELECT 'a state is taken', text_error(to_text(:'state')) = 'none' AND binary_error(:'state') = 'none';
--- a corrupt one has another header than any state; the others are refused from outside
+-- the header of a corrupt state is no state's; the others are invalid as input
 CREATE TABLE bad (what, corrupt, reason, bytes) AS VALUES
 	('nothing', true, 'shorter than a header', ''::bytea),
 	('header cut', true, 'shorter than a header', substring(:'state'::bytea FOR 31)),

@@ -102,10 +102,11 @@ foreach my $case (
 	[ 'Incremental Sort, Merge Join', 19, "$named GROUP BY visits.k, name", "$serial SET enable_hashagg = off; SET enable_hashjoin = off; SET enable_nestloop = off;" ],
 	[ 'Sort, Result, Hash Join, Seq Scan on names, Hash', 19, "$named WHERE now() > '2000-01-01' GROUP BY name", $serial ])
 {
-	# Some nodes cannot be had. Subquery Scan: both steps of an aggregate are of
-	# one query. ProjectSet: set-returning functions in GROUP BY keep partial
-	# aggregation below them. Foreign Scan and Custom Scan: postgres_fdw has whole
-	# groups aggregated remotely or none, and we have no other.
+	# Some nodes cannot be produced. Subquery Scan: both steps of an aggregate are
+	# of one query. ProjectSet: set-returning functions in GROUP BY keep
+	# partial aggregation below them. Foreign Scan and Custom Scan:
+	# postgres_fdw has whole groups aggregated remotely or none, and we have no
+	# other.
 	my ($nodes, $since, $from, $set) = @$case;
 	my $query = "SELECT bool_and(sized AND exact) FROM (
 		SELECT cf_agg(v, 5000, 0.01, 3) FILTER (WHERE v < 0) = cf_new(5000, 0.01, 3) AS sized,
@@ -128,9 +129,9 @@ SKIP:
 {
 	skip 'no /proc to read the memory from', 1 if !-r '/proc/self/status';
 
-	# One test: a query over a series of rows is true, and raises the peak of its
-	# session's memory by at most `limit` bytes for each of `n`. The session has
-	# seen cf_agg and the series before.
+	# One test: a query over a series of rows is true, and raises the peak of
+	# its session's memory by at most `limit` bytes for each of `n`. The
+	# session has seen cf_agg and the series before.
 	sub memory
 	{
 		my ($name, $n, $limit, $set, $rows, $query) = @_;

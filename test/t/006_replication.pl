@@ -1,12 +1,12 @@
 # Replication: servers that receive filters have the same bytes, and answer the
 # same.
 #
-# Logical replication, in text and binary, with and without a key: with replica
-# identity full the subscriber looks for the old row by all its columns, which
-# takes an operator class of cuckoofilter.
+# Logical replication runs in text and binary, with and without a key. With
+# REPLICA IDENTITY FULL the subscriber looks for the old row by all its columns,
+# for which it needs an operator class of cuckoofilter.
 #
 # A hot standby probes, scans, explains and merges filters that it cannot
-# change.  After its promotion it goes on from them.
+# change. After its promotion it changes them.
 use strict;
 use warnings;
 

@@ -43,7 +43,8 @@ INSERT INTO filters SELECT n, cf_agg(i), cf_agg('customer ' || i)
 	FROM (VALUES ('few', 10001, 10050), ('more', 10051, 10200)) AS v(n, a, b), generate_series(a, b) i GROUP BY n;
 ANALYZE;
 
--- what a query sends to other servers, and how many rows come back, also those that are then dropped here
+-- what a query sends to other servers, and how many rows come back, before
+-- local conditions
 CREATE FUNCTION wire(query text, OUT remote text, OUT rows bigint, OUT async boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;

@@ -155,13 +155,13 @@ check_fullness(const CuckooHeader *h, CuckooBits b, const uint32_t slots[4])
 		  "f %d, %d empty: fullness %" PRIu64, h->bits, empty, fullness);
 }
 
-/* Does a change make a bucket of these slots, and leave its neighbour? */
+/* Does a change make a bucket of these slots, and leave its neighbor? */
 static void
 check_change(int f, uint64_t bucket, uint64_t change, const uint32_t slots[4])
 {
 	uint64_t	mask = cuckoo_low_mask(4 * f - 4);
 
-	CHECK((change & ~mask) == 0, "f %d: neighbour changed", f);
+	CHECK((change & ~mask) == 0, "f %d: neighbor changed", f);
 	CHECK(((bucket ^ change) & mask) == cuckoo_bucket_pack(slots, f).lo,
 		  "f %d: %" PRIx64 " by %" PRIx64, f, bucket, change);
 }
@@ -288,6 +288,6 @@ main(int argc, char **argv)
 	TEST(test_nibble_tables());
 	for (int f = 8; f <= 32; f++)
 		TEST(test_width(f));
-	printf("widths 8 to 32: bytes, round trip, neighbours, room, matches, changes\n");
+	printf("widths 8 to 32: bytes, round trip, neighbors, room, matches, changes\n");
 	return unit_end();
 }

@@ -650,7 +650,7 @@ test_crafted(void)
 				while ((status = cuckoo_insert(&f.h, f.image, hash, 2)) ==
 					   CUCKOO_FULL)
 				{
-					/* growth is for tables up to 64 buckets or an eighth full */
+					/* growth is for up to 64 buckets or from an eighth full */
 					CHECK(f.h.buckets <= 64 || f.h.items * 2 >= f.h.buckets,
 						  "m0 %" PRIu32 ": %" PRIu32 " buckets for %" PRIu64,
 						  bases[i], f.h.buckets, n);
@@ -934,7 +934,7 @@ test_max_items(void)
 /*
  * Codes beyond the last, which only a corrupt image has, are safe in all that
  * looks into an image or changes it; what comes out means nothing.  An
- * undefined behaviour sanitizer sees more than this test.
+ * undefined behavior sanitizer sees more than this test.
  */
 static void
 test_bad_codes(void)

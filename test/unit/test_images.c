@@ -39,7 +39,7 @@ next_geometry(CuckooHeader *h, uint64_t *n, int round)
 		cuckoo_header_exact(h, *n, bits, unit_random()) == CUCKOO_OK;
 }
 
-/* The same for a capacity, with small segments as windows or without windows. */
+/* The same by capacity, with segments as windows or without windows. */
 static bool
 next_sized(CuckooHeader *h, uint64_t n, int round)
 {
@@ -91,7 +91,7 @@ built_images(void)
 	}
 }
 
-/* Elements that come one by one, some twice, grown where full; some go again. */
+/* Elements added one by one, some twice; grown if full; some deleted again. */
 static void
 changed_images(void)
 {

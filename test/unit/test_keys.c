@@ -5,8 +5,9 @@
  *		and the laws of combining hold byte for byte.
  *
  * Families of filters have one geometry, of any width, with and without
- * windows, and overlap.  Each of their filters was filled in its own way: added
- * in any order, once or twice, deleted in part, grown and shrunk, or left empty.
+ * windows, and overlap.  Each of their filters was filled in its own way:
+ * added in any order, once or twice, deleted in part, grown and shrunk, or
+ * left empty.
  *
  * With a second argument more and larger families.
  *

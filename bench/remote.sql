@@ -1,0 +1,96 @@
+-- Filters between servers, and over windows of days: the figures of doc/scale.md.
+-- The other server is this one, over a socket. Needs a superuser and an empty
+-- database; `rows` is the number of remote rows, of which 1% are wanted.
+\pset pager off
+SET client_min_messages = warning;
+CREATE EXTENSION cuckoo;
+CREATE EXTENSION postgres_fdw;
+SET jit = off;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE FUNCTION ms(query text, work_mem text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	start timestamptz;
+BEGIN
+	PERFORM set_config('work_mem', work_mem, true);
+	start := clock_timestamp();
+	EXECUTE query;
+	RETURN extract(epoch FROM clock_timestamp() - start) * 1000;
+END $$;
+CREATE TABLE figures (n serial, what text, query text, work_mem text DEFAULT '1GB');
+-- medians of three, in turns
+CREATE FUNCTION measured() RETURNS TABLE (what text, ms numeric) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE times ON COMMIT DROP AS SELECT n, NULL::float8 AS ms FROM figures LIMIT 0;
+	FOR i IN 1..3 LOOP
+		INSERT INTO times SELECT f.n, ms(f.query, f.work_mem) FROM (SELECT * FROM figures ORDER BY n) f;
+	END LOOP;
+	RETURN QUERY SELECT f.what, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY t.ms))::numeric, 2)
+		FROM figures f JOIN times t USING (n) GROUP BY f.n, f.what ORDER BY f.n;
+END $$;
+
+-- ---- a filter here, rows there ----
+
+CREATE TABLE orders_there AS SELECT i AS id, i::bigint * 7919 % 1000003 AS customer, 'item ' || i % 1000 AS item
+	FROM generate_series(1, :rows) i;
+CREATE TABLE wanted AS SELECT customer FROM orders_there TABLESAMPLE SYSTEM (100) WHERE customer % 100 = 0 GROUP BY 1;
+SELECT format('host %L, port %L, dbname %L', split_part(current_setting('unix_socket_directories'), ',', 1),
+	current_setting('port'), current_database()) AS there \gset
+CREATE SERVER there FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:there, extensions 'cuckoo');
+CREATE SERVER there_10000 FOREIGN DATA WRAPPER postgres_fdw OPTIONS (:there, extensions 'cuckoo', fetch_size '10000');
+CREATE USER MAPPING FOR CURRENT_USER SERVER there;
+CREATE USER MAPPING FOR CURRENT_USER SERVER there_10000;
+CREATE FOREIGN TABLE orders (id int, customer bigint, item text) SERVER there OPTIONS (table_name 'orders_there');
+CREATE FOREIGN TABLE orders_10000 (id int, customer bigint, item text) SERVER there_10000 OPTIONS (table_name 'orders_there');
+VACUUM (ANALYZE) orders_there, wanted;
+ANALYZE orders;
+INSERT INTO figures (what, query)
+SELECT format('%s, fetch_size %s', v.what, size), format('SELECT count(*), max(item) FROM wanted JOIN %s o USING (customer)%s',
+	name, condition)
+FROM (VALUES ('orders', 100), ('orders_10000', 10000)) t(name, size), (VALUES
+	('join that fetches all remote rows', ''),
+	('join of the rows that pass the filter',
+		' WHERE cf_contains((SELECT cf_agg(customer, 1e-4) FROM wanted), o.customer)')) v(what, condition)
+ORDER BY size, condition;
+\echo
+\echo 'A filter here, rows there, ms:'
+SELECT count(*) AS remote_rows, round(100.0 * count(*) FILTER (WHERE customer IN (SELECT customer FROM wanted)) / count(*), 2) AS
+	percent_wanted FROM orders_there;
+SELECT * FROM measured();
+
+-- ---- rows there, a filter here ----
+
+\echo
+\echo 'What four servers send for 10 million distinct values, MB as text:'
+CREATE TABLE four AS SELECT cf_agg(i, 10000000, 0.001) AS f, cf_state_agg(i) AS s FROM generate_series(1, 10000000) i GROUP BY i % 4;
+SELECT round(sum(octet_length(f::text)) / 1e6, 1) AS filters, round(sum(octet_length(s::text)) / 1e6, 1) AS states FROM four;
+TRUNCATE figures;
+INSERT INTO figures (what, query) VALUES
+	('cf_union_all_agg of the four filters', 'SELECT cf_count(cf_union_all_agg(f)) FROM four'),
+	('cf_merge_agg of the four states', 'SELECT cf_count(cf_merge_agg(s)) FROM four');
+SELECT * FROM measured();
+DROP TABLE four;
+
+-- ---- windows ----
+
+CREATE TABLE seen (day int PRIMARY KEY, f cuckoofilter);
+INSERT INTO seen SELECT i / 82000, cf_agg(i, 30000000, 0.001) FROM generate_series(0, 82000 * 30 - 1) i GROUP BY 1;
+CREATE TABLE incoming AS SELECT i * 5 AS id FROM generate_series(1, 1000000) i;
+VACUUM (ANALYZE) seen, incoming;
+TRUNCATE figures;
+INSERT INTO figures (what, query, work_mem)
+SELECT format(v.what, days), format(v.query, days), v.work_mem
+FROM unnest(ARRAY[7, 30]) days, (VALUES
+	(1, 'merge %s days: cf_union_agg', 'SELECT cf_count(cf_union_agg(f)) FROM seen WHERE day < %s', '1GB'),
+	(2, 'one value, merged first, %s days', 'SELECT cf_contains(cf_union_agg(f), 5) FROM seen WHERE day < %s', '1GB'),
+	(3, 'one value, <@ ANY, %s days', 'SELECT -5 <@ ANY (SELECT f FROM seen WHERE day < %s)', '1GB'),
+	(4, 'a million rows, merged first, %s days',
+		'SELECT count(*) FROM incoming WHERE cf_contains((SELECT cf_union_agg(f) FROM seen WHERE day < %s), id)', '1GB'),
+	(5, 'a million rows, <@ ANY, %s days',
+		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '1GB'),
+	(6, 'a million rows, <@ ANY, %s days, work_mem 4 MB',
+		'SELECT count(*) FROM incoming WHERE id <@ ANY (SELECT f FROM seen WHERE day < %s)', '4MB')) v(n, what, query, work_mem)
+ORDER BY days, n;
+\echo
+\echo 'Windows of days of 82,000 items each, capacity 30 million, ms:'
+SELECT * FROM measured();
