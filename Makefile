@@ -22,7 +22,8 @@
 #	make fuzz               run the core's fuzzers under libFuzzer (clang)
 #	make vectors            write test/vectors, for programs that read filters
 #	make pictures           draw doc/pictures
-#	make dist               make a tar of the source as committed, in build/
+#	make dist               make a tar and a zip of the source, in build/
+#	make release-check      test whether it can be released (test/release.pl)
 #	make indent             give the C code pgindent's layout (test/indent.sh)
 #
 # Variables: PG_CONFIG=..., WERROR=1 (warnings are errors), ASSERTS=1 (the core
@@ -71,7 +72,7 @@ goals = $(or $(MAKECMDGOALS),all)
 # which is bash's own clock
 unexport SECONDS
 
-ifneq ($(filter-out unit fuzz vectors dist indent build/% $(tasks),$(goals)),)
+ifneq ($(filter-out unit fuzz vectors dist release-check indent build/% $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -184,15 +185,20 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 unit: $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
 
+# the release; the first two numbers are the version of the SQL objects
+release = $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' META.json)
+
 # with the install scripts, so that a build from it needs no awk
-.PHONY: dist
+.PHONY: dist release-check
 dist:
 	@mkdir -p build
 	@for e in $(EXTENSION); do awk -f sql/generate.awk sql/$$e.sql.in \
 		>build/$$e--$(version).sql || exit; done
-	git archive --prefix=cuckoo-$(version)/sql/ \
+	for f in zip tar.gz; do git archive --prefix=cuckoo-$(release)/sql/ \
 		$(EXTENSION:%=--add-file=build/%--$(version).sql) \
-		--prefix=cuckoo-$(version)/ -o build/cuckoo-$(version).tar.gz HEAD
+		--prefix=cuckoo-$(release)/ -o build/cuckoo-$(release).$$f HEAD || exit; done
+release-check:
+	@test/release.pl
 
 .PHONY: indent
 indent:

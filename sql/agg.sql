@@ -115,8 +115,8 @@ EXECUTE none(5000);
 DEALLOCATE none;
 RESET plan_cache_mode;
 CREATE FUNCTION suffixed_trans(cuckoostate, text, text) RETURNS cuckoostate
-LANGUAGE sql AS 'SELECT cf_agg_trans($1, $2 || $3)';
-CREATE AGGREGATE suffixed_agg(text, text) (SFUNC = suffixed_trans, STYPE = cuckoostate, FINALFUNC = cf_agg_final);
+LANGUAGE sql AS 'SELECT cuckoo_agg_trans($1, $2 || $3)';
+CREATE AGGREGATE suffixed_agg(text, text) (SFUNC = suffixed_trans, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
 SELECT cf_count(suffixed_agg(t, 'suffix')) FROM numbers WHERE false;
 SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
 DROP AGGREGATE suffixed_agg(text, text);

@@ -7,6 +7,10 @@ SELECT items, capacity, max_items, round(fpp_at_capacity::numeric, 6) AS fpp_at_
 	fpp_now, load_factor, fingerprint_bits, buckets, growth_level, bytes,
 	bits_per_item, element_family, seed, format_version
 FROM cf_info(cf_new());
+-- figures to read: four digits; the rate now is not above that at capacity
+SELECT n, cf_count(f) AS items, (cf_info(f)).fpp_now, (cf_info(f)).load_factor, (cf_info(f)).bits_per_item,
+	(cf_info(f)).fpp_now <= (cf_info(f)).fpp_at_capacity AS in_order
+FROM (SELECT n, cf_agg(i, 0.01) AS f FROM (VALUES (1), (1000), (123545)) v(n), generate_series(1, n) i GROUP BY n) s ORDER BY n;
 SELECT (cf_info(cf_new(1000000))).bytes < 1024 AS empty_under_1_kb;
 SELECT (cf_info(filled(cf_new(1000000), 100))).bytes < 2048 AS hundred_under_2_kb;
 SELECT max(bytes) < 1024 AS empty_under_1_kb FROM generate_series(1, 1000000, 997) n, cf_info(cf_new(n));

@@ -14,6 +14,18 @@ FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuck
 WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS NULL
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
+-- \df cf_* shows what users call: nothing that serves an aggregate, an operator or the planner
+CREATE VIEW functions AS SELECT p.*
+FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo';
+SELECT oid::regprocedure FROM functions
+WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('{internal,cuckoostate}'::regtype[] && proargtypes::oid[]::regtype[]
+	OR EXISTS (SELECT FROM pg_operator WHERE oprcode = functions.oid AND oprname IN ('=', '<>', '<@')));
+SELECT DISTINCT proname AS called FROM functions WHERE proname LIKE 'cf\_%' ORDER BY proname;
+-- no argument without a name
+SELECT oid::regprocedure FROM functions
+WHERE pronargs > 0 AND (proargnames IS NULL OR cardinality(proargnames) < pronargs OR '' = ANY (proargnames));
+DROP VIEW functions;
 
 -- in another schema, out of the search path
 CREATE SCHEMA elsewhere;

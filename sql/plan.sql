@@ -207,7 +207,7 @@ SELECT factor('SELECT 1 FROM odd_types WHERE ' || filter_of('SELECT ''sad''::tex
 DROP TABLE odd_types;
 DROP TYPE mood;
 -- nor is anything taken for a filter that is none
-CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, RESTRICT = cf_contains_sel, JOIN = cf_contains_joinsel);
+CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq, RESTRICT = cuckoo_contains_sel, JOIN = cuckoo_contains_joinsel);
 SELECT estimate('SELECT 1 FROM distinct_ WHERE 12345678 === v') AS no_filter, estimate('SELECT 1 FROM distinct_ WHERE v === 12345678') AS no_filter;
 DROP OPERATOR === (int, int);
 -- statistics are only used for those who may read all rows

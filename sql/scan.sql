@@ -437,7 +437,7 @@ DECLARE d CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists
 FETCH 1 FROM d;
 DO $$
 BEGIN
-	EXECUTE replace(pg_get_functiondef('cf_contains'::regproc), ' SUPPORT cf_contains_support', '');
+	EXECUTE replace(pg_get_functiondef('cf_contains'::regproc), ' SUPPORT cuckoo_contains_support', '');
 END $$;
 MOVE 70 FROM d;
 FETCH 1 FROM d;

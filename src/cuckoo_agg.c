@@ -32,17 +32,17 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
-PG_FUNCTION_INFO_V1(cf_agg_trans);
-PG_FUNCTION_INFO_V1(cf_agg_combine);
-PG_FUNCTION_INFO_V1(cf_agg_final);
-PG_FUNCTION_INFO_V1(cf_agg_internal_trans);
-PG_FUNCTION_INFO_V1(cf_agg_internal_combine);
+PG_FUNCTION_INFO_V1(cuckoo_agg_trans);
+PG_FUNCTION_INFO_V1(cuckoo_agg_combine);
+PG_FUNCTION_INFO_V1(cuckoo_agg_final);
+PG_FUNCTION_INFO_V1(cuckoo_agg_internal_trans);
+PG_FUNCTION_INFO_V1(cuckoo_agg_internal_combine);
 
 /*
- * cf_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
+ * cuckoo_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
  */
 Datum
-cf_agg_trans(PG_FUNCTION_ARGS)
+cuckoo_agg_trans(PG_FUNCTION_ARGS)
 {
 	const NullableDatum *args = fcinfo->args + 2;
 	int			nargs = PG_NARGS() - 2;
@@ -82,9 +82,9 @@ cf_agg_trans(PG_FUNCTION_ARGS)
 									context));
 }
 
-/* cf_agg_combine(state, state): the union of both sets */
+/* cuckoo_agg_combine(state, state): the union of both sets */
 Datum
-cf_agg_combine(PG_FUNCTION_ARGS)
+cuckoo_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
 	CuckooAggState a,
@@ -178,9 +178,9 @@ final_filter(const CuckooAggParams *params, const uint64 *hashes, Size n)
 	return exact ? exact_filter(&h, hashes, n) : sized_filter(&h, hashes, n);
 }
 
-/* cf_agg_final(state): the filter */
+/* cuckoo_agg_final(state): the filter */
 Datum
-cf_agg_final(PG_FUNCTION_ARGS)
+cuckoo_agg_final(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 	const uint64 *hashes = NULL;
@@ -226,15 +226,15 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	return state;
 }
 
-/* cf_agg_trans() and cf_agg_combine() of internal states */
+/* cuckoo_agg_trans() and cuckoo_agg_combine() of internal states */
 Datum
-cf_agg_internal_trans(PG_FUNCTION_ARGS)
+cuckoo_agg_internal_trans(PG_FUNCTION_ARGS)
 {
-	return keep_state(fcinfo, cf_agg_trans(fcinfo));
+	return keep_state(fcinfo, cuckoo_agg_trans(fcinfo));
 }
 
 Datum
-cf_agg_internal_combine(PG_FUNCTION_ARGS)
+cuckoo_agg_internal_combine(PG_FUNCTION_ARGS)
 {
-	return keep_state(fcinfo, cf_agg_combine(fcinfo));
+	return keep_state(fcinfo, cuckoo_agg_combine(fcinfo));
 }

@@ -22,9 +22,9 @@ PG_FUNCTION_INFO_V1(cuckoostate_in);
 PG_FUNCTION_INFO_V1(cuckoostate_out);
 PG_FUNCTION_INFO_V1(cuckoostate_recv);
 PG_FUNCTION_INFO_V1(cuckoostate_send);
-PG_FUNCTION_INFO_V1(cf_state_final);
-PG_FUNCTION_INFO_V1(cf_agg_serialize);
-PG_FUNCTION_INFO_V1(cf_agg_deserialize);
+PG_FUNCTION_INFO_V1(cuckoo_state_final);
+PG_FUNCTION_INFO_V1(cuckoo_agg_serialize);
+PG_FUNCTION_INFO_V1(cuckoo_agg_deserialize);
 
 /*
  * Returns why the header of a flat state is invalid, or NULL.  A state with a
@@ -123,9 +123,9 @@ pack_state(Datum datum)
 	return flat;
 }
 
-/* cf_state_final(state): the state as a value */
+/* cuckoo_state_final(state): the state as a value */
 Datum
-cf_state_final(PG_FUNCTION_ARGS)
+cuckoo_state_final(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
@@ -178,9 +178,9 @@ cuckoostate_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* cf_agg_serialize(internal): the bytes of the flat form */
+/* cuckoo_agg_serialize(internal): the bytes of the flat form */
 Datum
-cf_agg_serialize(PG_FUNCTION_ARGS)
+cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
@@ -191,9 +191,9 @@ cf_agg_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
 
-/* cf_agg_deserialize(bytea, internal) */
+/* cuckoo_agg_deserialize(bytea, internal) */
 Datum
-cf_agg_deserialize(PG_FUNCTION_ARGS)
+cuckoo_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	struct varlena *flat = PG_GETARG_BYTEA_P(0);
 

@@ -21,6 +21,8 @@
  */
 #include "cuckoo_pg.h"
 
+#include <math.h>
+
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -46,8 +48,8 @@ PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_hash);
-PG_FUNCTION_INFO_V1(cf_eq);
-PG_FUNCTION_INFO_V1(cf_ne);
+PG_FUNCTION_INFO_V1(cuckoofilter_eq);
+PG_FUNCTION_INFO_V1(cuckoofilter_ne);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash);
 PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 
@@ -453,6 +455,20 @@ cf_count(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) h.items);
 }
 
+/*
+ * The first four digits of a figure, which people can read.  The rest is cut
+ * off, so that the rate now is never above the rate at capacity by rounding.
+ */
+static double
+four_digits(double figure)
+{
+	double		scale = 1;
+
+	while (figure > 0 && figure * scale < 1000)
+		scale *= 10;
+	return floor(figure * scale) / scale;
+}
+
 Datum
 cf_info(PG_FUNCTION_ARGS)
 {
@@ -471,16 +487,18 @@ cf_info(PG_FUNCTION_ARGS)
 	values[n++] = Int64GetDatum((int64) cuckoo_capacity(&h));
 	values[n++] = Int64GetDatum((int64) cuckoo_max_items(&h));
 	values[n++] = Float8GetDatum(cuckoo_fpp_at_capacity(&h));
-	values[n++] = Float8GetDatum(cuckoo_fpp_now(&h));
-	values[n++] = Float8GetDatum((double) h.items /
-								 ((double) h.buckets * CUCKOO_SLOTS));
+	values[n++] = Float8GetDatum(four_digits(cuckoo_fpp_now(&h)));
+	values[n++] = Float8GetDatum(four_digits((double) h.items /
+											 ((double) h.buckets *
+											  CUCKOO_SLOTS)));
 	values[n++] = Int32GetDatum(h.bits);
 	values[n++] = Int64GetDatum((int64) h.buckets);
 	values[n++] = Int32GetDatum(h.level);
 	values[n++] = Int64GetDatum((int64) size);
 	nulls[n] = h.items == 0;
 	values[n++] = Float8GetDatum(h.items == 0 ? 0 :
-								 (double) size * 8 / (double) h.items);
+								 four_digits((double) size * 8 /
+											 (double) h.items));
 	values[n++] = CStringGetTextDatum(cuckoo_family_name(h.family));
 	values[n++] = Int64GetDatum((int64) h.seed);
 	values[n++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
@@ -530,13 +548,13 @@ filters_equal(FunctionCallInfo fcinfo)
 }
 
 Datum
-cf_eq(PG_FUNCTION_ARGS)
+cuckoofilter_eq(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(filters_equal(fcinfo));
 }
 
 Datum
-cf_ne(PG_FUNCTION_ARGS)
+cuckoofilter_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!filters_equal(fcinfo));
 }

@@ -259,7 +259,7 @@ extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
 
 /* A scan recognizes its tests by these functions. */
 extern Datum cf_contains(PG_FUNCTION_ARGS);
-extern Datum cf_contained(PG_FUNCTION_ARGS);
+extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
 
 /* What many calls of these functions with one filter have in common. */
 typedef struct CuckooSite

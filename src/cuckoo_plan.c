@@ -56,10 +56,10 @@
 
 #include <math.h>
 
-PG_FUNCTION_INFO_V1(cf_contains_support);
-PG_FUNCTION_INFO_V1(cf_contains_sel);
-PG_FUNCTION_INFO_V1(cf_contains_joinsel);
-PG_FUNCTION_INFO_V1(cf_change_support);
+PG_FUNCTION_INFO_V1(cuckoo_contains_support);
+PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
+PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
+PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
 /* The share of the non-null rows that an unknown filter contains. */
 #define DEFAULT_CONTAINS_SEL	0.5
@@ -363,7 +363,7 @@ contained_share(double items, double part, double distinct, double fpp,
 }
 
 /*
- * Finds the arguments of a call of `function`: cf_contains, or cf_contained
+ * Finds the arguments of a call of `function`: cf_contains, or cuckoo_contained
  * with its arguments exchanged.  Returns false if it is another function.
  */
 static bool
@@ -465,9 +465,9 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	return selectivity;
 }
 
-/* Support function of cf_contains() and cf_contained(). */
+/* Support function of cf_contains() and cuckoo_contained(). */
 Datum
-cf_contains_support(PG_FUNCTION_ARGS)
+cuckoo_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *node = (Node *) PG_GETARG_POINTER(0);
 
@@ -506,7 +506,7 @@ cf_contains_support(PG_FUNCTION_ARGS)
 
 /* Selectivity of the operators as restrictions. */
 Datum
-cf_contains_sel(PG_FUNCTION_ARGS)
+cuckoo_contains_sel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
 										  get_opcode(PG_GETARG_OID(1)),
@@ -517,7 +517,7 @@ cf_contains_sel(PG_FUNCTION_ARGS)
 
 /* Selectivity of the operators as join clauses, if the filter is a column. */
 Datum
-cf_contains_joinsel(PG_FUNCTION_ARGS)
+cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
 										  get_opcode(PG_GETARG_OID(1)),
@@ -563,7 +563,7 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
 	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
 		return false;
 	fmgr_info(test->function, &test->info);
-	if (test->info.fn_addr != cf_contained &&
+	if (test->info.fn_addr != cuckoo_contained &&
 		(test->info.fn_addr != cf_contains || test->any))
 		return false;
 	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
@@ -579,7 +579,7 @@ cuckoo_take_apart(CuckooTest *test, Node *condition)
  * change.
  */
 Datum
-cf_change_support(PG_FUNCTION_ARGS)
+cuckoo_change_support(PG_FUNCTION_ARGS)
 {
 	Node	   *result = NULL;
 

@@ -22,7 +22,7 @@
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(cf_contains);
-PG_FUNCTION_INFO_V1(cf_contained);
+PG_FUNCTION_INFO_V1(cuckoo_contained);
 PG_FUNCTION_INFO_V1(cf_contains_hash);
 PG_FUNCTION_INFO_V1(cf_count_value);
 PG_FUNCTION_INFO_V1(cf_contains_any);
@@ -220,7 +220,7 @@ cf_contains(PG_FUNCTION_ARGS)
 
 /* cf_contains with its arguments exchanged, for the operator <@ */
 Datum
-cf_contained(PG_FUNCTION_ARGS)
+cuckoo_contained(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(probe_call(fcinfo, 1, true, false) > 0);
 }

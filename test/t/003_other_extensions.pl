@@ -27,12 +27,12 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_serialize(internal) RETURNS bytea AS 'cuckoo_test' LANGUAGE C STRICT PARALLEL SAFE;
 
 -- the state of cf_agg as a value
-CREATE AGGREGATE state_agg(bigint) (SFUNC = cf_agg_trans, STYPE = cuckoostate, COMBINEFUNC = cf_agg_combine);
-CREATE AGGREGATE state_agg(bigint, float8) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
-CREATE AGGREGATE state_agg(bigint, bigint, float8) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
-CREATE AGGREGATE state_agg(bigint, bigint, float8, bigint) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
-CREATE AGGREGATE state_agg(text) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
-CREATE AGGREGATE state_agg(oid) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(bigint) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate, COMBINEFUNC = cuckoo_agg_combine);
+CREATE AGGREGATE state_agg(bigint, float8) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(bigint, bigint, float8) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(bigint, bigint, float8, bigint) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(text) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(oid) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
 
 -- partition 0 is empty, 1 has 80 values, 2 has many; each value several times
 CREATE TABLE few (part int, v int);
@@ -159,25 +159,25 @@ COPY copied FROM :'file' (FORMAT binary);
 SELECT 'binary form of a state', count(*) = 6 AND bool_and(s.s::text = c.s::text AND cuckoostate_send(c.s) = decode(s.s::text, 'base64'))
 FROM states s JOIN copied c USING (n);
 
-SELECT 'final, directly', bool_and(cf_agg_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) AND unchanged() FROM states;
-SELECT 'transition of a new value, directly', bool_and(cf_agg_final(cf_agg_trans(s, -5::bigint)) = (SELECT cf_agg(i) FROM (SELECT generate_series(1, n) UNION SELECT -5) t(i)))
+SELECT 'final, directly', bool_and(cuckoo_agg_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) AND unchanged() FROM states;
+SELECT 'transition of a new value, directly', bool_and(cuckoo_agg_final(cuckoo_agg_trans(s, -5::bigint)) = (SELECT cf_agg(i) FROM (SELECT generate_series(1, n) UNION SELECT -5) t(i)))
 	AND unchanged() FROM states;
 SELECT 'the stored states are as before', unchanged();
-SELECT 'transition of an old value, directly', bool_and(cf_agg_trans(s, 1::bigint)::text = s::text) AND unchanged() FROM states;
-SELECT 'several calls on one state', bool_and(cf_count(cf_agg_final(a)) = n + 2 AND cf_count(cf_agg_final(b)) = n + 2
-	AND cf_count(cf_agg_final(c)) = n + 3 AND a::text <> b::text AND cf_count(cf_agg_final(e)) = n + 1) AND unchanged()
-FROM (SELECT n, e, cf_agg_trans(e, -6::bigint) AS a, cf_agg_trans(e, -7::bigint) AS b, cf_agg_combine(e, cf_agg_trans(cf_agg_trans(NULL, -8::bigint), -9::bigint)) AS c
-	FROM (SELECT n, cf_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s OFFSET 0) s;
-SELECT 'combine, directly', bool_and(cf_agg_final(cf_agg_combine(a.s, b.s)) = (SELECT cf_agg(i) FROM generate_series(1, greatest(a.n, b.n)) i)) AND unchanged()
+SELECT 'transition of an old value, directly', bool_and(cuckoo_agg_trans(s, 1::bigint)::text = s::text) AND unchanged() FROM states;
+SELECT 'several calls on one state', bool_and(cf_count(cuckoo_agg_final(a)) = n + 2 AND cf_count(cuckoo_agg_final(b)) = n + 2
+	AND cf_count(cuckoo_agg_final(c)) = n + 3 AND a::text <> b::text AND cf_count(cuckoo_agg_final(e)) = n + 1) AND unchanged()
+FROM (SELECT n, e, cuckoo_agg_trans(e, -6::bigint) AS a, cuckoo_agg_trans(e, -7::bigint) AS b, cuckoo_agg_combine(e, cuckoo_agg_trans(cuckoo_agg_trans(NULL, -8::bigint), -9::bigint)) AS c
+	FROM (SELECT n, cuckoo_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s OFFSET 0) s;
+SELECT 'combine, directly', bool_and(cuckoo_agg_final(cuckoo_agg_combine(a.s, b.s)) = (SELECT cf_agg(i) FROM generate_series(1, greatest(a.n, b.n)) i)) AND unchanged()
 FROM states a, states b;
-SELECT 'combine a state with itself', bool_and(cf_agg_combine(s, s)::text = s::text AND cf_agg_combine(e, e)::text = e::text) AND unchanged()
-FROM (SELECT s, cf_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s;
-SELECT 'combine disjoint states', bool_and(cf_agg_final(cf_agg_combine(s, t)) = (SELECT cf_agg(i) FROM generate_series(-n, n) i WHERE i <> 0)) AND unchanged()
+SELECT 'combine a state with itself', bool_and(cuckoo_agg_combine(s, s)::text = s::text AND cuckoo_agg_combine(e, e)::text = e::text) AND unchanged()
+FROM (SELECT s, cuckoo_agg_trans(s, -5::bigint) AS e FROM states OFFSET 0) s;
+SELECT 'combine disjoint states', bool_and(cuckoo_agg_final(cuckoo_agg_combine(s, t)) = (SELECT cf_agg(i) FROM generate_series(-n, n) i WHERE i <> 0)) AND unchanged()
 FROM states, LATERAL (SELECT state_agg(-i) AS t FROM generate_series(1, n::bigint) i) t;
-SELECT 'combine with null', bool_and(cf_agg_combine(s, NULL)::text = s::text AND cf_agg_combine(NULL, s)::text = s::text AND cf_agg_combine(NULL, NULL) IS NULL) FROM states;
-SELECT 'transition of null', bool_and(cf_agg_trans(s, NULL::bigint)::text = s::text AND cf_agg_final(cf_agg_trans(NULL, NULL::bigint)) = (SELECT cf_agg(NULL::bigint))) FROM states;
-SELECT 'final of null', cf_agg_final(NULL) = cf_agg(NULL::bigint);
-SELECT 'states aggregated over a table of states', cf_agg_final(state_agg(i)) = cf_agg(i) FROM generate_series(1, 3000::bigint) i;
+SELECT 'combine with null', bool_and(cuckoo_agg_combine(s, NULL)::text = s::text AND cuckoo_agg_combine(NULL, s)::text = s::text AND cuckoo_agg_combine(NULL, NULL) IS NULL) FROM states;
+SELECT 'transition of null', bool_and(cuckoo_agg_trans(s, NULL::bigint)::text = s::text AND cuckoo_agg_final(cuckoo_agg_trans(NULL, NULL::bigint)) = (SELECT cf_agg(NULL::bigint))) FROM states;
+SELECT 'final of null', cuckoo_agg_final(NULL) = cf_agg(NULL::bigint);
+SELECT 'states aggregated over a table of states', cuckoo_agg_final(state_agg(i)) = cf_agg(i) FROM generate_series(1, 3000::bigint) i;
 
 CREATE FUNCTION variables() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -188,18 +188,18 @@ BEGIN
 	FOR i IN 1..400 LOOP
 		b := a;
 		was := b;
-		a := cf_agg_trans(a, i::bigint);
+		a := cuckoo_agg_trans(a, i::bigint);
 		IF b::text <> was OR a::text = was THEN
 			RETURN false;
 		END IF;
 	END LOOP;
-	b := cf_agg_combine(a, (SELECT s FROM states WHERE n = 3000));
-	RETURN cf_count(cf_agg_final(a)) = 400 AND cf_count(cf_agg_final(b)) = 3000;
+	b := cuckoo_agg_combine(a, (SELECT s FROM states WHERE n = 3000));
+	RETURN cf_count(cuckoo_agg_final(a)) = 400 AND cf_count(cuckoo_agg_final(b)) = 3000;
 END $$;
 SELECT 'plpgsql variables', variables();
 
-SELECT 'transition of another family', error_of('SELECT cf_agg_trans(s, ''x''::text) FROM states') LIKE '42804 %' AND unchanged();
-SELECT 'transition with other parameters', error_of('SELECT cf_agg_trans(s, 1::bigint, 0.1) FROM states') LIKE '22023 %' AND unchanged();
+SELECT 'transition of another family', error_of('SELECT cuckoo_agg_trans(s, ''x''::text) FROM states') LIKE '42804 %' AND unchanged();
+SELECT 'transition with other parameters', error_of('SELECT cuckoo_agg_trans(s, 1::bigint, 0.1) FROM states') LIKE '22023 %' AND unchanged();
 CREATE TABLE others (what text, code text, s cuckoostate);
 INSERT INTO others SELECT 'family', '42804', state_agg('x'::text);
 INSERT INTO others SELECT 'type of family other', '42804', state_agg(1::oid);
@@ -207,17 +207,17 @@ INSERT INTO others SELECT 'fpp', '22023', state_agg(1, 0.1);
 INSERT INTO others SELECT 'capacity', '22023', state_agg(1, 1000, 0.001);
 INSERT INTO others SELECT 'seed', '22023', state_agg(1, 1000, 0.001, 9);
 SELECT 'combining states of different ' || what,
-	error_of(format('SELECT cf_agg_combine(a.s, b.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
-	AND error_of(format('SELECT cf_agg_combine(b.s, a.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
+	error_of(format('SELECT cuckoo_agg_combine(a.s, b.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
+	AND error_of(format('SELECT cuckoo_agg_combine(b.s, a.s) FROM states a, others b WHERE what = %L', what)) LIKE code || ' cannot combine%'
 	AND error_of(format('SELECT test_combine_agg(''cf_agg(bigint)''::regprocedure, s::text::cstring, NULL::cuckoofilter)
 		FROM (SELECT s FROM states UNION ALL SELECT s FROM others WHERE what = %L) s', what)) LIKE code || ' cannot combine%' AND unchanged()
 FROM others ORDER BY what;
-SELECT 'combining states of one family and different tags', error_of(format('SELECT cf_agg_combine(%L, %L)', a, b)) = m AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, a)) = m
-	AND error_of(format('SELECT cf_agg_combine(%L, %L)', b, b)) = 'none'
+SELECT 'combining states of one family and different tags', error_of(format('SELECT cuckoo_agg_combine(%L, %L)', a, b)) = m AND error_of(format('SELECT cuckoo_agg_combine(%L, %L)', b, a)) = m
+	AND error_of(format('SELECT cuckoo_agg_combine(%L, %L)', b, b)) = 'none'
 FROM (SELECT s::text AS a, encode(set_byte(decode(s::text, 'base64'), 6, (get_byte(decode(s::text, 'base64'), 6) + 1) % 256), 'base64') AS b,
 	'42804 cannot combine states of cf_agg over different element types: Both states are of the family "other", but of different types or collations.' AS m
 	FROM others WHERE what = 'type of family other') o;
-SELECT 'other capacities and seeds do not combine', error_of('SELECT cf_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
+SELECT 'other capacities and seeds do not combine', error_of('SELECT cuckoo_agg_combine(a.s, b.s) FROM others a, others b WHERE a.what = ''seed'' AND b.what = ''capacity''') LIKE '22023 cannot combine%';
 SQL
 
 # Filters and states in tables, each value in two of them
@@ -308,11 +308,11 @@ SELECT 'refused: text "' || t || '"', text_error(t) LIKE '22P02 invalid input sy
 FROM (VALUES ('', 'shorter than a header'), ('Q1MB', 'shorter than a header'), ('Q1M', 'not base64'), ('not base64!', 'not base64')) AS v(t, reason);
 SELECT 'a state with any bit flipped is refused or harmless', count(*) = 448 AND count(*) FILTER (WHERE e = 'none') > 150
 	AND count(*) FILTER (WHERE e <> 'none' AND e NOT LIKE '22P02 invalid input syntax for type cuckoostate: %') = 0
-FROM (SELECT error_of(format('SELECT cf_agg_final(%L)::bytea::cuckoofilter', to_text(set_bit(state, bit, 1 - get_bit(state, bit))))) AS e
+FROM (SELECT error_of(format('SELECT cuckoo_agg_final(%L)::bytea::cuckoofilter', to_text(set_bit(state, bit, 1 - get_bit(state, bit))))) AS e
 	FROM (SELECT decode(test_partial_agg('cf_agg(text)'::regprocedure, i::text)::text, 'base64') AS state FROM generate_series(1, 3) i) s,
 		generate_series(0, 447) bit) f;
 -- 5000 hashes from 0 on, all of one bucket: with no capacity, and with 5000
-SELECT 'crafted hashes are an error or come to a filter', string_agg(left(error_of(format('SELECT cf_agg_final(%L)::bytea::cuckoofilter', to_text(state))), 13), ', ' ORDER BY capacity)
+SELECT 'crafted hashes are an error or come to a filter', string_agg(left(error_of(format('SELECT cuckoo_agg_final(%L)::bytea::cuckoofilter', to_text(state))), 13), ', ' ORDER BY capacity)
 	= '54000 no room, none'
 FROM (SELECT capacity, overlay(overlay(substring(:'state'::bytea FOR 32) PLACING capacity FROM 17) PLACING '\x8813000000000000' FROM 25)
 		|| (SELECT string_agg(set_byte(set_byte('\x0000000000000000', 0, i % 256), 1, i / 256), '' ORDER BY i) FROM generate_series(0, 4999) i) AS state
@@ -370,8 +370,8 @@ SQL
 # States of damaged pages
 checks($node, 'postgres', <<'SQL');
 CREATE CAST (bytea AS cuckoostate) WITHOUT FUNCTION;
-CREATE TABLE calls (call) AS VALUES ('cf_agg_trans(s, 1)'), ('cf_agg_trans(s, NULL::int)'), ('cf_agg_combine(NULL, s)'),
-	('cf_agg_combine(s, good)'), ('cf_agg_combine(good, s)'), ('cf_agg_final(s)'), ('s::text'), ('cuckoostate_send(s)');
+CREATE TABLE calls (call) AS VALUES ('cuckoo_agg_trans(s, 1)'), ('cuckoo_agg_trans(s, NULL::int)'), ('cuckoo_agg_combine(NULL, s)'),
+	('cuckoo_agg_combine(s, good)'), ('cuckoo_agg_combine(good, s)'), ('cuckoo_agg_final(s)'), ('s::text'), ('cuckoostate_send(s)');
 CREATE TABLE damaged AS SELECT what, corrupt, reason, bad.bytes::cuckoostate AS s, good.bytes::cuckoostate AS good FROM bad, good;
 SELECT 'stored: ' || what, count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM damaged WHERE what = %L', call, what))
 	= CASE WHEN corrupt THEN 'XX001 corrupt cuckoostate: The state is invalid: ' || reason || '.' ELSE 'none' END)
@@ -387,20 +387,20 @@ CREATE TABLE disordered AS
 	SELECT n, overlay(substring(bytes FOR 32) PLACING set_byte(set_byte('\x0000000000000000', 0, n % 256), 1, n / 256) FROM 25) || hashes AS bytes
 	FROM good, (SELECT n, string_agg(substring(decode(md5((i % 2500)::text), 'hex') FOR 8), '' ORDER BY i) AS hashes
 		FROM unnest(ARRAY[2, 123, 124, 3000]) n, generate_series(1, n) i GROUP BY n) h;
-SELECT 'stored: hashes in disorder', bool_and(cf_count(cf_agg_final(s)) BETWEEN least(n, 2500) - 5 AND n AND cf_count(cf_agg_final(t)) BETWEEN 1 AND n + 1
-	AND cf_count(cf_agg_final(cf_agg_combine(t, s))) BETWEEN 1 AND 2 * n + 1 AND cf_count(cf_agg_final(cf_agg_combine(s, t))) BETWEEN 1 AND 2 * n + 1)
-FROM (SELECT n, bytes::cuckoostate AS s, cf_agg_trans(bytes::cuckoostate, -1) AS t FROM disordered) d;
+SELECT 'stored: hashes in disorder', bool_and(cf_count(cuckoo_agg_final(s)) BETWEEN least(n, 2500) - 5 AND n AND cf_count(cuckoo_agg_final(t)) BETWEEN 1 AND n + 1
+	AND cf_count(cuckoo_agg_final(cuckoo_agg_combine(t, s))) BETWEEN 1 AND 2 * n + 1 AND cf_count(cuckoo_agg_final(cuckoo_agg_combine(s, t))) BETWEEN 1 AND 2 * n + 1)
+FROM (SELECT n, bytes::cuckoostate AS s, cuckoo_agg_trans(bytes::cuckoostate, -1) AS t FROM disordered) d;
 SQL
 
 # Bytes from a worker that are no state
-foreach my $bytes ('cf_agg_serialize', 'test_serialize')
+foreach my $bytes ('cuckoo_agg_serialize', 'test_serialize')
 {
 	checks($node, 'postgres', <<"SQL");
 SET parallel_setup_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
-CREATE AGGREGATE from_$bytes(anyelement) (SFUNC = cf_agg_internal_trans, STYPE = internal, COMBINEFUNC = cf_agg_internal_combine,
-	SERIALFUNC = $bytes, DESERIALFUNC = cf_agg_deserialize, FINALFUNC = cf_agg_internal_final, PARALLEL = SAFE);
+CREATE AGGREGATE from_$bytes(anyelement) (SFUNC = cuckoo_agg_internal_trans, STYPE = internal, COMBINEFUNC = cuckoo_agg_internal_combine,
+	SERIALFUNC = $bytes, DESERIALFUNC = cuckoo_agg_deserialize, FINALFUNC = cuckoo_agg_internal_final, PARALLEL = SAFE);
 SELECT 'states through $bytes', error_of('SELECT from_$bytes(v::numeric) FROM many')
 	= CASE '$bytes' WHEN 'test_serialize' THEN '22P03 invalid cuckoostate: The state is invalid: first two bytes are not "CS".' ELSE 'none' END;
 SQL

@@ -72,7 +72,7 @@ FROM (SELECT test_combine_agg(agg, state::cstring, NULL::cuckoofilter) AS f, cf_
 	FROM (SELECT 'cf_agg(integer)'::regprocedure AS agg, test_partial_agg('cf_agg(integer)'::regprocedure, v)::text AS state FROM few GROUP BY part) p) r;
 CREATE TABLE shared AS SELECT cf_agg(v::text) AS f, cf_state_agg(v::text) AS s, cf_count(cf_agg(v::text)) AS n, cf_agg(v::text) FILTER (WHERE v < 100) AS g FROM few;
 CREATE TABLE shared_other AS SELECT cf_state_agg(v::text) AS s, cf_agg(v::text) AS f, cf_state_agg(v::text)::text AS t FROM few;
-SELECT 'an aggregate and its state in one query', a.f = b.f AND a.n = cf_count(a.f) AND a.s::text = b.s::text AND b.s::text = b.t AND cf_agg_final(a.s) = a.f
+SELECT 'an aggregate and its state in one query', a.f = b.f AND a.n = cf_count(a.f) AND a.s::text = b.s::text AND b.s::text = b.t AND cuckoo_agg_final(a.s) = a.f
 	AND a.f = (SELECT cf_agg(v::text) FROM few) AND g = (SELECT cf_agg(v::text) FROM few WHERE v < 100)
 FROM shared a, shared_other b;
 

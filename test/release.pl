@@ -1,0 +1,168 @@
+#!/usr/bin/perl
+# Is what is committed ready to be released?  make release-check
+#
+# One test for each thing that is easily forgotten, in TAP's words: versions,
+# the changelog, upgrade scripts, META.json by PGXN's specification, the golden
+# vectors.  The last test builds from the unpacked tar of make dist, and runs
+# the regression tests on a throwaway server.
+use strict;
+use warnings;
+
+use File::Temp;
+use FindBin;
+use JSON::PP;
+use Test::More;
+
+chdir "$FindBin::RealBin/.." or die;
+
+sub read_file
+{
+	my ($name) = @_;
+
+	open my $file, '<:encoding(UTF-8)', $name or return '';
+	local $/;
+	return <$file>;
+}
+
+# first(FILE, PATTERN): what the pattern's parentheses found there
+sub first
+{
+	my ($name, $pattern) = @_;
+
+	return read_file($name) =~ $pattern ? $1 : "not found";
+}
+
+# ---- one version -----------------------------------------------------------
+
+my $release = first('META.json', qr/^  "version": "(.*?)"/m);
+my ($sql) = $release =~ /^(\d+\.\d+)\.\d+$/ or BAIL_OUT("META.json has no version X.Y.Z");
+my @extensions = ('cuckoo', 'cuckoo_citext');
+
+is(first("$_.control", qr/^default_version = '(.*)'/m), $sql, "version of $_.control") foreach @extensions;
+is(first('CHANGELOG.md', qr/^## (\S+)/m), $release, 'the newest heading of CHANGELOG.md');
+like(read_file('CHANGELOG.md'), qr/^## \Q$release\E\n+[^#\s]/m, 'something is said below it');
+is(first('debian/changelog', qr/^postgresql-cuckoo \((.*)-\d+\)/), $release, 'the newest entry of debian/changelog');
+is(first('rpm/cuckoo.spec', qr/^Version: *(\S+)/m), $release, 'version of rpm/cuckoo.spec');
+is(first('rpm/cuckoo.spec', qr/^%changelog\n\*.* - (\S+)-\d+$/m), $release, 'the newest entry of its changelog');
+
+# ---- upgrades --------------------------------------------------------------
+
+# the versions that scripts lead to from this one
+sub reachable
+{
+	my ($extension, $from, $seen) = @_;
+
+	return if $seen->{$from}++;
+	foreach (glob "sql/$extension--$from--*.sql")
+	{
+		reachable($extension, $1, $seen) if /--([^-]+)\.sql$/;
+	}
+}
+
+my %released = map { $_ => 1 } read_file('CHANGELOG.md') =~ /^## (\d+\.\d+)\.\d+/mg;
+foreach my $extension (@extensions)
+{
+	foreach my $from (sort keys %released)
+	{
+		my %seen;
+
+		reachable($extension, $from, \%seen);
+		ok($seen{$sql}, "scripts lead from $extension $from to $sql");
+	}
+}
+
+# ---- META.json, by https://pgxn.org/meta/spec.txt --------------------------
+
+my @errors;
+
+# check(WHERE, VALUE, FORM): a form is a pattern, a list of one form for all
+# items, or a map of forms: "name!" must be there, "*" is any other
+sub check
+{
+	my ($where, $value, $form) = @_;
+
+	if (ref $form eq 'Regexp')
+	{
+		push @errors, "$where: " . ($value // 'null') . " does not match $form"
+			if ref $value || ($value // '') !~ $form;
+	}
+	elsif (ref $form eq 'ARRAY')
+	{
+		return check($where, $value, $form->[0]) if ref $value ne 'ARRAY';
+		check("$where\[]", $_, $form->[0]) foreach @$value;
+	}
+	elsif (ref $value ne 'HASH')
+	{
+		push @errors, "$where is no map";
+	}
+	else
+	{
+		foreach (grep { /!$/ } keys %$form)
+		{
+			push @errors, "$where has no " . s/!$//r if !defined $value->{ s/!$//r };
+		}
+		foreach (keys %$value)
+		{
+			my $of = $form->{$_} // $form->{"$_!"} // $form->{'*'};
+
+			next if /^x_/i;
+			if ($of) { check("$where.$_", $value->{$_}, $of) }
+			else { push @errors, "$where.$_ is unknown" }
+		}
+	}
+}
+
+my $text = qr/\S/;
+my $version = qr/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[\w.-]+)?$/a;
+my $url = qr{^\w+://[^/]};
+my $requires = { '*' => { '*' => qr/^((==|!=|<=?|>=?)? *\d+(\.\d+){0,2}(, *|$))+$/a } };
+my $meta = eval { decode_json(read_file('META.json')) };
+
+is($@, '', 'META.json is JSON');
+check('META', $meta, {
+	'name!' => qr{^[^\s/\\[:cntrl:]]{2,}$}, 'version!' => $version, 'abstract!' => $text, 'maintainer!' => [$text],
+	'license!' => [ qr/^(agpl_3|apache_2_0|artistic_2|bsd|gpl_[123]|lgpl_[23]_\d|mit|mozilla_1_[01]|postgresql|restricted|unrestricted|open_source)$/ ],
+	'provides!' => { '*' => { 'file!' => $text, 'version!' => $version, abstract => $text, docfile => $text } },
+	'meta-spec!' => { 'version!' => qr/^1\.0\.0$/, url => $url },
+	description => $text, generated_by => $text, release_status => qr/^(stable|testing|unstable)$/,
+	tags => [ qr{^[^/\\[:cntrl:]]{1,256}$} ],
+	prereqs => { map { $_ => $requires } qw(configure build test runtime develop) },
+	no_index => { file => [$text], directory => [$text] },
+	resources => { homepage => $url, bugtracker => { web => $url, mailto => qr/@/ },
+		repository => { url => $url, web => $url, type => qr/^[a-z]+$/ } },
+});
+is(join("\n", @errors), '', 'META.json is as PGXN specifies');
+is_deeply([ sort keys %{ $meta->{provides} } ], \@extensions, 'it has all extensions');
+foreach (values %{ $meta->{provides} })
+{
+	is($_->{version}, $release, "the version of $_->{file} there");
+	ok(-e $_->{file} && -e $_->{docfile}, 'its file and document exist');
+}
+
+# ---- golden vectors --------------------------------------------------------
+
+my $tmp = File::Temp->newdir;
+
+chmod 0755, "$tmp";
+SKIP:
+{
+	skip 'no golden vectors', 1 if !-d 'test/vectors';
+	mkdir "$tmp/vectors";
+	system("make -s vectors VECTORS=$tmp/vectors");
+	is(`cd $tmp/vectors && for f in *; do cmp \$f $FindBin::RealBin/vectors/\$f 2>&1; done`, '',
+		'the golden vectors are what the core makes of them');
+}
+
+# ---- what people will get --------------------------------------------------
+
+is(`git status --porcelain`, '', 'all is committed');
+is(system('make -s dist'), 0, 'make dist');
+system("tar -xzf build/cuckoo-$release.tar.gz -C $tmp");
+my $unpacked = "$tmp/cuckoo-$release";
+my @missing = grep { !-e "$unpacked/$_" } split /\0/, `git ls-files -z ':(attr:!export-ignore)'`;
+is("@missing", '', 'the tar has all files');
+my $log = "$tmp/log";
+my $status = system("cd $unpacked && test/throwaway.sh -t make -s installcheck TAP_TESTS= >$log 2>&1");
+is($status, 0, 'the tar can be built, and passes its regression tests') or diag(read_file($log));
+
+done_testing();
