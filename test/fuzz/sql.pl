@@ -65,9 +65,9 @@ my %uses = (
 		'holds(count(*) = 1) FROM (SELECT f UNION SELECT f) u', 'cf_union_agg(x) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_union_all_agg(x) FROM unnest(ARRAY[f, g]) x',
 		'count(*) FROM numbers WHERE cf_contains(f, i)', 'count(*) FROM numbers WHERE cf_contains(f, t)' ],
 	state => [
-		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cf_agg_final(s)', 'holds(cf_merge_agg(x) = cf_agg_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
-		'cf_merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'cf_agg_combine(s, t)', 'holds(cf_agg_final(cf_agg_combine(s, s)) = cf_agg_final(s))', 'cf_info(cf_agg_final(s))::text',
-		'holds(cf_contains(cf_agg_final(cf_agg_trans(s, 1)), 1))', q(holds(cf_contains(cf_agg_final(cf_agg_trans(s, 'x')), 'x'))), q(cf_agg_trans(s, '\xff'::bytea)), 'cf_agg_trans(s, NULL::int)' ]);
+		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cuckoo_agg_final(s)', 'holds(cf_merge_agg(x) = cuckoo_agg_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
+		'cf_merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'cuckoo_agg_combine(s, t)', 'holds(cuckoo_agg_final(cuckoo_agg_combine(s, s)) = cuckoo_agg_final(s))', 'cf_info(cuckoo_agg_final(s))::text',
+		'holds(cf_contains(cuckoo_agg_final(cuckoo_agg_trans(s, 1)), 1))', q(holds(cf_contains(cuckoo_agg_final(cuckoo_agg_trans(s, 'x')), 'x'))), q(cuckoo_agg_trans(s, '\xff'::bytea)), 'cuckoo_agg_trans(s, NULL::int)' ]);
 
 must('DROP SCHEMA IF EXISTS fuzz CASCADE', 'CREATE SCHEMA fuzz', 'CREATE EXTENSION IF NOT EXISTS cuckoo SCHEMA public',
 	'CREATE TABLE filter (n int, v cuckoofilter, corrupt bool)', 'CREATE TABLE state (n int, v cuckoostate, corrupt bool)',

@@ -7,7 +7,7 @@
  *
  * Prints the file of that name in test/vectors; "make vectors" writes all of
  * them.  test/vectors/README.md describes their contents.  Nothing here is
- * random, so the files are the same on every machine.  test/t/013_vectors.pl
+ * random, so the files are the same on every machine.  test/t/015_vectors.pl
  * checks that, and compares them with what the extension says.
  *
  * Values are PostgreSQL's literals of their types.  The canonical bytes are
