@@ -9,9 +9,9 @@
 #			there, so that a pointer which is kept too long shows; only the tests
 #			of planner, scan and probes, as this takes a hundred times as long
 # valgrind	a server that tells valgrind of its memory contexts; some hours, or
-#			with REGRESS='helpers probe' less
+#			with fewer tests less
 #
-# Without a name it is all three. SOURCE is PostgreSQL's source; before 18 only
+# Without a name it is all three; REGRESS='helpers probe' chooses tests. SOURCE is PostgreSQL's source; before 18 only
 # Debian's can serve an extension from another folder, without its patch
 # 50-per-version-dirs. The servers are built in FOLDER, in some ten minutes each,
 # and used again if they are there. Its path must be open to the user postgres,
@@ -87,7 +87,7 @@ check_address()
 	new_reports
 	ASAN_OPTIONS=detect_leaks=0:log_path=$reports/address \
 		UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/undefined \
-		MAKEFLAGS='-- COPT=-fsanitize=undefined' regression "address sanitizer" address
+		MAKEFLAGS='-- COPT=-fsanitize=undefined' regression "address sanitizer" address ${REGRESS:+REGRESS="$REGRESS"}
 	show_reports
 }
 

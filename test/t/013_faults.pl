@@ -21,7 +21,7 @@ plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', 
 my $contexts = memory_contexts($node);
 
 $node->safe_psql('postgres', <<"SQL");
-UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin = '\$libdir/cuckoo';
+UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin ~ 'cuckoo\$';
 CREATE FUNCTION test_fault(text, bigint) RETURNS void AS 'cuckoo_faults' LANGUAGE C;
 CREATE FUNCTION test_fault_pending() RETURNS boolean AS 'cuckoo_faults' LANGUAGE C;
 CREATE FUNCTION test_fault_lines(text) RETURNS text AS 'cuckoo_faults' LANGUAGE C;
