@@ -11,12 +11,12 @@
 # valgrind	a server that tells valgrind of its memory contexts; some hours, or
 #			with fewer tests less
 #
-# Without a name it is all three; REGRESS='helpers probe' chooses tests. SOURCE is PostgreSQL's source; before 18 only
-# Debian's can serve an extension from another folder, without its patch
-# 50-per-version-dirs. The servers are built in FOLDER, in some ten minutes each,
-# and used again if they are there. Its path must be open to the user postgres,
-# who runs them if root calls this. All reports that name the extension are
-# shown; other reports are PostgreSQL's, and only counted.
+# Without a name it is all three; REGRESS='helpers probe' chooses tests. SOURCE
+# is PostgreSQL's source. Before 18 only Debian's can serve an extension from
+# another folder; leave out its patch 50-per-version-dirs. The servers are built
+# in FOLDER, in some ten minutes each, and used again if they are there. The
+# user postgres, who runs them if root calls this, must be able to read it. All
+# reports that name the extension are shown; others are only counted.
 set -uo pipefail
 
 die()
