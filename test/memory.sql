@@ -23,6 +23,8 @@ CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01)
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
+-- for the planner to aggregate them in workers first
+ALTER TABLE numbers ALTER i SET (n_distinct = 10);
 ANALYZE;
 
 -- A case is an expression of i, which counts the calls, and s, a row of sample.
@@ -120,6 +122,18 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET enable_hashagg = off;
 SET jit = off;
+DO $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN SELECT cf_agg(i::numeric) FROM numbers GROUP BY i' LOOP
+		plan := plan || line;
+	END LOOP;
+	IF plan NOT LIKE '%Finalize%' THEN
+		RAISE EXCEPTION 'no states are combined: %', plan;
+	END IF;
+END $$;
 
 CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint, process_bytes bigint, process_growth bigint);
 CREATE PROCEDURE measure(covers text[], how text, command text) LANGUAGE plpgsql AS $$
