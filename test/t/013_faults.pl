@@ -36,6 +36,7 @@ INSERT INTO filters SELECT 3, cf_agg(i, 10000, 0.01) FROM generate_series(1, 110
 CREATE TABLE arrays AS SELECT array_agg(i) AS a FROM t;
 CREATE TABLE parts AS SELECT p, cf_agg(i + 500 * p, 10000, 0.01) AS f
 	FROM generate_series(0, 4) p, generate_series(1, 700) i GROUP BY p;
+CREATE TABLE full_soon AS SELECT cf_agg(i, 1000, 0.01) AS f FROM generate_series(1, 230) i;
 CREATE AGGREGATE state_agg(integer) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
 CREATE AGGREGATE set_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE TABLE states AS SELECT i % 3 AS id, state_agg(i) AS state FROM generate_series(1, 1000) i GROUP BY 1
@@ -80,15 +81,15 @@ BEGIN
 	END LOOP;
 	RETURN result;
 END \$\$;
--- a variable that is changed until something fails
+-- a variable that is changed, and grows, until something fails
 CREATE FUNCTION filled() RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
-	filter cuckoofilter := cf_new(1000, 0.01);
+	filter cuckoofilter := (SELECT f FROM full_soon);
 	good boolean;
-	n int := 0;
+	n int := 230;
 BEGIN
 	BEGIN
-		WHILE n < 100 LOOP
+		WHILE n < 270 LOOP
 			filter := cf_add(filter, n + 1);
 			n := n + 1;
 		END LOOP;
@@ -96,7 +97,7 @@ BEGIN
 		NULL;
 	END;
 	SELECT cf_contains_all(filter, array_agg(i)) INTO good FROM generate_series(1, n) i;
-	RETURN coalesce(good, n = 0) AND cf_count(filter) IN (n, n + 1) AND filter = filter::bytea::cuckoofilter;
+	RETURN good AND cf_count(filter) IN (n, n + 1) AND filter = filter::bytea::cuckoofilter;
 END \$\$;
 CREATE TABLE copies (LIKE filters);
 CREATE TABLE state_copies (LIKE states);
