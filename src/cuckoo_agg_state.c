@@ -203,8 +203,8 @@ expanded_sort(CuckooExpandedState *state)
 
 	if (n == 0)
 		return;
-	scratch = MemoryContextAllocHuge(state->hdr.eoh_context,
-									 n * sizeof(uint64));
+	/* not in the state's memory, which may outlive an error */
+	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
 	sort_hashes(tail, n, scratch);
 
 	/* drop repetitions, and copy the rest to where the merge may read it */

@@ -89,7 +89,7 @@ read_run(const CuckooHeader *h, const struct varlena *filter)
 	return run;
 }
 
-/* Combines two runs, which are freed. */
+/* Combines two runs. */
 static Run
 merge_runs(CuckooMerge how, Run a, Run b)
 {
@@ -97,11 +97,20 @@ merge_runs(CuckooMerge how, Run a, Run b)
 
 	run.count = cuckoo_keys_merge(how, a.keys, a.count, b.keys, b.count,
 								  run.keys);
-	pfree(a.keys);
-	pfree(b.keys);
 	/* give back the room of keys that were in both */
 	if (run.count < (a.count + b.count) / 8 * 7)
 		run.keys = repalloc_huge(run.keys, Max(run.count, 1) * sizeof(uint64));
+	return run;
+}
+
+/* The same, and frees them. */
+static Run
+join_runs(CuckooMerge how, Run a, Run b)
+{
+	Run			run = merge_runs(how, a, b);
+
+	pfree(a.keys);
+	pfree(b.keys);
 	return run;
 }
 
@@ -216,39 +225,52 @@ adopt_family(CuckooHeader *h, const CuckooHeader *other)
 
 /* ---- states of the aggregates ---- */
 
-/* Turns the state into a filter and returns it. */
+/*
+ * The filter of a state, which then holds no runs.  An error leaves the state
+ * as it was, because a variable may hold it.  Only if this is its last use, its
+ * runs are freed as soon as they are merged.
+ */
 static struct varlena *
-state_filter(SetState *state)
+state_filter(SetState *state, bool last_use)
 {
-	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	CuckooHeader h = state->header;
+	Run			run = {NULL, 0};
+	struct varlena *filter;
+	struct varlena *kept;
 
-	if (state->filter == NULL)
+	if (state->filter != NULL)
+		return state->filter;
+	for (int i = state->count - 1; i >= 0; i--)
 	{
-		Run			run = state->runs[--state->count];
+		/* the first one is copied */
+		Run			merged = merge_runs(state->how, state->runs[i], run);
 
-		while (state->count > 0)
-		{
-			Run			longer = state->runs[--state->count];
-
-			run = merge_runs(state->how, longer, run);
-		}
-		state->filter = cuckoo_filter_of_keys(&state->header, run.keys,
-											  run.count);
+		if (run.keys != NULL)
+			pfree(run.keys);
+		run = merged;
+		if (last_use)
+			pfree(state->runs[--state->count].keys);
 	}
-	MemoryContextSwitchTo(caller);
-	return state->filter;
+	filter = cuckoo_filter_of_keys(&h, run.keys, run.count);
+	kept = MemoryContextAlloc(state->hdr.eoh_context, VARSIZE(filter));
+	memcpy(kept, filter, VARSIZE(filter));
+	pfree(filter);
+	while (state->count > 0)
+		pfree(state->runs[--state->count].keys);
+	state->filter = kept;
+	return kept;
 }
 
 static Size
 set_flat_size(ExpandedObjectHeader *eohptr)
 {
-	return VARSIZE(state_filter((SetState *) eohptr));
+	return VARSIZE(state_filter((SetState *) eohptr, false));
 }
 
 static void
 set_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 {
-	memcpy(result, state_filter((SetState *) eohptr), size);
+	memcpy(result, state_filter((SetState *) eohptr, false), size);
 }
 
 static const ExpandedObjectMethods state_methods = {
@@ -284,10 +306,10 @@ state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
 		   state->runs[state->count - 2].count / 2 <=
 		   state->runs[state->count - 1].count)
 	{
+		Run		   *last = &state->runs[state->count - 2];
+
+		*last = join_runs(state->how, last[0], last[1]);
 		state->count--;
-		state->runs[state->count - 1] =
-			merge_runs(state->how, state->runs[state->count - 1],
-					   state->runs[state->count]);
 	}
 	MemoryContextSwitchTo(caller);
 }
@@ -315,7 +337,7 @@ static const struct varlena *
 filter_argument(FunctionCallInfo fcinfo, int argno, CuckooHeader *h)
 {
 	SetState   *state = state_of(PG_GETARG_DATUM(argno));
-	const struct varlena *filter = state != NULL ? state_filter(state) :
+	const struct varlena *filter = state != NULL ? state_filter(state, false) :
 		cuckoo_filter(PG_GETARG_DATUM(argno));
 
 	cuckoo_open(h, filter);
@@ -350,7 +372,7 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 		state_add(state, &hb, b);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 	}
-	run = merge_runs(how, read_run(&ha, a), read_run(&hb, b));
+	run = join_runs(how, read_run(&ha, a), read_run(&hb, b));
 	adopt_family(&ha, &hb);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&ha, run.keys, run.count));
 }
@@ -417,8 +439,10 @@ cf_compact(PG_FUNCTION_ARGS)
 	const struct varlena *filter;
 	Run			run;
 
+	/* after an error nobody looks at the state of an aggregate again */
 	if (state != NULL)
-		PG_RETURN_POINTER(state_filter(state));
+		PG_RETURN_POINTER(state_filter(state,
+									   AggCheckCallContext(fcinfo, NULL) != 0));
 	filter = filter_argument(fcinfo, 0, &h);
 	run = read_run(&h, filter);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));

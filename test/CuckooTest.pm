@@ -11,7 +11,7 @@ use warnings;
 use Exporter 'import';
 use Test::More;
 
-our @EXPORT = qw(new_node start_node start_standby partial_aggregates checks report);
+our @EXPORT = qw(new_node start_node start_standby memory_contexts partial_aggregates checks report);
 
 # 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
 my $new_names;
@@ -38,13 +38,14 @@ sub new_node
 	return $new_names ? PostgreSQL::Test::Cluster->new($name, @of) : PostgresNode::get_new_node($name, @of);
 }
 
-# A running server, with the extension in its database postgres.
+# A running server, with the extension in its database postgres. Before its
+# settings there may be a hash of arguments for initdb.
 sub start_node
 {
 	my ($name, @settings) = @_;
 	my $node = new_node($name);
 
-	$node->init;
+	$node->init(ref $settings[0] ? %{ shift @settings } : ());
 	$node->append_conf('postgresql.conf', join("\n", @settings, ''));
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION cuckoo');
@@ -64,6 +65,18 @@ sub start_standby
 }
 
 # Creates aggregates like those of Citus, see test/module/cuckoo_test.c.
+# The view of a session's memory contexts, to read from. Where the server does
+# not show them (13), the session is taken to be well.
+sub memory_contexts
+{
+	my ($node) = @_;
+	my $view = 'pg_backend_memory_contexts';
+
+	return $node->safe_psql('postgres', "SELECT to_regclass('$view')") ne '' ? $view
+	  : "(VALUES ('', 0, 0)) AS c(name, total_bytes, used_bytes)";
+}
+
+# Aggregates that stand for those of Citus, see test/module/cuckoo_test.c.
 # Returns false if the module is not installed.
 sub partial_aggregates
 {

@@ -760,6 +760,71 @@ test_other_lookups(void)
 	printf("batches and partial images, every width, levels 0 to 3\n");
 }
 
+/*
+ * The largest filters, just below 512 MiB: the number of a bit takes 32 bits.
+ * Memory that nobody touches costs nothing, so few elements are spread over the
+ * buckets, the last of which are among them.
+ */
+static void
+test_largest(void)
+{
+	static const uint64_t n = 3000;
+	bool		seen[CUCKOO_KINDS] = {false};
+
+	for (int bits = 8; bits <= 30; bits++)
+	{
+		CuckooHeader h;
+		CuckooHeader next;
+		uint64_t	size;
+		uint8_t    *image;
+		uint64_t   *hashes = unit_alloc(n * sizeof(uint64_t));
+		bool	   *found = unit_alloc(n * sizeof(bool));
+
+		CHECK(cuckoo_header_sized(&next, cuckoo_max_capacity(bits),
+								  bits, 0) == CUCKOO_OK, "%d bits", bits);
+		do
+			h = next;
+		while (cuckoo_header_set_level(&next, next.level + 1) == CUCKOO_OK);
+		size = cuckoo_image_size(&h);
+		CHECK(size > UINT64_C(500) << 20 && size <= UINT64_C(512) << 20,
+			  "%d bits: %" PRIu64 " bytes", bits, size);
+		image = calloc(1, size);
+		CHECK(image != NULL, "no memory");
+		if (image == NULL)
+			return;
+		cuckoo_header_write(&h, image);
+		seen[h.kind] = true;
+		for (uint64_t i = 0; i < n; i++)
+		{
+			hashes[i] = i < 10 ? UINT64_MAX - i * 7 : unit_random();
+			CHECK(cuckoo_insert(&h, image, hashes[i], 2) == CUCKOO_OK,
+				  "%d bits, %" PRIx64, bits, hashes[i]);
+		}
+		cuckoo_contains_batch(&h, image, hashes, n, found);
+		for (uint64_t i = 0; i < n; i++)
+		{
+			CuckooProbe probe;
+
+			cuckoo_probe_init(&probe, &h, hashes[i]);
+			CHECK(found[i] && cuckoo_contains(&h, image, hashes[i]) &&
+				  probe.offset[0] + (uint64_t) probe.length <= size &&
+				  probe.offset[1] + (uint64_t) probe.length <= size &&
+				  cuckoo_probe_copies(&probe, &h, image + probe.offset[0],
+									  image + probe.offset[1]) == 1 &&
+				  cuckoo_remove(&h, image, hashes[i]) == CUCKOO_OK &&
+				  !cuckoo_contains(&h, image, hashes[i]),
+				  "%d bits, %" PRIx64, bits, hashes[i]);
+		}
+		CHECK(h.items == 0, "%d bits: %" PRIu64 " left", bits, h.items);
+		free(image);
+		free(hashes);
+		free(found);
+	}
+	for (int kind = 0; kind < CUCKOO_KINDS; kind++)
+		CHECK(seen[kind] || kind == CUCKOO_WHOLE || kind == CUCKOO_SHARED,
+			  "no filter of kind %d", kind);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -768,6 +833,7 @@ main(int argc, char **argv)
 	TEST(test_sequences());
 	TEST(test_past_capacity());
 	TEST(test_large());
+	TEST(test_largest());
 	TEST(test_repeats());
 	TEST(test_crafted());
 	TEST(test_crafted_limit());

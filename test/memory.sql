@@ -1,0 +1,183 @@
+-- Memory after many calls of each function: in one statement, and in a loop of
+-- one session (PL/pgSQL). On a database of its own, in psql:
+--
+--	test/throwaway.sh psql -Xq -v calls=1000000 -f test/memory.sql
+--
+-- Each case is named when it is done. At the end a row says how much memory a tenth of the calls took, in memory contexts and
+-- of the process, and how much more there was after all of them. Where the
+-- server does not show its contexts (13), and where there is no /proc, that is
+-- null. test/t/017_memory.pl runs this with fewer calls. A function of the
+-- library that no case calls is in the list before the table.
+\if :{?calls}
+\else
+	\set calls 20000
+\endif
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS cuckoo;
+
+-- ---- what is called ----
+
+-- of a filter: in memory, stored, of numeric; with the same geometry as f
+CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, array_agg(i) AS a, array_agg(i::numeric) AS nums,
+	cf_state_agg(i::text) AS state, cf_agg(i::numeric) AS n, NULL::cuckoofilter AS stored
+FROM generate_series(1, 20) i;
+UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
+CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
+-- for the planner to aggregate them in workers first
+ALTER TABLE numbers ALTER i SET (n_distinct = 10);
+ANALYZE;
+
+-- A case is an expression of i, which counts the calls, and s, a row of sample.
+-- It covers functions by the name of their C function, and aggregates by theirs.
+CREATE TABLE cases (id int GENERATED ALWAYS AS IDENTITY, covers text[], expression text);
+INSERT INTO cases (covers, expression) VALUES
+	('{cuckoofilter_in,cuckoofilter_out}', 'cuckoofilter_in(cuckoofilter_out(s.f))'),
+	('{cuckoofilter_send,cuckoofilter_from_bytea}', 'cuckoofilter(cuckoofilter_send(s.f))'),
+	('{cf_eq,cf_ne}', 's.f = s.h OR s.f <> s.h'),
+	('{cf_eq}', 's.stored = s.stored'),
+	('{cuckoofilter_hash,cuckoofilter_hash_extended}', 'cuckoofilter_hash(s.f) + cuckoofilter_hash_extended(s.stored, i)'),
+	('{cf_new}', 'cf_new(i, 0.01, i, ''numeric'')'),
+	('{cf_add,cf_delete}', 'cf_delete(cf_add(s.f, -i), -i)'),
+	('{cf_add_unique}', 'cf_add_unique(s.n, i::numeric)'),
+	('{cf_add}', 'cf_add(s.stored, 5)'),
+	('{cf_contains,cf_contained}', 'cf_contains(s.f, i) OR i <@ s.h'),
+	('{cf_contains}', 'cf_contains(s.stored, i)'),
+	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
+	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
+	('{cf_count,cf_count_value}', 'cf_count(s.f) + cf_count(s.f, i) + cf_count(s.stored)'),
+	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),
+	('{cf_add_unique_all}', 'cf_add_unique_all(s.f, s.a || i)'),
+	('{cf_add_unique_each}', '(SELECT added FROM cf_add_unique_each(s.f, s.a || i))'),
+	('{cf_contains_any,cf_contains_all,cf_contains_each}',
+		'cf_contains_any(s.n, s.nums) AND cf_contains_all(s.f, s.a) AND cf_contains_each(s.f, s.a) IS NULL'),
+	('{cf_clear,cf_info}', '(cf_info(cf_clear(s.f))).items'),
+	('{cf_compatible,cf_overlap}', 'cf_overlap(s.f, s.h) + cf_compatible(s.f, s.h)::int'),
+	('{cf_compact,cf_grow}', 'cf_compact(cf_grow(s.f))'),
+	('{cf_union,cf_union_all,cf_intersect}', 'cf_union(s.f, cf_union_all(s.h, cf_intersect(s.f, s.h)))'),
+	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
+	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'cuckoostate_send(cuckoostate_in(cuckoostate_out(s.state)))'),
+	('{cf_agg_combine,cf_agg_final,cf_state_final}', 'cf_agg_final(cf_agg_combine(cf_state_final(s.state), s.state))'),
+	('{cf_agg,cf_agg_trans}', '(SELECT cf_agg(x) FROM unnest(s.a) x)'),
+	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
+	('{cf_agg,cf_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)'),
+	('{cf_state_agg,cf_merge_agg}', '(SELECT cf_merge_agg(x) FROM (SELECT cf_state_agg(y::text) AS x FROM unnest(s.a) y GROUP BY y % 3) z)');
+
+-- what only the server calls: planning, combining the states of processes, COPY
+CREATE FUNCTION planned(int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	result boolean;
+BEGIN
+	EXECUTE 'SELECT count(cf_add(f, 1)) = 0 FROM sample WHERE f @> 1 AND EXISTS (SELECT FROM sample b WHERE 1 <@ b.h AND b.f @> 1) AND false'
+	INTO result;
+	RETURN result;
+END $$;
+CREATE TABLE special (id int GENERATED ALWAYS AS IDENTITY, covers text[], command text);
+INSERT INTO cases (covers, expression) VALUES
+	('{cf_contains_support,cf_contains_sel,cf_contains_joinsel,cf_change_support}', 'planned(i)');
+\set file `mktemp -u /tmp/cuckoo-memory.XXXXXX`
+INSERT INTO special (covers, command) VALUES
+	('{cf_agg_internal_combine,cf_agg_serialize,cf_agg_deserialize}',
+		format('SELECT max(now) FILTER (WHERE n = %1$s / 10), max(now) FILTER (WHERE n = %1$s)
+			FROM (SELECT n, CASE WHEN n IN (%1$s / 10, %1$s) THEN memory() END AS now
+				FROM (SELECT count(f) OVER (ROWS UNBOUNDED PRECEDING) AS n
+					FROM (SELECT cf_agg(i::numeric) AS f FROM numbers GROUP BY i) g) h OFFSET 0) s', :'calls')),
+	('{cuckoofilter_recv,cuckoostate_recv}',
+		format('COPY copies FROM %L BINARY WHERE memory_at(i)', :'file'));
+CREATE TABLE copies (i int, f cuckoofilter, state cuckoostate);
+COPY (SELECT i, f, state FROM sample, numbers) TO :'file' BINARY;
+
+-- ---- how much memory ----
+
+CREATE FUNCTION memory() RETURNS bigint[] LANGUAGE plpgsql PARALLEL RESTRICTED AS $$
+DECLARE
+	contexts bigint;
+	process bigint;
+BEGIN
+	IF to_regclass('pg_backend_memory_contexts') IS NOT NULL THEN
+		SELECT sum(used_bytes) INTO contexts FROM pg_backend_memory_contexts;
+	END IF;
+	process := split_part(pg_read_file('/proc/self/statm', 0, 100, true), ' ', 2)::bigint * 4096;
+	RETURN ARRAY[contexts, process];
+END $$;
+-- notes it in settings, after a tenth of the calls and after all of them
+CREATE FUNCTION memory_at(call int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	calls int := current_setting('cuckoo_test.calls');
+	now bigint[];
+BEGIN
+	IF call = calls / 10 OR call = calls THEN
+		-- the first time this takes memory itself
+		now := memory();
+		now := memory();
+		PERFORM set_config('cuckoo_test.' || CASE call WHEN calls THEN 'last' ELSE 'first' END, now::text, false);
+	END IF;
+	RETURN NULL;
+END $$;
+SELECT set_config('cuckoo_test.calls', :'calls', false) \g /dev/null
+SELECT memory_at(:calls), memory_at(:calls / 10) \g /dev/null
+-- workers, and no hash table of all groups
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET enable_hashagg = off;
+SET jit = off;
+DO $$
+DECLARE
+	line text;
+	plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN SELECT cf_agg(i::numeric) FROM numbers GROUP BY i' LOOP
+		plan := plan || line;
+	END LOOP;
+	IF plan NOT LIKE '%Finalize%' THEN
+		RAISE EXCEPTION 'no states are combined: %', plan;
+	END IF;
+END $$;
+
+CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint, process_bytes bigint, process_growth bigint);
+CREATE PROCEDURE measure(covers text[], how text, command text) LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint[];
+	first bigint[];
+	last bigint[];
+BEGIN
+	PERFORM set_config('cuckoo_test.first', '{}', false), set_config('cuckoo_test.last', '{}', false);
+	PERFORM memory(), memory();
+	before := memory();
+	/* with workers nothing can be set */
+	IF how = 'workers' THEN
+		EXECUTE command INTO first, last;
+	ELSE
+		EXECUTE command;
+		first := current_setting('cuckoo_test.first');
+		last := current_setting('cuckoo_test.last');
+	END IF;
+	IF (first = '{}' OR last = '{}') IS NOT false THEN
+		RAISE EXCEPTION '% was not measured', command;
+	END IF;
+	INSERT INTO memory VALUES (covers, how, current_setting('cuckoo_test.calls')::int,
+		first[1] - before[1], last[1] - first[1], first[2] - before[2], last[2] - first[2]);
+	RAISE INFO '%, %: %', how, array_to_string(covers, ' '), last[1] - first[1];
+END $$;
+
+SELECT format('CALL measure(%L, %L, %L)', covers, how, command)
+FROM (
+	SELECT id, covers, 'statement' AS how, format('SELECT count(%s), count(memory_at(i)) FROM (SELECT generate_series(1, %s) AS i) n, sample s', expression, :'calls') AS command FROM cases
+	UNION ALL
+	SELECT id, covers, 'session', format('DO $do$ DECLARE s sample%%ROWTYPE; is_null boolean; BEGIN SELECT * INTO s FROM sample;
+		FOR i IN 1..%s LOOP is_null := (%s) IS NULL; PERFORM memory_at(i) WHERE i IN (%s, %s); END LOOP; END $do$',
+		:'calls', expression, :'calls'::int / 10, :'calls') FROM cases
+	UNION ALL
+	SELECT 1000 + id, covers, CASE WHEN command LIKE 'COPY%' THEN 'statement' ELSE 'workers' END, command FROM special) c
+ORDER BY id, how DESC \gexec
+
+\echo functions that no case calls:
+SELECT DISTINCT CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END
+FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'cuckoo'
+WHERE CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END <> ALL (SELECT unnest(covers) FROM memory);
+\echo memory:
+SELECT array_to_string(covers, ', ') AS functions, how, calls, context_bytes, context_growth, process_bytes, process_growth FROM memory;
+\setenv file :file
+\! rm -f "$file"

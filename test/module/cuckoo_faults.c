@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_faults.c
+ *		Has the extension fail at one of its points: see cuckoo_faults.h.
+ *
+ *	test_fault(kind, n)
+ *		From now on the n-th point of that kind, 'cancel' or 'memory', fails,
+ *		once.  0 is for none.
+ *
+ *	test_fault_pending()
+ *		Is it still to come?
+ *
+ *	test_fault_lines(kind)
+ *		The points of that kind at which this session failed, as FILE:LINE.
+ *
+ *	test_limit_files(bytes)
+ *		From now on this session cannot write files beyond that size, as if the
+ *		disk were full.  0 is for no limit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "cuckoo_faults.h"
+
+#include <sys/resource.h>
+
+#undef CHECK_FOR_INTERRUPTS
+
+PG_FUNCTION_INFO_V1(test_fault);
+PG_FUNCTION_INFO_V1(test_fault_pending);
+PG_FUNCTION_INFO_V1(test_fault_lines);
+PG_FUNCTION_INFO_V1(test_limit_files);
+
+#define MAX_LINES	1000
+
+typedef struct FaultKind
+{
+	int64		left;			/* points until the one that fails; 0: none */
+	int			count;
+	const char *files[MAX_LINES];
+	int			lines[MAX_LINES];
+}			FaultKind;
+
+static FaultKind cancels;
+static FaultKind failures;
+
+/* Counts a point, and notes it if it is to fail. */
+static bool
+is_to_fail(FaultKind * kind, const char *file, int line)
+{
+	/* between critical sections only, as a cancel */
+	if (kind->left == 0 || CritSectionCount > 0 || --kind->left > 0)
+		return false;
+	for (int i = 0; i < kind->count; i++)
+		if (kind->lines[i] == line && strcmp(kind->files[i], file) == 0)
+			return true;
+	if (kind->count < MAX_LINES)
+	{
+		kind->files[kind->count] = file;
+		kind->lines[kind->count++] = line;
+	}
+	return true;
+}
+
+void
+cuckoo_fault_cancel(const char *file, int line)
+{
+	if (is_to_fail(&cancels, file, line))
+		QueryCancelPending = InterruptPending = true;
+	if (InterruptPending)
+		ProcessInterrupts();
+}
+
+void
+cuckoo_fault_memory(const char *file, int line)
+{
+	if (is_to_fail(&failures, file, line))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+				 errdetail("The test had %s:%d fail.", file, line)));
+}
+
+/* The kind that is the first argument of a call. */
+static FaultKind *
+kind_argument(FunctionCallInfo fcinfo)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	return strcmp(name, "cancel") == 0 ? &cancels : &failures;
+}
+
+/* test_fault(text, bigint) */
+Datum
+test_fault(PG_FUNCTION_ARGS)
+{
+	cancels.left = failures.left = 0;
+	kind_argument(fcinfo)->left = PG_GETARG_INT64(1);
+	PG_RETURN_VOID();
+}
+
+/* test_fault_pending() */
+Datum
+test_fault_pending(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(cancels.left > 0 || failures.left > 0);
+}
+
+/* test_fault_lines(text) */
+Datum
+test_fault_lines(PG_FUNCTION_ARGS)
+{
+	FaultKind  *kind = kind_argument(fcinfo);
+	StringInfoData lines;
+
+	initStringInfo(&lines);
+	for (int i = 0; i < kind->count; i++)
+		appendStringInfo(&lines, "%s:%d\n", kind->files[i], kind->lines[i]);
+	PG_RETURN_TEXT_P(cstring_to_text(lines.data));
+}
+
+/* test_limit_files(bigint) */
+Datum
+test_limit_files(PG_FUNCTION_ARGS)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+		elog(ERROR, "getrlimit: %m");
+	limit.rlim_cur = PG_GETARG_INT64(0) == 0 ? limit.rlim_max :
+		(rlim_t) PG_GETARG_INT64(0);
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		elog(ERROR, "setrlimit: %m");
+	PG_RETURN_VOID();
+}

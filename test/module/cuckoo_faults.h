@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * cuckoo_faults.h
+ *		Points of the extension at which a test can have it fail.
+ *
+ * The compiler includes this file before each file of src/, for the library
+ * cuckoo_faults (see Makefile).  That library is the extension with a counter
+ * at each look for a cancel request, and before each call that may run out of
+ * memory.  test_fault() in cuckoo_faults.c has the n-th of these fail.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_FAULTS_H
+#define CUCKOO_FAULTS_H
+
+#include "cuckoo_compat.h"
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/pg_list.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
+
+#include "cuckoo_port.h"
+
+/* Both may throw.  They count the point, which is in this line of this file. */
+extern void cuckoo_fault_cancel(const char *file, int line);
+extern void cuckoo_fault_memory(const char *file, int line);
+
+/* ---- cancel requests ---- */
+
+#undef CHECK_FOR_INTERRUPTS
+#define CHECK_FOR_INTERRUPTS()	cuckoo_fault_cancel(__FILE__, __LINE__)
+
+/* Calls have no argument, and the definition has (void). */
+#define cuckoo_check_interrupts(none)	FAULTS_CHECK_##none
+#define FAULTS_CHECK_					CHECK_FOR_INTERRUPTS()
+#define FAULTS_CHECK_void				cuckoo_core_interrupts(void)
+extern void cuckoo_core_interrupts(void);
+
+/* ---- memory ---- */
+
+#define FAULTS_MEMORY	cuckoo_fault_memory(__FILE__, __LINE__)
+
+/* A macro is not expanded within itself, so the function is called. */
+#define palloc(...)		(FAULTS_MEMORY, palloc(__VA_ARGS__))
+#define palloc0(...)	(FAULTS_MEMORY, palloc0(__VA_ARGS__))
+#define repalloc(...)	(FAULTS_MEMORY, repalloc(__VA_ARGS__))
+#define repalloc_huge(...)	(FAULTS_MEMORY, repalloc_huge(__VA_ARGS__))
+#define MemoryContextAlloc(...) \
+	(FAULTS_MEMORY, MemoryContextAlloc(__VA_ARGS__))
+#define MemoryContextAllocZero(...) \
+	(FAULTS_MEMORY, MemoryContextAllocZero(__VA_ARGS__))
+#define MemoryContextAllocHuge(...) \
+	(FAULTS_MEMORY, MemoryContextAllocHuge(__VA_ARGS__))
+#define AllocSetContextCreateInternal(...) \
+	(FAULTS_MEMORY, AllocSetContextCreateInternal(__VA_ARGS__))
+#define pg_detoast_datum(...) \
+	(FAULTS_MEMORY, pg_detoast_datum(__VA_ARGS__))
+#define pg_detoast_datum_copy(...) \
+	(FAULTS_MEMORY, pg_detoast_datum_copy(__VA_ARGS__))
+#define pg_detoast_datum_packed(...) \
+	(FAULTS_MEMORY, pg_detoast_datum_packed(__VA_ARGS__))
+#define pg_detoast_datum_slice(...) \
+	(FAULTS_MEMORY, pg_detoast_datum_slice(__VA_ARGS__))
+#define datumCopy(...)	(FAULTS_MEMORY, datumCopy(__VA_ARGS__))
+#define hash_create(...)	(FAULTS_MEMORY, hash_create(__VA_ARGS__))
+#define hash_search(...)	(FAULTS_MEMORY, hash_search(__VA_ARGS__))
+#define table_open(...)	(FAULTS_MEMORY, table_open(__VA_ARGS__))
+#define lookup_type_cache(...) \
+	(FAULTS_MEMORY, lookup_type_cache(__VA_ARGS__))
+#define fmgr_info_cxt(...)	(FAULTS_MEMORY, fmgr_info_cxt(__VA_ARGS__))
+#define fmgr_info_copy(...)	(FAULTS_MEMORY, fmgr_info_copy(__VA_ARGS__))
+#define SearchSysCache1(...)	(FAULTS_MEMORY, SearchSysCache1(__VA_ARGS__))
+#define deconstruct_array(...) \
+	(FAULTS_MEMORY, deconstruct_array(__VA_ARGS__))
+#define construct_md_array(...) \
+	(FAULTS_MEMORY, construct_md_array(__VA_ARGS__))
+#define heap_form_tuple(...)	(FAULTS_MEMORY, heap_form_tuple(__VA_ARGS__))
+#define get_call_result_type(...) \
+	(FAULTS_MEMORY, get_call_result_type(__VA_ARGS__))
+#define tuplestore_begin_heap(...) \
+	(FAULTS_MEMORY, tuplestore_begin_heap(__VA_ARGS__))
+#define tuplestore_putvalues(...) \
+	(FAULTS_MEMORY, tuplestore_putvalues(__VA_ARGS__))
+#define pq_begintypsend(...)	(FAULTS_MEMORY, pq_begintypsend(__VA_ARGS__))
+#define ExecInitQual(...)	(FAULTS_MEMORY, ExecInitQual(__VA_ARGS__))
+#define ExecInitExpr(...)	(FAULTS_MEMORY, ExecInitExpr(__VA_ARGS__))
+#define ExecInitExprWithParams(...) \
+	(FAULTS_MEMORY, ExecInitExprWithParams(__VA_ARGS__))
+#define ExecInitNode(...)	(FAULTS_MEMORY, ExecInitNode(__VA_ARGS__))
+#define lappend(...)	(FAULTS_MEMORY, lappend(__VA_ARGS__))
+
+#endif							/* CUCKOO_FAULTS_H */

@@ -1,0 +1,339 @@
+# Whatever fails, and wherever, the session goes on, stored filters are the old
+# or the new ones, memory is free again, and no element is lost.
+#
+# The library cuckoo_faults is the extension with points at which it can be made
+# to fail (test/module/cuckoo_faults.h): each look for a cancel request, and each
+# call that may run out of memory. All points of each scenario fail in turn.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use IPC::Run;
+use Test::More;
+
+# With small segments a limit on the size of files does not end the server.
+my $node = start_node('faults', { extra => ['--wal-segsize=1'] });
+
+plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', "LOAD 'cuckoo_faults'") != 0;
+
+my $contexts = memory_contexts($node);
+
+$node->safe_psql('postgres', <<"SQL");
+UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin ~ 'cuckoo\$';
+CREATE FUNCTION test_fault(text, bigint) RETURNS void AS 'cuckoo_faults' LANGUAGE C;
+CREATE FUNCTION test_fault_pending() RETURNS boolean AS 'cuckoo_faults' LANGUAGE C;
+CREATE FUNCTION test_fault_lines(text) RETURNS text AS 'cuckoo_faults' LANGUAGE C;
+CREATE FUNCTION test_limit_files(bigint) RETURNS void AS 'cuckoo_faults' LANGUAGE C;
+
+-- elements; filters in a page, TOASTed, and grown; parts of a set
+CREATE TABLE t AS SELECT i, i::text AS s FROM generate_series(1, 1100) i;
+CREATE TABLE filters (id int, f cuckoofilter);
+INSERT INTO filters SELECT 1, cf_agg(i) FROM generate_series(1, 100) i;
+INSERT INTO filters SELECT 2, cf_agg(i) FROM generate_series(1, 30000) i;
+INSERT INTO filters SELECT 3, cf_agg(i, 10000, 0.01) FROM generate_series(1, 1100) i;
+CREATE TABLE arrays AS SELECT array_agg(i) AS a FROM t;
+CREATE TABLE parts AS SELECT p, cf_agg(i + 500 * p, 10000, 0.01) AS f
+	FROM generate_series(0, 4) p, generate_series(1, 700) i GROUP BY p;
+CREATE TABLE full_soon AS SELECT cf_agg(i, 1000, 0.01) AS f FROM generate_series(1, 230) i;
+CREATE AGGREGATE state_agg(integer) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE set_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
+CREATE TABLE states AS SELECT i % 3 AS id, state_agg(i) AS state FROM generate_series(1, 1000) i GROUP BY 1
+	UNION ALL SELECT 3, state_agg(i) FROM generate_series(1, 50) i
+	UNION ALL SELECT 4, state_agg(i) FROM generate_series(1, 70000) i;
+CREATE TABLE before AS SELECT id, f::bytea AS image FROM filters;
+ANALYZE;
+CREATE FUNCTION untouched() RETURNS boolean LANGUAGE sql AS
+	'SELECT count(*) = 3 AND bool_and(image = f::bytea) FROM before b JOIN filters a USING (id)';
+
+-- the filters after a change, which is undone
+CREATE FUNCTION changed(change text) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		EXECUTE change;
+		SELECT md5(string_agg(f::text, '' ORDER BY id)) INTO result FROM filters;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN result;
+	END;
+END \$\$;
+-- a value that is made, then looked at in vain, and looked at again
+CREATE FUNCTION looked_at(query text) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	filter cuckoofilter;
+	state cuckoostate;
+	result text;
+BEGIN
+	IF query LIKE '%state_agg%' THEN
+		EXECUTE query INTO state;
+	ELSE
+		EXECUTE query INTO filter;
+	END IF;
+	WHILE result IS NULL LOOP
+		BEGIN
+			result := md5(coalesce(filter::text, state::text));
+		EXCEPTION WHEN query_canceled OR out_of_memory THEN
+			NULL;
+		END;
+	END LOOP;
+	RETURN result;
+END \$\$;
+-- a variable that is changed, and grows, until something fails
+CREATE FUNCTION filled() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	filter cuckoofilter := (SELECT f FROM full_soon);
+	good boolean;
+	n int := 230;
+BEGIN
+	BEGIN
+		WHILE n < 270 LOOP
+			filter := cf_add(filter, n + 1);
+			n := n + 1;
+		END LOOP;
+	EXCEPTION WHEN query_canceled OR out_of_memory THEN
+		NULL;
+	END;
+	SELECT cf_contains_all(filter, array_agg(i)) INTO good FROM generate_series(1, n) i;
+	RETURN good AND cf_count(filter) IN (n, n + 1) AND filter = filter::bytea::cuckoofilter;
+END \$\$;
+CREATE TABLE copies (LIKE filters);
+CREATE TABLE state_copies (LIKE states);
+CREATE FUNCTION copied() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	DELETE FROM copies;
+	DELETE FROM state_copies;
+	COPY filters TO '@{[$node->basedir]}/copy' BINARY;
+	COPY copies FROM '@{[$node->basedir]}/copy' BINARY;
+	COPY (SELECT * FROM states WHERE id = 4) TO '@{[$node->basedir]}/copy' BINARY;
+	COPY state_copies FROM '@{[$node->basedir]}/copy' BINARY;
+	SELECT md5(string_agg(f::text, '' ORDER BY id)) || (SELECT md5(state::text) FROM state_copies) INTO result FROM copies;
+	RETURN result;
+END \$\$;
+CREATE FUNCTION backwards() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	c SCROLL CURSOR FOR SELECT i FROM t WHERE cf_contains((SELECT f FROM filters WHERE id = 1), i) AND i <> 7;
+	result int;
+BEGIN
+	OPEN c;
+	MOVE 30 FROM c;
+	FETCH RELATIVE -10 FROM c INTO result;
+	CLOSE c;
+	RETURN result;
+END \$\$;
+
+-- How many points of a scenario failed one after the other, each in a
+-- subtransaction; or less than 0 if one of them left something wrong behind
+CREATE FUNCTION faults(kind text, scenario text) RETURNS int LANGUAGE plpgsql AS \$\$
+DECLARE
+	expected text;
+	result text;
+	n int := 0;
+BEGIN
+	EXECUTE scenario INTO expected;
+	LOOP
+		n := n + 1;
+		PERFORM test_fault(kind, n);
+		BEGIN
+			EXECUTE scenario INTO result;
+			EXIT WHEN test_fault_pending();
+		EXCEPTION WHEN query_canceled OR out_of_memory THEN
+			EXECUTE scenario INTO result;
+		END;
+		IF result IS DISTINCT FROM expected OR expected IS NULL OR NOT untouched() THEN
+			RETURN -n;
+		END IF;
+	END LOOP;
+	PERFORM test_fault(kind, 0);
+	RETURN n - 1;
+END \$\$;
+SQL
+
+my %scenarios = (
+	'cf_agg' => 'SELECT md5(cf_agg(i)::text) FROM t',
+	'cf_agg by capacity' => 'SELECT md5(cf_agg(s, 5000, 0.01)::text) FROM t WHERE i < 300',
+	'cf_agg of another type' => 'SELECT md5(cf_agg(i::numeric)::text) FROM t',
+	'cf_agg of groups' => 'SELECT md5(string_agg(f::text, NULL ORDER BY f::text)) FROM (SELECT cf_agg(i) AS f FROM t WHERE i < 300 GROUP BY i % 3) s',
+	'cf_agg of nothing' => 'SELECT md5(cf_agg(i, 100, 0.01)::text) FROM t WHERE false',
+	'cf_merge_agg' => 'SELECT md5(cf_merge_agg(state ORDER BY id)::text) FROM states',
+	'cf_merge_agg from the largest on' => 'SELECT md5(cf_merge_agg(state ORDER BY id DESC)::text) FROM states',
+	'cf_agg_combine' => 'SELECT md5(cf_agg_final(cf_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
+	'cf_state_agg' => 'SELECT md5(cf_state_agg(s)::text) FROM t WHERE i < 300',
+	'states in and out' => 'SELECT md5(md5(cuckoostate_send(state)) || state::text::cuckoostate::text) FROM states WHERE id = 4',
+	'cf_new' => 'SELECT md5(cf_new(1000, 0.01, 0, $$numeric$$)::text)',
+	'cf_add' => 'SELECT changed($$UPDATE filters SET f = cf_add(f, -1)$$)',
+	'cf_add_unique' => 'SELECT changed($$UPDATE filters SET f = cf_add_unique(f, i) FROM generate_series(-3, 3) i$$)',
+	'cf_delete' => 'SELECT changed($$UPDATE filters SET f = cf_delete(f, 5)$$)',
+	'cf_add_all' => 'SELECT md5(cf_add_all(cf_new(100, 0.01), a[1:70])::text) FROM arrays',
+	'cf_add_all, stored' => 'SELECT changed($$UPDATE filters SET f = cf_add_all(f, a[2990:3000] || -1) FROM arrays WHERE id >= 2$$)',
+	'cf_add_unique_all' => 'SELECT md5(cf_add_unique_all(cf_new(100, 0.01), a[1:80] || NULL)::text) FROM arrays',
+	'cf_delete_all' => 'SELECT changed($$UPDATE filters SET f = cf_delete_all(f, a[1:10]) FROM arrays$$)',
+	'cf_add_unique_each' => 'SELECT md5(string_agg(filter::text || added::text, NULL ORDER BY id)) FROM filters, arrays, cf_add_unique_each(f, a[90:110] || NULL)',
+	'cf_clear, cf_info, cf_count' => 'SELECT md5(string_agg(cf_clear(f)::text || cf_info(f) || cf_count(f), NULL ORDER BY id)) FROM filters',
+	'cf_union' => 'SELECT md5(cf_union(a.f, b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 4',
+	'cf_union_all' => 'SELECT md5((cf_union_all(cf_grow(a.f), b.f))::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1',
+	'cf_intersect' => 'SELECT md5((a.f & b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1',
+	'cf_overlap' => 'SELECT cf_overlap(a.f, b.f)::text || cf_compatible(a.f, b.f) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1',
+	'cf_union_agg' => 'SELECT md5(cf_union_agg(f)::text) FROM parts',
+	'cf_union_all_agg' => 'SELECT md5(cf_union_all_agg(f)::text) FROM parts',
+	'cf_compact' => 'SELECT md5(string_agg(cf_compact(cf_grow(f))::text, NULL ORDER BY id)) FROM filters WHERE id <> 2',
+	'filters in and out' => 'SELECT md5(string_agg(f::text::cuckoofilter::bytea::cuckoofilter::text, NULL ORDER BY id)) FROM filters',
+	'filters compared' => 'SELECT md5(string_agg((a.f = b.f)::text || cuckoofilter_hash(a.f) || (a.f <> b.f), NULL ORDER BY a.id, b.id)) FROM filters a, filters b',
+	'binary copies' => 'SELECT copied()',
+	'probes by slices' => 'SELECT string_agg(cf_contains(f, 50)::text || (50::bigint <@ f) || cf_count(f, 29999) || cf_contains_hash(f, cf_hash(7)), NULL ORDER BY id) FROM filters',
+	'probes of stored filters' => 'SELECT md5(string_agg(cf_contains(f, i)::text, NULL ORDER BY id, i)) FROM filters, t WHERE i % 100 = 0',
+	'probes by numeric' => 'SELECT md5(string_agg(cf_contains(f, i::numeric)::text, NULL ORDER BY i)) FROM (SELECT cf_agg(i::numeric) AS f FROM t WHERE i % 10 = 0) s, t WHERE i < 50',
+	'probes by arrays' => 'SELECT md5(string_agg(cf_contains_each(f, a[1:30])::text || cf_contains_any(f, a[1:3]) || cf_contains_all(f, a[3:9]), NULL ORDER BY id)) FROM filters, arrays',
+	'probes by arrays, by slices' => 'SELECT cf_contains_any(f, ARRAY[-1, 3])::text FROM filters WHERE id = 2',
+	'scan' => 'SELECT count(*)::text FROM t WHERE cf_contains((SELECT f FROM filters WHERE id = 1), i) AND i <> 7',
+	'scan, stored' => 'SELECT count(*)::text FROM t WHERE NOT i <@ (SELECT f FROM filters WHERE id = 3) AND i > 0',
+	'scan, stored filter' => 'SELECT count(*)::text FROM t WHERE NOT cf_contains((SELECT f FROM filters WHERE id = 2), i + 29500)',
+	'scan, several filters' => 'SELECT count(*)::text FROM t WHERE i + 29500 <@ ANY (ARRAY(SELECT f FROM filters))',
+	'scan, semi join' => 'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))',
+	'scan, inner side' => 'SELECT count(*)::text FROM filters, t WHERE cf_contains(f, i) AND id < 3',
+	'scan backwards' => 'SELECT backwards()',
+	'variable' => 'SELECT filled()',
+	'state in a variable' => q(SELECT looked_at('SELECT state_agg(i) FROM t')),
+	'union in a variable' => q(SELECT looked_at('SELECT set_agg(f) FROM parts')));
+
+# Runs a script, in which errors are expected: what it prints, and the errors.
+sub run
+{
+	my ($script) = @_;
+	my ($out, $errors);
+
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$script", stdout => \$out, stderr => \$errors, on_error_stop => 0);
+	return ($out, $errors);
+}
+
+# Each scenario fails at all its points in subtransactions. Then some of the
+# points end commands of one session, whose memory does not grow. These may be
+# fewer: the tests of a scan's points are the same for each row.
+my %lines;
+my $memory = "sum(used_bytes) AS bytes, count(*) FILTER (WHERE name ~ 'uckoo') AS left FROM $contexts";
+# the first time this takes memory itself
+my $begin = "SELECT $memory \\gset\n" x 2;
+my $end = "SELECT $memory \\gset now_\nSELECT 'memory', :now_bytes - :bytes, :now_left;\n";
+
+foreach my $name (sort keys %scenarios)
+{
+	my $scenario = $scenarios{$name};
+
+	foreach my $kind ('cancel', 'memory')
+	{
+		my ($out, $errors) = run("SELECT ($scenario), faults('$kind', \$q\$$scenario\$q\$), test_fault_lines('$kind')");
+		my ($expected, $points, $failed) = $out =~ /^(.*?)\|(-?\d+)\|(.*)/s or diag($out, $errors);
+		my ($tops, $script) = (0, '');
+
+		ok($points >= 0 && $errors eq '', "$name: $points times $kind in subtransactions") or diag($errors);
+		$lines{$_}++ foreach $failed =~ /(\w+\.c:\d+)/g;
+		for (my $n = 1; $n <= $points; $n += 1 + int($points / 60))
+		{
+			$script .= $begin if ++$tops == 4;
+			$script .= <<"SQL";
+SELECT test_fault('$kind', $n) \\g /dev/null
+$scenario \\g /dev/null
+SELECT test_fault('$kind', 0) \\g /dev/null
+SELECT ($scenario) = '$expected' AND untouched();
+SQL
+		}
+		($out, $errors) = run($script . ($tops > 3 ? $end : ''));
+		my ($bytes, $left) = $out =~ /^memory\|(-?\d+)\|(\d+)$/m ? ($1, $2) : (0, 0);
+		my $good = () = $out =~ /^t$/mg;
+		my $thrown = () = $errors =~ /ERROR:  (?:57014|53200)$/mg;
+
+		# those with a variable handle the error themselves
+		$thrown = $tops if $scenario =~ /looked_at|filled/;
+		ok($good == $tops && $thrown == $tops && $bytes < 20000 && $left == 0, "$name: $tops times $kind in a session, $bytes bytes more")
+		  or diag("$good good, $thrown errors, $left contexts\n$errors");
+	}
+}
+
+# Each look for a cancel request of the extension was one of the points, but for
+# what only the tests of the core call.
+foreach my $file (glob "$FindBin::RealBin/../../src/*.c")
+{
+	my ($name) = $file =~ m{([^/]*)$};
+	my $function = '';
+
+	open my $handle, '<', $file or die;
+	while (<$handle>)
+	{
+		$function = $1 if /^(\w+)\(/;
+		next if !/(?:cuckoo_check_interrupts|CHECK_FOR_INTERRUPTS)\(\);/ || $function =~ /^cuckoo_(?:shrink|check_interrupts)$/;
+		ok($lines{"$name:$."}, "$name:$. failed");
+	}
+}
+
+# A full disk, while a large filter is written: the table beside it is larger
+# than all other files.
+checks($node, 'postgres', <<"SQL");
+CREATE TABLE disk (f cuckoofilter, pad bytea);
+ALTER TABLE disk ALTER pad SET STORAGE EXTERNAL;
+INSERT INTO disk SELECT cf_agg(i), decode(repeat('ab', 8000000), 'hex') FROM generate_series(1, 200000) i;
+SELECT reltoastrelid::regclass AS toast FROM pg_class WHERE relname = 'disk' \\gset
+SELECT test_limit_files(pg_relation_size(:'toast') + 8192) \\g /dev/null
+UPDATE disk SET f = cf_add(f, -1);
+\\set code :SQLSTATE
+UPDATE disk SET f = cf_delete(f, 1);
+SELECT 'no room on the disk', :'code' NOT IN ('00000', '57014') AND :'SQLSTATE' = :'code';
+SELECT 'the filter is the old one', cf_count(f) = 200000 AND f = (SELECT cf_agg(i) FROM generate_series(1, 200000) i) AND untouched() FROM disk;
+SELECT test_limit_files(0) \\g /dev/null
+UPDATE disk SET f = cf_add(f, -1);
+SELECT 'with room it changes', cf_contains(f, -1) AND cf_count(f) = 200001 AND f = f::bytea::cuckoofilter FROM disk;
+DROP TABLE disk;
+SQL
+
+# The largest filter. The tests of the core see how it works; here it cannot grow.
+checks($node, 'postgres', <<"SQL");
+$begin
+CREATE FUNCTION largest() RETURNS boolean LANGUAGE plpgsql AS \$\$
+DECLARE
+	a int[] := (SELECT array_agg(i) FROM generate_series(1, 1000) i);
+	f cuckoofilter;
+BEGIN
+	-- not a constant of a plan that is kept
+	EXECUTE 'SELECT cf_grow(cf_grow(cf_add_all(cf_new(140000000, 1e-8), \$1)))' INTO f USING a;
+	RETURN cf_grow(f) IS NULL;
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN octet_length(f::bytea) > 500 * 1024 * 1024 AND cf_contains_all(f, a) AND cf_count(f) = 1000;
+END \$\$;
+SELECT 'at the size limit', largest();
+SELECT 'at the size limit: memory', sum(used_bytes) - :bytes < 10000000 FROM $contexts;
+SQL
+
+# The server ends while filters change: what was committed is there.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE seen AS SELECT cf_agg(-i, 100000, 1e-8) AS f FROM generate_series(1, 20000) i;
+CREATE TABLE log (i int);
+SQL
+foreach my $round (1 .. 3)
+{
+	my ($out, $errors) = ('', '');
+	my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', <<'SQL' ], '>', \$out, '2>', \$errors);
+DO $$
+BEGIN
+	FOR i IN (SELECT coalesce(max(i), 0) + 1 FROM log)..1000000 LOOP
+		UPDATE seen SET f = cf_add(f, i);
+		INSERT INTO log VALUES (i);
+		COMMIT;
+	END LOOP;
+END $$
+SQL
+	$node->poll_query_until('postgres', "SELECT count(*) > 100 * $round FROM log") or die "nothing changes";
+	$node->stop('immediate');
+	$psql->finish;
+	$node->start;
+	checks($node, 'postgres', <<"SQL");
+SELECT 'crash $round: filter and log agree', cf_count(f) = 20000 + n AND cf_contains_all(f, a) AND f = f::bytea::cuckoofilter
+FROM seen, (SELECT count(*) AS n, array_agg(i) AS a FROM log) s;
+SELECT 'crash $round: no other lost an element', untouched() AND bool_and(cf_contains(f, -i)) FROM seen, generate_series(1, 20000) i;
+SQL
+}
+
+$node->stop;
+done_testing();
