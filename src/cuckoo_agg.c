@@ -112,12 +112,13 @@ cf_agg_combine(PG_FUNCTION_ARGS)
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	CuckooStatus status;
 	struct varlena *filter;
 	uint32	   *slots;
 
 	for (int percent = 1;; percent *= 2)
 	{
+		CuckooStatus status;
+
 		slots = MemoryContextAllocHuge(CurrentMemoryContext,
 									   cuckoo_build_slots(h) * sizeof(uint32));
 		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)

@@ -65,6 +65,7 @@ static CuckooCache *all_caches;
 
 /* Called when the memory of a cache is about to go. */
 static void
+/* cppcheck-suppress constParameter ; callbacks have this type */
 forget_cache(void *cache)
 {
 	CuckooCache **link = &all_caches;
