@@ -17,6 +17,10 @@
 #	make fuzz-scan          random queries by the scan and without it, for
 #	                        SECONDS=60; SEED=n [QUERY=n] replays
 #
+#	make lint               static analysis: clang-tidy, cppcheck, scan-build...
+#	make coverage           which lines of the source do the tests reach?
+#	make mutate SHARD=1/20  do the tests notice small faults?  test/mutate.pl
+#
 #	make unit               tests of the core alone, without PostgreSQL
 #	make dist               a tar of the source as committed, in build/
 #	make indent             gives the C code pgindent's layout; needs
@@ -59,7 +63,7 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check demo bench psql fuzz-scan
+tasks = check demo bench psql fuzz-scan lint coverage mutate
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out unit dist indent build/bench_core $(tasks),$(goals)),)
@@ -104,6 +108,12 @@ psql:
 unexport SECONDS
 fuzz-scan:
 	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
+lint:
+	@test/lint.sh
+coverage:
+	@test/coverage.sh
+mutate:
+	@test/throwaway.sh -t nice -n 19 test/mutate.pl
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c, in a folder
@@ -111,7 +121,7 @@ endif
 # processor, such as RUN='qemu-s390x -L /usr/s390x-linux-gnu'
 # with CC=s390x-linux-gnu-gcc, of which the bytes of numbers go the other way.
 core = $(addprefix src/cuckoo_,$(addsuffix .c,tables format validate table lookup change build keys))
-UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
+UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
 unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%,$(sort $(wildcard test/unit/test_*.c)))
