@@ -5,7 +5,7 @@
 #
 # Builds with counters in a throwaway copy, runs the tests there, and prints a
 # line for each file and each line that no test reached.  It fails below 97 %.
-# A line that cannot be reached says LCOV_EXCL_LINE, and why.
+# test/uncovered.txt says why no test reaches them.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
