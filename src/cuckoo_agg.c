@@ -213,7 +213,8 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "function of cf_agg called in non-aggregate context");
-	if (fcinfo->isnull ||
+	/* a null result is 0, too */
+	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;
 	if (!DatumIsReadWriteExpandedObject(state, false, -1))
