@@ -18,6 +18,10 @@
 #	make fuzz-scan          run random queries by the scan and without it
 #	make fuzz-sql           run hostile values and their use through SQL
 #
+#	make lint               run static analysis of the code
+#	make coverage           list the lines that no test reaches
+#	make mutate SHARD=1/20  list small faults that no test notices
+#
 #	make unit               test the core alone, without PostgreSQL
 #	make fuzz               run the core's fuzzers under libFuzzer (clang)
 #	make vectors            write test/vectors, for programs that read filters
@@ -67,7 +71,7 @@ EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc
 
 # Goals that need PGXS include it; the others must work without.
 tasks = check check-clients check-page demo bench bench-clients psql pictures \
-	fuzz-scan fuzz-sql
+	fuzz-scan fuzz-sql lint coverage mutate
 goals = $(or $(MAKECMDGOALS),all)
 # which is bash's own clock
 unexport SECONDS
@@ -122,6 +126,12 @@ fuzz-scan:
 	@test/throwaway.sh -t test/fuzz/scan.pl $(or $(SECONDS),60) $(or $(SEED),0) $(QUERY)
 fuzz-sql:
 	@test/throwaway.sh -t test/fuzz/sql.pl $(or $(SECONDS),60) $(or $(SEED),0)
+lint:
+	@test/lint.sh
+coverage:
+	@test/coverage.sh
+mutate:
+	@test/throwaway.sh -t nice -n 19 test/mutate.pl
 endif
 
 # The core and its tests, one program for each test/unit/test_*.c, in a folder
@@ -129,7 +139,7 @@ endif
 # CC=s390x-linux-gnu-gcc RUN='qemu-s390x -L /usr/s390x-linux-gnu' is big-endian.
 core = $(patsubst %,src/cuckoo_%.c, \
 	tables format validate table lookup change build keys)
-UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror
+UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
 unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \

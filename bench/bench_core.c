@@ -320,7 +320,7 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 		}
 	}
 	seen[INSERT] = (now() - start) / (double) n;
-	seen[LAST] = (now() - seen[LAST]) / (double) (n / 20);
+	seen[LAST] = (now() - seen[LAST]) / ((double) n / 20);
 	free(image);
 }
 

@@ -8,9 +8,10 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE;
 END $$;
 
--- RedisBloom CVE-2024-25115, CVE-2024-25116, division by zero for a bucket count of 0; pg_roaringbitmap 41, 45, 50,
--- 68 (lengths and parameters from the input are trusted): io.sql, "what is refused" and "sizes that would overflow"
--- RedisBloom CVE-2026-25589 (RESTORE: counts of a dump are trusted): memory for the items that a damaged page claims
+-- RedisBloom CVE-2024-25115, CVE-2024-25116 and division by zero for a bucket count of 0; pg_roaringbitmap 41, 45, 50, 68.
+-- They trust lengths and parameters of the input. See io.sql, "what is refused" and "sizes that would overflow".
+
+-- RedisBloom CVE-2026-25589 (RESTORE trusts the counts of a dump): memory for the items that a damaged page claims.
 CREATE FUNCTION corrupt(bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteasend';
 CREATE TABLE damaged AS SELECT corrupt(set_byte(f::bytea, 23, 32)) AS f, f AS good FROM (SELECT cf_agg(i, 10000, 0.01) AS f FROM generate_series(1, 10000) i) s;
 SELECT call, state_of(format('SELECT %s FROM damaged', call)) FROM unnest(ARRAY['cf_union(f, f)', 'cf_union_all(good, f)', 'cf_intersect(f, good)', 'cf_overlap(f, f)',
@@ -28,7 +29,8 @@ SELECT family, hash FROM (VALUES
 	('boolean', cf_hash(true), -2220562881957146901), ('date', cf_hash('2001-01-01'::date), 6512619930275042614), ('timestamp', cf_hash('1999-12-31 23:59:59.999999'::timestamp), 5841669975847748627),
 	('timestamptz', cf_hash('1999-12-31 23:59:59.999999+00'::timestamptz), 5841669975847748627), ('float', cf_hash(1.5::float4), 2693614958850487384)) v(family, hash, expected)
 WHERE hash <> expected;
--- TimescaleDB 10153 (int2 against int8), 10263, 10586 (nondeterministic collations): elements.sql, "every pair is equal" and "cases"
+-- TimescaleDB 10153 (int2 against int8), 10263, 10586 (nondeterministic collations): elements.sql, "every pair is equal" and "cases".
+
 -- hll 45, 74, 115 (enums follow OIDs, which change on restore): the same labels in another type, in another order
 CREATE TYPE mood AS ENUM ('happy', 'sad');
 CREATE TEMP TABLE moods AS SELECT cf_agg(m) AS f FROM unnest('{sad}'::mood[]) m;
@@ -44,9 +46,9 @@ SELECT cf_count(f) AS items, growth_level, bytes FROM (SELECT cf_add_all(cf_add_
 -- nine copies fill both buckets, and then every other key is refused
 SELECT count(*) FILTER (WHERE cf_contains(f, -i)) AS others, cf_count(f, 1) AS copies
 FROM (SELECT cf_add_all(cf_add_all(cf_new(1000), array_fill(1, ARRAY[1000])), array_agg(-i)) AS f FROM generate_series(1, 1000) i) s, generate_series(1, 1000) i GROUP BY f;
--- RedisBloom 259 (compaction loses items), also by deletes from grown filters: sets.sql, "by keys"
--- RedisBloom 599, 263, 481 ("filter is full"): functions.sql, "a full filter at its last level is an error"
--- an insert that fails drops the fingerprint evicted last: all are there that were taken
+-- RedisBloom 259 (compaction loses items), also by deletes from grown filters: sets.sql, "by keys".
+-- RedisBloom 599, 263, 481 ("filter is full"): functions.sql, "a full filter at its last level is an error".
+-- An insert that fails drops the fingerprint evicted last: all are there that were taken
 DO $$
 DECLARE
 	f cuckoofilter := cf_new(100, 0.03);

@@ -65,7 +65,8 @@ DEALLOCATE test;
 -- a filter that a sub-select aggregates; an unknown one, from a table: half of the rows that are not null
 SELECT test, factor('SELECT 1 FROM distinct_ WHERE cf_contains((' || test || '), v)') BETWEEN 0.5 AND 2 AS aggregated
 FROM unnest(ARRAY['SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000', 'SELECT cf_agg(v, 0.03) FROM generate_series(1, 200) v',
-	'SELECT cf_agg(v, 1000, 0.03) FROM generate_series(1, 400) v']) test;
+	'SELECT cf_agg(v, 1000, 0.03) FROM generate_series(1, 400) v',
+	'SELECT f FROM (SELECT count(*) AS n, cf_agg(v) AS f FROM distinct_ WHERE v <= 5000 OFFSET 0) s WHERE n > 0']) test;
 SELECT factor('SELECT 1 FROM (SELECT v FROM distinct_ GROUP BY v) s WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 1000) i), v)') BETWEEN 0.5 AND 2 AS outer_query,
 	estimate('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(i, 5) FROM generate_series(1, 1000) i), v)') > 0 AS wrong_fpp,
 	estimate('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(i, 0, 0.1) FROM generate_series(1, 1000) i), v)') > 0 AS wrong_capacity;

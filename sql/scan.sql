@@ -62,6 +62,8 @@ SELECT condition, c.* FROM unnest(ARRAY[
 	'cf_contains((SELECT cf_agg(v) FROM generate_series(1, 300) v), missing)',
 	'later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 2 = 0 AND length(t) > 8',
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND cf_contains((SELECT f FROM lists WHERE name = ''users''), t)',
+	-- one condition is for no row in particular
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND now() IS NOT NULL',
 	-- rows cannot be evaluated ahead, or the filter is a column of the row, or nothing depends on the row
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND random() < 2',
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v < (SELECT count(*) + s.later FROM lists)',
@@ -100,6 +102,7 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))',
 	'SELECT later FROM seen WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND later % 7 < 5 AND length(t) > 9',
+	'SELECT later FROM seen WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND length(lower(t)) > 9 AND later > 100',
 	'SELECT later FROM seen WHERE v <@ ANY (SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)',
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',

@@ -112,12 +112,13 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	CuckooStatus status;
 	struct varlena *filter;
 	uint32	   *slots;
 
 	for (int percent = 1;; percent *= 2)
 	{
+		CuckooStatus status;
+
 		slots = MemoryContextAllocHuge(CurrentMemoryContext,
 									   cuckoo_build_slots(h) * sizeof(uint32));
 		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
@@ -212,7 +213,8 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "function of cf_agg called in non-aggregate context");
-	if (fcinfo->isnull ||
+	/* a null result is 0, too */
+	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;
 	if (!DatumIsReadWriteExpandedObject(state, false, -1))

@@ -34,7 +34,7 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	double		fpp = CUCKOO_DEFAULT_FPP;
 
 	memset(params, 0, sizeof(*params));
-	for (int i = 0; i < nargs; i++)
+	for (int i = 0; first + i < (int) lengthof(names) && i < nargs; i++)
 		if (args[i].isnull)
 			complain_of_null(names[first + i]);
 

@@ -64,6 +64,7 @@ static CuckooCache *all_caches;
 
 /* Called before the memory of a cache is freed. */
 static void
+/* cppcheck-suppress constParameter ; callbacks have this type */
 forget_cache(void *cache)
 {
 	CuckooCache **link = &all_caches;

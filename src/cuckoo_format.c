@@ -251,8 +251,7 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
 	bool		large = capacity > LARGE_CAPACITY;
 	uint64_t	least = large ? CUCKOO_WINDOW : SMALL_BASE;
-	uint64_t	exact,
-				base;
+	uint64_t	base;
 	bool		windows;
 	int			bits = asked_bits;	/* at capacity */
 	int			doublings = 0;
@@ -271,7 +270,9 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 		doublings++;
 	for (;; doublings--)
 	{
-		exact = (wanted + (UINT64_C(1) << doublings) - 1) >> doublings;
+		uint64_t	parts = UINT64_C(1) << doublings;
+		uint64_t	exact = (wanted + parts - 1) / parts;
+
 		windows = large || exact >= WINDOWS_COST * CUCKOO_WINDOW;
 		base = round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
 						CUCKOO_WINDOW : 2);

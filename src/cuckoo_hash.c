@@ -126,8 +126,8 @@ hash_float8(float8 value, uint64 seed)
 
 	if (isnan(value))
 		return hash_int64(INT64CONST(0x7ff8000000000000), seed);
-	if (value == 0.0)
-		value = 0.0;			/* not -0 */
+	if (value == 0.0)			/* -0, too */
+		return hash_int64(0, seed);
 	memcpy(&bits, &value, sizeof(bits));
 	return hash_int64((int64) bits, seed);
 }

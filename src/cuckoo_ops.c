@@ -304,7 +304,6 @@ static Datum
 change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
 {
 	CuckooElements elements;
-	CuckooHasher *hasher;
 	Change		change;
 	uint64	   *hashes;
 	uint64		hash;
@@ -319,7 +318,8 @@ change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
 		hashes = change_begin_array(&change, fcinfo, &elements, &n);
 	else
 	{
-		hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+		CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+
 		change_begin(&change, fcinfo, hasher);
 		hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), change.header.seed);
 		hashes = &hash;

@@ -70,7 +70,7 @@ get_tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 
 /* Is an expression of this relation in the class? */
 static bool
-is_member(EquivalenceClass *class, RelOptInfo *rel, Node *expression)
+is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 {
 	ListCell   *cell;
 
@@ -92,8 +92,8 @@ is_member(EquivalenceClass *class, RelOptInfo *rel, Node *expression)
  * test of the element.
  */
 static void
-adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
-			   RelOptInfo *inner, Selectivity share)
+adjust_clauses(PlannerInfo *root, const EquivalenceClass *class,
+			   RelOptInfo *outer, RelOptInfo *inner, Selectivity share)
 {
 	SpecialJoinInfo *join = makeNode(SpecialJoinInfo);
 	ListCell   *cell;
@@ -122,8 +122,8 @@ adjust_clauses(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *outer,
  * about the join, but its selectivity is not cached.
  */
 static void
-forget_foreign_key(PlannerInfo *root, EquivalenceClass *class, RelOptInfo *a,
-				   RelOptInfo *b)
+forget_foreign_key(PlannerInfo *root, const EquivalenceClass *class,
+				   RelOptInfo *a, RelOptInfo *b)
 {
 	ListCell   *cell;
 

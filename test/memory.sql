@@ -3,8 +3,9 @@
 --
 --	test/throwaway.sh psql -Xq -v calls=1000000 -f test/memory.sql
 --
--- Each case is named when it is done. At the end a row says how much memory a tenth of the calls took, in memory contexts and
--- of the process, and how much more there was after all of them. Where the
+-- Each case is named when it is done. At the end a row shows the memory after a
+-- tenth of the calls, in contexts and of the process. Beside it stands how much
+-- more there was after all of them. Where the
 -- server does not show its contexts (13), and where there is no /proc, that is
 -- null. test/t/017_memory.pl runs this with fewer calls. A function of the
 -- library that no case calls is in the list before the table.

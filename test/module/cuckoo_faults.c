@@ -38,14 +38,14 @@ typedef struct FaultKind
 	int			count;
 	const char *files[MAX_LINES];
 	int			lines[MAX_LINES];
-}			FaultKind;
+} FaultKind;
 
 static FaultKind cancels;
 static FaultKind failures;
 
 /* Counts a point, and notes it if it is to fail. */
 static bool
-is_to_fail(FaultKind * kind, const char *file, int line)
+is_to_fail(FaultKind *kind, const char *file, int line)
 {
 	/* between critical sections only, as a cancel */
 	if (kind->left == 0 || CritSectionCount > 0 || --kind->left > 0)

@@ -1,7 +1,6 @@
-# Another major version: what pg_upgrade, and pg_dump with a restore, make of
-# stored filters and states, of indexes, views and materialized views over them,
-# and of everything else that calls the extension. The bytes are the same, and
-# so are the answers.
+# Another major version: pg_upgrade, and pg_dump with a restore, keep the bytes of
+# stored filters and states, and the answers. So do indexes, views, materialized
+# views and whatever else calls the extension.
 #
 # By itself it goes from the server's version to the same one. UPGRADE_FROM and
 # UPGRADE_TO name the folders of others, such as /usr/lib/postgresql/15, where

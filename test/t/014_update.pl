@@ -2,10 +2,9 @@
 # of a fresh one, with their definitions, comments, privileges and dependencies.
 #
 # test/frozen keeps the install script of each release as it was shipped, such as
-# cuckoo--1.0.sql. Each is created and updated to today's version here. Until
-# there is a release, and besides to see that this test would find a difference,
-# versions are made up from today's script: one that lacks some objects, and
-# update scripts that bring them, or nearly.
+# cuckoo--1.0.sql. Each is created and updated to today's version here. To see
+# that this test would find a difference, versions are made up from today's
+# script. One lacks some objects, and update scripts bring them, or nearly.
 #
 # The scripts have to be where the server looks for them, so this needs
 # test/throwaway.sh.

@@ -2,8 +2,8 @@
 # or the new ones, memory is free again, and no element is lost.
 #
 # The library cuckoo_faults is the extension with points at which it can be made
-# to fail (test/module/cuckoo_faults.h): each look for a cancel request, and each
-# call that may run out of memory. All points of each scenario fail in turn.
+# to fail (test/module/cuckoo_faults.h). These are each look for a cancel request,
+# and each call that may run out of memory. All points of each scenario fail in turn.
 use strict;
 use warnings;
 

@@ -645,7 +645,6 @@ test_bad_codes(void)
 			uint8_t    *image;
 			uint64_t	hashes[300];
 			bool		found[300];
-			uint64_t	items;
 
 			unit_filter_init(&f, &h);
 			for (int i = 0; i < 100; i++)
@@ -655,6 +654,8 @@ test_bad_codes(void)
 			/* each of the 220 in some bucket, above what lanes come */
 			for (uint32_t code = NAIVE_CODES; code < 4096; code++)
 			{
+				uint64_t	items = f.h.items;
+
 				for (int i = 0; i < 300; i++)
 					hashes[i] = unit_random();
 				for (uint32_t pos = code % 3; pos < f.h.buckets; pos += 3)
@@ -675,7 +676,6 @@ test_bad_codes(void)
 						  "bits %d, level %d, code %" PRIu32, bits, level, code);
 				}
 				/* changes keep to the count that the header has */
-				items = f.h.items;
 				for (int i = 0; i < 20; i++)
 					items += cuckoo_insert(&f.h, f.image, hashes[i], 2) == CUCKOO_OK;
 				for (int i = 10; i < 40 && items > 0; i++)

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Static analysis, one test for each tool, in TAP's words: make lint
+#
+# It installs what is missing.  What a tool finds is listed below its line.  The
+# checks of clang-tidy are in .clang-tidy, with the reasons of those left out;
+# another exception stands beside the code, with its reason.
+# shellcheck disable=SC1091,SC2154,SC2317 # what throwaway.sh defines; what tool() calls
+. "$(dirname "$0")/throwaway.sh"
+
+cd "$source_dir" || exit
+want clang-tidy command -v clang-tidy
+want clang-tools command -v scan-build
+want clang command -v clang
+want cppcheck command -v cppcheck
+want shellcheck command -v shellcheck
+want libipc-run-perl perl -MIPC::Run -e 1
+find_all
+tmp=$(mktemp -d /tmp/cuckoo.XXXXXX) || die "no temporary folder"
+processes=$(getconf _NPROCESSORS_ONLN)
+
+shopt -s globstar
+# nothing but numbers, which macros make; clang-tidy and cppcheck take minutes
+tables=src/cuckoo_tables.c
+
+tests=0 status=0
+
+# tool NAME COMMAND...: nothing that it finds, and success
+tool()
+{
+	local word=ok
+
+	tests=$((tests + 1))
+	("${@:2}") >"$tmp/found" 2>&1 || word='not ok'
+	echo "$word $tests - $1"
+	if [ "$word" != ok ]; then
+		sed 's/^/# /' "$tmp/found"
+		status=1
+	fi
+}
+
+# tidy FLAG... -- FILE...
+tidy()
+{
+	local flags=()
+
+	while [ "$1" != -- ]; do
+		flags+=("$1")
+		shift
+	done
+	shift
+	printf '%s\n' "$@" | grep -vxF "$tables" |
+		xargs -P "$processes" -I{} clang-tidy --quiet {} -- "${flags[@]}" -Isrc
+}
+
+# PostgreSQL's headers are not read: of their macros only the loop matters.
+check_cpp()
+{
+	cppcheck -q -j "$processes" --std=c11 --enable=warning,performance,portability,style \
+		--inline-suppr --error-exitcode=1 --suppress=missingInclude -DCUCKOO_IN_POSTGRES \
+		-D'foreach(cell,list)=for(cell=list_head(list);cell;cell=lnext(list,cell))' \
+		-Isrc -i "$tables" src test bench
+}
+
+# The static analyzer of clang looks at all that is compiled: in a copy, and without
+# optimization, which it does not need.  Not at test/unit: CHECK() goes on after a
+# failure, and what comes then may be undefined.
+analyze()
+{
+	mkdir "$tmp/src" &&
+		tar -cf - --exclude=./.git --exclude=./build --exclude='*.o' --exclude='*.so' . |
+		tar -C "$tmp/src" -xf - &&
+		cd "$tmp/src" &&
+		scan-build -o "$tmp/report" --status-bugs sh -ec "
+			make -s -j $processes PG_CONFIG=$PG_CONFIG CC=\$CC with_llvm=no COPT=-O0
+			make -s -C test/module PG_CONFIG=$PG_CONFIG CC=\$CC COPT=-O0"
+}
+
+compile_perl()
+{
+	local file library
+
+	library=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl
+	for file in test/**/*.p[lm]; do
+		perl -Itest -I"$library" -c "$file" || return
+	done
+}
+
+tool 'clang-tidy: src, test/module' tidy -DCUCKOO_IN_POSTGRES \
+	-isystem "$("$PG_CONFIG" --includedir-server)" -- src/*.c test/module/*.c
+tool 'clang-tidy: test/unit, bench' tidy -std=c11 -- test/unit/*.c bench/*.c
+tool cppcheck check_cpp
+tool scan-build analyze
+tool shellcheck shellcheck .ci/run ./**/*.sh
+tool 'perl -c' compile_perl
+echo "1..$tests"
+exit $status

@@ -1,0 +1,388 @@
+#!/usr/bin/perl
+# Do the tests notice small faults in PostgreSQL's side of src/?
+#
+# usage: test/mutate.pl list          all faults, a line each, without a server
+#        make mutate SHARD=1/20       tries every 20th, on a throwaway server
+#
+# A fault (a mutant) is one change. It negates a condition, swaps two arguments
+# or leaves out a statement. Or it replaces && or a comparison by its neighbour,
+# + by -, a number by the next one, true by false.
+#
+# Each is made in the throwaway copy, compiled, installed and tested until a test
+# fails. First come the tests about its file, then the other regression tests,
+# then the fitting isolation and TAP tests.  A fault that none notices has survived: a test is missing, or
+# it changes nothing that can be seen.  Those go to test/mutants.txt, with the
+# reason, and are not tried again.
+#
+# A fault is named by its file, its function, and the line before and after.  So
+# the name stays when other lines change.
+#
+# SHARD=i/n    the i-th of n parts, each of which has faults of all files.
+# ONLY=regex   only the faults whose name matches.
+# DEPTH=n      1: only the regression tests about the file; 2: all of them; 3, the
+#              default: isolation and TAP tests, too, a minute for each survivor.
+# FOR=n        begins no other fault after so many seconds.
+use strict;
+use warnings;
+
+use Digest::MD5 qw(md5);
+use POSIX ':sys_wait_h';
+use Time::HiRes qw(time sleep);
+
+$| = 1;
+
+# What is about a file: regression tests; isolation tests; TAP tests.
+my @files = (
+	[ 'agg',           'agg batch',          '',        '001 005 011' ],
+	[ 'agg_io',        'agg io',             '',        '001 005 011' ],
+	[ 'agg_params',    'agg',                '',        '003 005 011' ],
+	[ 'agg_state',     'agg batch',          '',        '002 005 011' ],
+	[ 'cache',         'probe scan',         'probes',  '002' ],
+	[ 'datum',         'io functions',       '',        '002' ],
+	[ 'error',         'functions io',       '',        '' ],
+	[ 'expanded',      'expanded functions', '',        '' ],
+	[ 'family',        'elements functions', '',        '003' ],
+	[ 'hash',          'elements',           '',        '004 009' ],
+	[ 'identity',      'elements citext',    '',        '003' ],
+	[ 'io',            'io',                 '',        '' ],
+	[ 'ops',           'functions expanded', 'changes', '002 006' ],
+	[ 'plan',          'plan',               '',        '003' ],
+	[ 'plan_join',     'plan',               '',        '' ],
+	[ 'probe',         'probe batch',        'probes',  '002' ],
+	[ 'scan',          'scan',               'scans',   '002 005' ],
+	[ 'scan_demand',   'scan',               'scans',   '005' ],
+	[ 'scan_filters',  'scan',               'scans',   '005' ],
+	[ 'scan_plan',     'scan plan',          '',        '005 010' ],
+	[ 'sets',          'sets',               '',        '011' ]);
+
+my $known_file = 'test/mutants.txt';
+
+sub slurp
+{
+	my ($file) = @_;
+
+	open my $in, '<', $file or die "$file: $!\n";
+	local $/;
+	return scalar <$in>;
+}
+
+sub spew
+{
+	my ($file, $text) = @_;
+
+	open my $out, '>', $file or die "$file: $!\n";
+	print $out $text;
+	close $out or die "$file: $!\n";
+}
+
+# ---- faults ----------------------------------------------------------------
+
+# The text with blanks for comments, strings, characters and preprocessor lines.
+sub code_of
+{
+	my ($text) = @_;
+	my $blank = sub { my ($t) = @_; $t =~ s/[^\n]/ /g; $t };
+
+	$text =~ s{(/\*.*?\*/|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|^\#(?:[^\n]*\\\n)*[^\n]*)}
+		{$blank->($1)}gemsx;
+	return $text;
+}
+
+# The offset behind the bracket that closes the one at this offset.
+sub closing
+{
+	my ($code, $at) = @_;
+	my $depth = 0;
+
+	pos($code) = $at;
+	while ($code =~ /\G[^()]*([()])/g)
+	{
+		$depth += $1 eq '(' ? 1 : -1;
+		return pos($code) if $depth == 0;
+	}
+	die "no closing bracket\n";
+}
+
+my %neighbour = (
+	'&&' => '||', '||' => '&&',
+	'<' => '<=', '<=' => '<', '>' => '>=', '>=' => '>', '==' => '!=', '!=' => '==',
+	'+' => '-', '-' => '+', '*' => '/', '/' => '*', '+=' => '-=', '-=' => '+=',
+	'|=' => '=', '++' => '--', '--' => '++', 'true' => 'false', 'false' => 'true');
+
+# Faults of a function body, from..to, as lists of [offset, length, new text].
+sub faults_of_body
+{
+	my ($code, $from, $to) = @_;
+	my $body = substr($code, 0, $to);
+	my @faults;
+
+	# a condition
+	pos($body) = $from;
+	while ($body =~ /\b(?:if|while) \(/g)
+	{
+		my $open = pos($body) - 1;
+
+		push @faults, [ [ $open, 0, '(!' ], [ closing($body, $open), 0, ')' ] ];
+	}
+
+	# an operator, or a truth value
+	pos($body) = $from;
+	while ($body =~ /(?<= )(&&|\|\||[<>=!]=|[<>]|[-+*\/]|[-+|]=)(?=[ \n])|(?<=\w)(\+\+|--)|\b(true|false)\b/g)
+	{
+		my $old = $1 // $2 // $3;
+
+		push @faults, [ [ pos($body) - length($old), length($old), $neighbour{$old} ] ];
+	}
+
+	# a number
+	pos($body) = $from;
+	while ($body =~ /(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])/g)
+	{
+		push @faults, [ [ pos($body) - length($1), length($1), $1 + 1 ] ];
+	}
+
+	# two arguments
+	pos($body) = $from;
+	while ($body =~ /(?<=[(\s])(&?[a-z_][\w.>-]*)(,\s+)(&?[a-z_][\w.>-]*)(?=[,)])/g)
+	{
+		my ($a, $between, $b) = ($1, $2, $3);
+		my $length = length("$a$between$b");
+
+		push @faults, [ [ pos($body) - $length, $length, "$b$between$a" ] ];
+		pos($body) -= length($b);
+	}
+
+	# a statement: a call, an assignment or a jump
+	pos($body) = $from;
+	while ($body =~ /^\t+((?:\(void\) )?[a-z_*(][\w.>\[\]()*-]*(?: [-+|&]?= |\+\+|--|\()[^;{}]*;|(?:break|continue);)/gmi)
+	{
+		my $statement = $1;
+
+		next if $statement =~ /^(?:if|for|while|foreach|switch|return|else|Assert|PG_RETURN\w*|PG_(?:END_)?TRY|PG_CATCH)\b/;
+		push @faults, [ [ pos($body) - length($statement), length($statement) - 1, '' ] ];
+	}
+	return @faults;
+}
+
+# All faults: their name, file and text.
+sub all_faults
+{
+	my @all;
+	my %seen;
+
+	foreach my $about (@files)
+	{
+		my $file = "src/cuckoo_$about->[0].c";
+		my $text = slurp($file);
+		my $code = code_of($text);
+		my @of_file;
+
+		while ($code =~ /^(\w+)\([^{};]*\)\n(\{\n.*?^\})/gms)
+		{
+			push @of_file, map { [ $1, $_ ] } faults_of_body($code, $-[2], $+[2]);
+		}
+		foreach (sort { $a->[1][0][0] <=> $b->[1][0][0] } @of_file)
+		{
+			my ($function, $edits) = @$_;
+			my $mutant = $text;
+			my ($first) = map { $_->[0] } @$edits;
+			my $begin = rindex($text, "\n", $first - 1) + 1;
+			my @lines;
+
+			foreach my $edit (reverse @$edits)
+			{
+				# what is left out leaves its line ends, so that others keep theirs
+				my $new = $edit->[2];
+				my $lost = substr($mutant, $edit->[0], $edit->[1]) =~ tr/\n//;
+
+				$new .= "\n" x ($lost - ($new =~ tr/\n//));
+				substr($mutant, $edit->[0], $edit->[1]) = $new;
+			}
+			foreach my $version ($text, $mutant)
+			{
+				my ($line) = substr($version, $begin) =~ /^([^\n]*)/;
+
+				$line =~ s/\s*\/\*.*//;
+				$line =~ s/^\s+|\s+$//g;
+				$line =~ s/\s+/ /g;
+				push @lines, $line;
+			}
+			my $name = "$about->[0].c $function: $lines[0] => $lines[1]";
+			my $nth = ++$seen{$name};
+
+			$name .= " ($nth)" if $nth > 1;
+			push @all, { name => $name, file => $file, text => $mutant, about => $about };
+		}
+	}
+	return @all;
+}
+
+# ---- running ---------------------------------------------------------------
+
+my $too_long;	# did a command since the last end_sessions() take too long?
+
+# Runs a command, with what it says in a file.  Does it succeed in time?
+sub run
+{
+	my ($seconds, @command) = @_;
+	my $end = time + $seconds;
+	my $pid = fork() // die "fork: $!\n";
+
+	if ($pid == 0)
+	{
+		setpgrp(0, 0);
+		open STDOUT, '>', 'mutate.log' or die;
+		open STDERR, '>&', \*STDOUT or die;
+		exec @command or die;
+	}
+	while (time < $end)
+	{
+		return $? == 0 if waitpid($pid, WNOHANG) == $pid;
+		sleep 0.05;
+	}
+	kill 'KILL', -$pid;
+	waitpid($pid, 0);
+	$too_long = 1;
+	return 0;
+}
+
+# Ends what tests that took too long left running, also what does not listen to
+# the server, and waits for the server, which starts anew after a crash.
+sub end_sessions
+{
+	kill 'KILL', split /\n/,
+		qx{psql -XAtc "SELECT pid FROM pg_stat_activity WHERE datname ~ '_regression'"} if $too_long;
+	$too_long = 0;
+	for (1 .. 600)
+	{
+		return if system('psql -Xqc "SELECT 1" >/dev/null 2>&1') == 0;
+		sleep 0.2;
+	}
+	die "the server does not come back\n";
+}
+
+# Do these tests pass?
+sub regression
+{
+	my ($seconds, $tests) = @_;
+
+	return run($seconds, qw(make -s installcheck ISOLATION= TAP_TESTS=),
+		$tests eq '' ? () : "REGRESS=helpers $tests");
+}
+
+# The regression tests about the files of some faults.
+sub about
+{
+	my %tests = map { $_ => 1 } map { split / /, $_->{about}[1] } @_;
+
+	return join ' ', sort keys %tests;
+}
+
+sub slow_tests
+{
+	my ($seconds, $about) = @_;
+	my (undef, undef, $specs, $scripts) = @$about;
+
+	return 0 if $specs ne '' &&
+		!run($seconds, qw(make -s installcheck REGRESS= TAP_TESTS=), "ISOLATION=$specs");
+	return 1 if $scripts eq '';
+	return run($seconds, qw(make -s installcheck REGRESS= ISOLATION=),
+		'PROVE_TESTS=' . join(' ', map { glob "test/t/$_*.pl" } split / /, $scripts));
+}
+
+# The machine's code in an object file.
+sub object
+{
+	my ($file) = @_;
+
+	(my $object = $file) =~ s/c$/o/;
+	system('strip', '-g', '-o', 'mutate.o', $object) == 0 or die "strip failed\n";
+	return md5(slurp('mutate.o'));
+}
+
+# Builds and installs the library as the source is now.
+sub build
+{
+	return run(300, qw(make -s install-lib),
+		'COPT=-Werror=incompatible-pointer-types -Werror=int-conversion');
+}
+
+# ---- the run ---------------------------------------------------------------
+
+my %known;	# name => reason
+
+if (-e $known_file)
+{
+	my $names = '';
+
+	foreach (split /\n/, slurp($known_file))
+	{
+		next if /^#/;
+		if (/^\t(.*)/) { $known{$_} .= "$1 " foreach split /\n/, $names }
+		elsif ($_ eq '') { $names = '' }
+		else { $names .= "$_\n" }
+	}
+}
+
+my @all = all_faults();
+
+if (($ARGV[0] // '') eq 'list')
+{
+	print "$_->{name}\n" foreach @all;
+	exit;
+}
+
+my ($shard, $shards) = ($ENV{SHARD} || '1/1') =~ /^(\d+)\/(\d+)$/ or die "SHARD is i/n\n";
+my $only = $ENV{ONLY} || '.';
+my $depth = $ENV{DEPTH} || 3;
+my $seconds = $ENV{FOR} || 1e9;
+my %names = map { $_->{name} => 1 } @all;
+my %count = map { $_ => 0 } qw(noticed survived known same refused);
+my %objects;
+my @survivors;
+my $start = time;
+
+my $number = 0;
+my @chosen = grep { $number++ % $shards == $shard - 1 && $_->{name} =~ /$only/ } @all;
+
+print scalar(@chosen), ' of ', scalar(@all), " faults\n";
+print "no such fault, in $known_file: $_\n" foreach grep { !$names{$_} } sort keys %known;
+
+build() && regression(3600, $depth == 1 ? about(@chosen) : '') or die "the tests fail without a fault:\n" . slurp('mutate.log');
+my $limit = 60 + 10 * (time - $start);
+
+foreach my $mutant (@chosen)
+{
+	my ($name, $file, $about) = @$mutant{qw(name file about)};
+	my $result;
+
+	if ($known{$name})
+	{
+		$count{known}++;
+		next;
+	}
+	last if time - $start > $seconds;
+
+	my $original = slurp($file);
+
+	$objects{$file} //= { object($file) => 1 };
+	spew($file, $mutant->{text});
+	if (!build()) { $result = 'refused' }
+	elsif ($objects{$file}{ object($file) }++) { $result = 'same' }
+	else
+	{
+		$result = regression($limit, $about->[1])
+			&& ($depth < 2 || regression($limit, ''))
+			&& ($depth < 3 || slow_tests(2 * $limit, $about)) ? 'survived' : 'noticed';
+		end_sessions();
+	}
+	spew($file, $original);
+	$count{$result}++;
+	push @survivors, $name if $result eq 'survived';
+	printf "%6d s %-8s %s\n", time - $start, $result, $name;
+}
+
+print "\n", map { "survived: $_\n" } @survivors;
+print "$count{noticed} noticed, $count{survived} survived, $count{known} known to change nothing, ",
+	"$count{same} of the same machine code, $count{refused} refused by the compiler\n";
+exit(@survivors ? 1 : 0);
