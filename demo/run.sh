@@ -3,8 +3,8 @@
 #
 # The data are the home pages of all packages that apt knows or, without apt,
 # web addresses made from the words of a dictionary. demo.sql does the rest. On
-# a terminal the tour ends with an offer of psql on the same server. shellcheck
-# disable=SC1091,SC2154 # what throwaway.sh defines
+# a terminal the tour ends with an offer of psql on the same server.
+# shellcheck disable=SC1091,SC2154 # what throwaway.sh defines
 . "$(dirname "$0")/../test/throwaway.sh"
 
 home_pages()

@@ -34,14 +34,14 @@ CREATE TABLE cases (id int GENERATED ALWAYS AS IDENTITY, covers text[], expressi
 INSERT INTO cases (covers, expression) VALUES
 	('{cuckoofilter_in,cuckoofilter_out}', 'cuckoofilter_in(cuckoofilter_out(s.f))'),
 	('{cuckoofilter_send,cuckoofilter_from_bytea}', 'cuckoofilter(cuckoofilter_send(s.f))'),
-	('{cf_eq,cf_ne}', 's.f = s.h OR s.f <> s.h'),
-	('{cf_eq}', 's.stored = s.stored'),
+	('{cuckoofilter_eq,cuckoofilter_ne}', 's.f = s.h OR s.f <> s.h'),
+	('{cuckoofilter_eq}', 's.stored = s.stored'),
 	('{cuckoofilter_hash,cuckoofilter_hash_extended}', 'cuckoofilter_hash(s.f) + cuckoofilter_hash_extended(s.stored, i)'),
 	('{cf_new}', 'cf_new(i, 0.01, i, ''numeric'')'),
 	('{cf_add,cf_delete}', 'cf_delete(cf_add(s.f, -i), -i)'),
 	('{cf_add_unique}', 'cf_add_unique(s.n, i::numeric)'),
 	('{cf_add}', 'cf_add(s.stored, 5)'),
-	('{cf_contains,cf_contained}', 'cf_contains(s.f, i) OR i <@ s.h'),
+	('{cf_contains,cuckoo_contained}', 'cf_contains(s.f, i) OR i <@ s.h'),
 	('{cf_contains}', 'cf_contains(s.stored, i)'),
 	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
 	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
@@ -57,10 +57,10 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_union,cf_union_all,cf_intersect}', 'cf_union(s.f, cf_union_all(s.h, cf_intersect(s.f, s.h)))'),
 	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'cuckoostate_send(cuckoostate_in(cuckoostate_out(s.state)))'),
-	('{cf_agg_combine,cf_agg_final,cf_state_final}', 'cf_agg_final(cf_agg_combine(cf_state_final(s.state), s.state))'),
-	('{cf_agg,cf_agg_trans}', '(SELECT cf_agg(x) FROM unnest(s.a) x)'),
+	('{cuckoo_agg_combine,cuckoo_agg_final,cuckoo_state_final}', 'cuckoo_agg_final(cuckoo_agg_combine(cuckoo_state_final(s.state), s.state))'),
+	('{cf_agg,cuckoo_agg_trans}', '(SELECT cf_agg(x) FROM unnest(s.a) x)'),
 	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
-	('{cf_agg,cf_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)'),
+	('{cf_agg,cuckoo_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)'),
 	('{cf_state_agg,cf_merge_agg}', '(SELECT cf_merge_agg(x) FROM (SELECT cf_state_agg(y::text) AS x FROM unnest(s.a) y GROUP BY y % 3) z)');
 
 -- what only the server calls: planning, combining the states of processes, COPY
@@ -74,10 +74,10 @@ BEGIN
 END $$;
 CREATE TABLE special (id int GENERATED ALWAYS AS IDENTITY, covers text[], command text);
 INSERT INTO cases (covers, expression) VALUES
-	('{cf_contains_support,cf_contains_sel,cf_contains_joinsel,cf_change_support}', 'planned(i)');
+	('{cuckoo_contains_support,cuckoo_contains_sel,cuckoo_contains_joinsel,cuckoo_change_support}', 'planned(i)');
 \set file `mktemp -u /tmp/cuckoo-memory.XXXXXX`
 INSERT INTO special (covers, command) VALUES
-	('{cf_agg_internal_combine,cf_agg_serialize,cf_agg_deserialize}',
+	('{cuckoo_agg_internal_combine,cuckoo_agg_serialize,cuckoo_agg_deserialize}',
 		format('SELECT max(now) FILTER (WHERE n = %1$s / 10), max(now) FILTER (WHERE n = %1$s)
 			FROM (SELECT n, CASE WHEN n IN (%1$s / 10, %1$s) THEN memory() END AS now
 				FROM (SELECT count(f) OVER (ROWS UNBOUNDED PRECEDING) AS n

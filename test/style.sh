@@ -123,6 +123,7 @@ long_sentences()
 }
 
 for file in "${prose[@]}"; do
+	# shellcheck disable=SC2094 # the argument is a name for messages
 	long_sentences "$file" <"$file"
 done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
 

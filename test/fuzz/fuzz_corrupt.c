@@ -69,11 +69,12 @@ fuzz(void)
 {
 	UnitFilter	f;
 	uint64_t	size;
-	uint64_t	hashes[HASHES];
 
 	f.image = fuzz_image(MEND_HEADER, &size);
 	if (cuckoo_header_read(&f.h, f.image, size) == CUCKOO_OK)
 	{
+		uint64_t	hashes[HASHES];
+
 		for (int i = 0; i < HASHES; i++)
 			hashes[i] = unit_random();
 		cuckoo_capacity(&f.h);

@@ -37,7 +37,7 @@ CREATE TABLE arrays AS SELECT array_agg(i) AS a FROM t;
 CREATE TABLE parts AS SELECT p, cf_agg(i + 500 * p, 10000, 0.01) AS f
 	FROM generate_series(0, 4) p, generate_series(1, 700) i GROUP BY p;
 CREATE TABLE full_soon AS SELECT cf_agg(i, 1000, 0.01) AS f FROM generate_series(1, 230) i;
-CREATE AGGREGATE state_agg(integer) (SFUNC = cf_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(integer) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
 CREATE AGGREGATE set_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE TABLE states AS SELECT i % 3 AS id, state_agg(i) AS state FROM generate_series(1, 1000) i GROUP BY 1
 	UNION ALL SELECT 3, state_agg(i) FROM generate_series(1, 50) i
@@ -161,7 +161,7 @@ my %scenarios = (
 	'cf_agg of nothing' => 'SELECT md5(cf_agg(i, 100, 0.01)::text) FROM t WHERE false',
 	'cf_merge_agg' => 'SELECT md5(cf_merge_agg(state ORDER BY id)::text) FROM states',
 	'cf_merge_agg from the largest on' => 'SELECT md5(cf_merge_agg(state ORDER BY id DESC)::text) FROM states',
-	'cf_agg_combine' => 'SELECT md5(cf_agg_final(cf_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
+	'cuckoo_agg_combine' => 'SELECT md5(cuckoo_agg_final(cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
 	'cf_state_agg' => 'SELECT md5(cf_state_agg(s)::text) FROM t WHERE i < 300',
 	'states in and out' => 'SELECT md5(md5(cuckoostate_send(state)) || state::text::cuckoostate::text) FROM states WHERE id = 4',
 	'cf_new' => 'SELECT md5(cf_new(1000, 0.01, 0, $$numeric$$)::text)',

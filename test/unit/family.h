@@ -254,13 +254,13 @@ check_canonical(const UnitFilter *f, Run run, const NaiveModel *model)
 {
 	UnitFilter	canonical = filter_of(&f->h, run);
 	UnitFilter	grown = {f->h, unit_alloc(cuckoo_image_size(&f->h))};
-	uint64_t	wrong = 0;
 
 	memcpy(grown.image, f->image, cuckoo_image_size(&f->h));
 	if (canonical.image != NULL)
 	{
 		uint64_t	size = cuckoo_image_size(&canonical.h);
 		Run			again = run_of(&canonical);
+		uint64_t	wrong = 0;
 
 		CHECK(cuckoo_validate(canonical.image, size) == CUCKOO_OK, "%s",
 			  cuckoo_status_text(cuckoo_validate(canonical.image, size)));

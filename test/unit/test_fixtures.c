@@ -121,9 +121,6 @@ check_line(char **columns, bool print)
 	const char *name = columns[COLUMN_NAME];
 	uint64_t	size = decode(columns[COLUMN_IMAGE]);
 	UnitFilter	f;
-	uint64_t   *keys;
-	uint64_t	digest;
-	uint64_t	found = 0;
 
 	f.image = unit_alloc(size);
 	memcpy(f.image, columns[COLUMN_IMAGE], size);
@@ -131,12 +128,15 @@ check_line(char **columns, bool print)
 		  cuckoo_status_text(cuckoo_validate(f.image, size)));
 	if (cuckoo_header_read(&f.h, f.image, size) == CUCKOO_OK)
 	{
-		keys = unit_alloc(f.h.items * sizeof(uint64_t));
-		digest = digest_of(&f, keys);
+		uint64_t   *keys = unit_alloc(f.h.items * sizeof(uint64_t));
+		uint64_t	digest = digest_of(&f, keys);
+
 		if (print)
 			printf("%s\t%016" PRIx64 "\n", name, digest);
 		else
 		{
+			uint64_t	found = 0;
+
 			CHECK(f.h.items == strtoull(columns[COLUMN_ITEMS], NULL, 10),
 				  "%s: %" PRIu64, name, f.h.items);
 			CHECK(digest == strtoull(columns[COLUMN_DIGEST], NULL, 16),

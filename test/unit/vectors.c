@@ -21,6 +21,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <ctype.h>
 #include <math.h>
 
 #define DAYS_TO_2000	10957	/* from 1970-01-01 */
@@ -122,23 +123,28 @@ days_of(int year, int month, int day)
 		before[month - 1] + (leap && month > 2) + day - 1 - 730119;
 }
 
+/* Reads numbers with a character between each two, and steps over them. */
+static void
+read_numbers(const char **literal, int *numbers, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		char	   *end;
+
+		numbers[i] = (int) strtol(*literal + (i > 0), &end, 10);
+		*literal = end;
+	}
+}
+
 static int64_t
 microseconds_of(const char *literal)
 {
-	int			year,
-				month,
-				day,
-				hour,
-				minute,
-				second,
-				fraction = 0,
-				zone = 0,
-				at = 0;
+	int			numbers[6];
+	int			fraction = 0;
+	int			zone = 0;
 	char	   *end;
 
-	sscanf(literal, "%d-%d-%d %d:%d:%d%n", &year, &month, &day, &hour, &minute,
-		   &second, &at);
-	literal += at;
+	read_numbers(&literal, numbers, 6);
 	if (*literal == '.')
 	{
 		fraction = (int) strtol(literal + 1, &end, 10);
@@ -147,9 +153,10 @@ microseconds_of(const char *literal)
 		literal = end;
 	}
 	if (*literal != '\0')
-		zone = atoi(literal);
-	return ((((int64_t) days_of(year, month, day) * 24 + hour - zone) * 60 +
-			 minute) * 60 + second) * 1000000 + fraction;
+		zone = (int) strtol(literal, NULL, 10);
+	return ((((int64_t) days_of(numbers[0], numbers[1], numbers[2]) * 24 +
+			  numbers[3] - zone) * 60 + numbers[4]) * 60 + numbers[5]) *
+		1000000 + fraction;
 }
 
 static size_t
@@ -165,9 +172,7 @@ canonical(int type, const char *literal, uint8_t *bytes)
 {
 	bool		infinite = strstr(literal, "infinity") != NULL;
 	size_t		size = 0;
-	int			year,
-				month,
-				day;
+	int			numbers[3];
 	double		number;
 	uint64_t	bits;
 
@@ -185,20 +190,24 @@ canonical(int type, const char *literal, uint8_t *bytes)
 		case CUCKOO_FAMILY_BYTEA:
 		case CUCKOO_FAMILY_UUID:
 			for (; *literal != '\0'; literal++)
-				if (sscanf(literal, "%2hhx", bytes + size) == 1 &&
-					*literal != '-')
+				if (isxdigit((unsigned char) literal[0]) &&
+					isxdigit((unsigned char) literal[1]))
 				{
+					char		digits[3] = {literal[0], literal[1], '\0'};
+
+					bytes[size++] = (uint8_t) strtol(digits, NULL, 16);
 					literal++;
-					size++;
 				}
 			return size;
 		case CUCKOO_FAMILY_BOOLEAN:
 			bytes[0] = literal[0] == 't';
 			return 1;
 		case CUCKOO_FAMILY_DATE:
-			sscanf(literal, "%d-%d-%d", &year, &month, &day);
+			if (!infinite)
+				read_numbers(&literal, numbers, 3);
 			cuckoo_store32(bytes, (uint32_t)
-						   (!infinite ? days_of(year, month, day) :
+						   (!infinite ?
+							days_of(numbers[0], numbers[1], numbers[2]) :
 							literal[0] == '-' ? INT32_MIN : INT32_MAX));
 			return 4;
 		case CUCKOO_FAMILY_TIMESTAMP:
@@ -211,7 +220,7 @@ canonical(int type, const char *literal, uint8_t *bytes)
 			if (isnan(number))
 				return put_int64(bytes, INT64_C(0x7ff8000000000000));
 			if (number == 0)
-				number = 0;		/* not -0 */
+				number = fabs(number);	/* not -0 */
 			memcpy(&bits, &number, sizeof(bits));
 			return put_int64(bytes, (int64_t) bits);
 	}
