@@ -67,9 +67,9 @@
 #define BATCH_BYTES		12288
 
 /*
- * The first bytes of a row that are prefetched.  The processor cannot foresee
- * which rows pass.  So it would wait for the columns behind the element of each
- * row that is given out.
+ * The first bytes of a row that are prefetched if more than the element is read.
+ * The processor cannot foresee which rows pass.  So it would wait for the
+ * columns behind the element of each row that is given out.
  */
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256
@@ -88,7 +88,7 @@ typedef struct CuckooScanState
 	int			restrictions;
 
 	/* what batches need */
-	bool		batches;		/* are the next six valid? */
+	bool		batches;		/* are the next seven valid? */
 	bool		altered;		/* was the test's function altered, so that it
 								 * cannot be prepared? */
 	CuckooTest	test;
@@ -97,6 +97,7 @@ typedef struct CuckooScanState
 	CuckooScanFilters filters;
 	ExprState  *element;		/* the element of a row */
 	uint32		expected;		/* the expected number of probes */
+	uint32		ahead_bytes;	/* of a row that are prefetched */
 
 	/* the table, and the row that was read last */
 	TableScanDesc scan;			/* NULL before the first row */
@@ -196,6 +197,8 @@ prepare_batches(CuckooScanState *s)
 	s->after = ExecInitQual(after, ps);
 	s->element = ExecInitExpr(s->test.element, ps);
 	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	/* count(*) reads no column of the rows that pass */
+	s->ahead_bytes = after || ps->plan->targetlist ? AHEAD_BYTES : 0;
 	cuckoo_init_filters(&s->filters, &s->test, ps->state,
 						column > 0 ? linitial(s->css.custom_ps) : NULL, column);
 	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + natts *
@@ -372,7 +375,7 @@ next_slot(CuckooScanState *s)
 		s->slots[s->count] = CUCKOO_MAKE_ROW_SLOT(s->desc, &TTSOpsHeapTuple);
 		MemoryContextSwitchTo(caller);
 	}
-	for (uint32 at = CACHE_LINE; at < Min(s->tuple->t_len, AHEAD_BYTES);
+	for (uint32 at = CACHE_LINE; at < Min(s->tuple->t_len, s->ahead_bytes);
 		 at += CACHE_LINE)
 		CUCKOO_PREFETCH((char *) s->tuple->t_data + at);
 	s->tuples[s->count] = *s->tuple;
