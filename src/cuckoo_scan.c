@@ -67,7 +67,7 @@
 #define BATCH_BYTES		12288
 
 /*
- * The first bytes of a row that are prefetched if more than the element is read.
+ * The first bytes of a row to prefetch, if columns of it are read afterwards.
  * The processor cannot foresee which rows pass.  So it would wait for the
  * columns behind the element of each row that is given out.
  */
