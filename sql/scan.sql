@@ -543,9 +543,9 @@ CREATE FUNCTION secret(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RET
 REVOKE EXECUTE ON FUNCTION secret FROM public;
 CREATE FUNCTION open_secret() RETURNS refcursor SECURITY DEFINER LANGUAGE plpgsql AS $$
 DECLARE
-	c CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), secret(v));
+	c refcursor := 'c';
 BEGIN
-	OPEN c;
+	OPEN c FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), secret(v));
 	RETURN c;
 END $$;
 SELECT scans('SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), secret(v))');
