@@ -411,6 +411,25 @@ FETCH BACKWARD 1 FROM c;
 COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
+-- no page stays pinned at either end of the table
+CREATE EXTENSION IF NOT EXISTS pg_buffercache;
+BEGIN;
+LOCK listed IN SHARE UPDATE EXCLUSIVE MODE;
+CREATE FUNCTION pinned() RETURNS bigint LANGUAGE sql AS
+	$$SELECT count(*) FROM pg_buffercache WHERE pinning_backends > 0 AND relfilenode = pg_relation_filenode('listed')$$;
+DECLARE c SCROLL CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+MOVE 2 FROM c;
+SELECT pinned() > 0 AS alone;
+FETCH BACKWARD ALL FROM c;
+SELECT pinned() AS at_start;
+MOVE 100 FROM c;
+SELECT pinned() > 0 AS in_batch;
+MOVE ALL FROM c;
+SELECT pinned() AS at_end;
+FETCH BACKWARD 1 FROM c;
+SELECT pinned() > 0 AS alone;
+ROLLBACK;
+DROP EXTENSION pg_buffercache;
 -- a type that changes under an open cursor is an error, not a "no"
 SET client_min_messages = warning;
 CREATE TYPE own;
@@ -524,9 +543,9 @@ CREATE FUNCTION secret(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RET
 REVOKE EXECUTE ON FUNCTION secret FROM public;
 CREATE FUNCTION open_secret() RETURNS refcursor SECURITY DEFINER LANGUAGE plpgsql AS $$
 DECLARE
-	c CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), secret(v));
+	c refcursor := 'c';
 BEGIN
-	OPEN c;
+	OPEN c FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), secret(v));
 	RETURN c;
 END $$;
 SELECT scans('SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), secret(v))');

@@ -513,6 +513,7 @@ previous_row(CuckooScanState *s)
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
 	}
+	ExecClearTuple(s->own_slot);
 	return NULL;
 }
 
