@@ -9,9 +9,15 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use FindBin;
 use Test::More;
 
-our @EXPORT = qw(new_node start_node start_standby memory_contexts partial_aggregates checks report);
+our @EXPORT = qw(new_node start_node start_standby memory_contexts partial_aggregates checks report
+	blocks_of run_block run_blocks_left_to);
+our @EXPORT_OK = qw(lines_of);
+
+# the source
+my $top = "$FindBin::RealBin/../..";
 
 # 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
 my $new_names;
@@ -64,7 +70,6 @@ sub start_standby
 	return $node;
 }
 
-# Creates aggregates like those of Citus, see test/module/cuckoo_test.c.
 # The view of a session's memory contexts, to read from. Where the server does
 # not show them (13), the session is taken to be well.
 sub memory_contexts
@@ -131,6 +136,85 @@ sub report
 	$all &= fail("$seen errors, $expected expected") if $seen > $expected;
 	diag($out, $errors) if !$all;
 	note($errors) if $errors ne '';
+	return;
+}
+
+# The lines of a file, decoded
+sub lines_of
+{
+	my ($path) = @_;
+
+	open my $file, '<:encoding(UTF-8)', $path or die "$path: $!";
+	chomp(my @lines = <$file>);
+	return @lines;
+}
+
+# The blocks of SQL in a document: name, text, the lines that it must print, why
+# 008_readme.pl does not run it, and by which test it is run instead. A reason
+# names this test as "test/t/NAME runs it".
+sub blocks_of
+{
+	my ($path) = @_;
+	my @lines = lines_of("$top/$path");
+	my (@blocks, $block);
+
+	foreach my $i (0 .. $#lines)
+	{
+		my $line = $lines[$i];
+
+		if ($block && $line =~ /^```/)
+		{
+			undef $block;
+		}
+		elsif ($block)
+		{
+			$block->{sql} .= "$line\n";
+			push @{ $block->{expected} }, $1 if $line =~ /^--> (.*)/;
+		}
+		elsif ($line =~ /^\s*```sql/)
+		{
+			my ($reason) = $i ? $lines[$i - 1] =~ /^<!-- not run: (.+) -->$/ : ();
+
+			$block = { name => "$path: block in line " . ($i + 1), sql => '', expected => [], reason => $reason };
+			($block->{by}) = ($reason // '') =~ m{\btest/t/(\S+) runs it};
+			push @blocks, $block;
+		}
+	}
+	return @blocks;
+}
+
+# Runs such a block in a session of its own, as one test.
+sub run_block
+{
+	my ($node, $database, $block) = @_;
+	my ($out, $errors);
+	my $expected = join "\n", @{ $block->{expected} };
+	my $status = $node->psql($database, $block->{sql}, stdout => \$out, stderr => \$errors);
+
+	if ($status != 0)
+	{
+		fail($block->{name});
+		diag($errors);
+	}
+	elsif ($expected eq '')
+	{
+		pass($block->{name});
+	}
+	else
+	{
+		is($out, $expected, $block->{name});
+	}
+	return;
+}
+
+# Runs the blocks of a document that are left to the calling test.
+sub run_blocks_left_to
+{
+	my ($test, $path, $node, $database) = @_;
+	my @left = grep { ($_->{by} // '') eq $test } blocks_of($path);
+
+	ok(@left > 0, "$path has blocks that $test runs");
+	run_block($node, $database, $_) foreach @left;
 	return;
 }
 

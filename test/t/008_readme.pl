@@ -4,6 +4,7 @@
 # A block that has lines "--> ..." must print just these, as psql -At does.
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
+# The reason may name another test that has what the block needs, and runs it.
 # The blocks of a file that uses postgres_fdw are skipped where there is none.
 #
 # Of every document of the project: lines fit 120 columns, and links to files
@@ -13,74 +14,10 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/..";
-use CuckooTest;
+use CuckooTest qw(:DEFAULT lines_of);
 use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
-
-# The lines of a file, decoded
-sub lines_of
-{
-	my ($path) = @_;
-
-	open my $file, '<:encoding(UTF-8)', $path or die "$path: $!";
-	chomp(my @lines = <$file>);
-	return @lines;
-}
-
-# The blocks of SQL: number of the first line, text, expected lines, and why the
-# block is not run
-sub blocks_of
-{
-	my @lines = @_;
-	my (@blocks, $block);
-
-	foreach my $i (0 .. $#lines)
-	{
-		my $line = $lines[$i];
-
-		if ($block && $line =~ /^```/)
-		{
-			undef $block;
-		}
-		elsif ($block)
-		{
-			$block->{sql} .= "$line\n";
-			push @{ $block->{expected} }, $1 if $line =~ /^--> (.*)/;
-		}
-		elsif ($line =~ /^\s*```sql/)
-		{
-			my ($reason) = $i ? $lines[$i - 1] =~ /^<!-- not run: (.+) -->$/ : ();
-
-			$block = { line => $i + 1, sql => '', expected => [], reason => $reason };
-			push @blocks, $block;
-		}
-	}
-	return @blocks;
-}
-
-sub run_block
-{
-	my ($node, $database, $name, $block) = @_;
-	my ($out, $errors);
-	my $expected = join "\n", @{ $block->{expected} };
-	my $status = $node->psql($database, $block->{sql}, stdout => \$out, stderr => \$errors);
-
-	if ($status != 0)
-	{
-		fail($name);
-		diag($errors);
-	}
-	elsif ($expected eq '')
-	{
-		pass($name);
-	}
-	else
-	{
-		is($out, $expected, $name);
-	}
-	return;
-}
 
 # The anchor of a heading, as GitHub makes it
 sub anchor
@@ -137,8 +74,7 @@ foreach my $path (map { substr($_, length("$top/")) } sort(glob("$top/*.md"), gl
 
 foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
 {
-	my @lines = lines_of("$top/$path");
-	my @blocks = blocks_of(@lines);
+	my @blocks = blocks_of($path);
 	(my $database = $path) =~ s/\W/_/g;
 
 	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
@@ -151,16 +87,20 @@ foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$
 	}
 	foreach my $block (@blocks)
 	{
-		my $name = "$path: block in line $block->{line}";
-
 		if (defined $block->{reason})
 		{
-			note("$name is not run: $block->{reason}");
+			note("$block->{name} is not run: $block->{reason}");
 			next;
 		}
-		run_block($node, $database, $name, $block);
+		run_block($node, $database, $block);
 	}
-	cmp_ok(scalar(grep { defined $_->{reason} } @blocks), '<=', 1, "$path: one block at most is not run");
+	cmp_ok(scalar(grep { defined $_->{reason} && !defined $_->{by} } @blocks), '<=', 1,
+		"$path: one block at most is not run");
+	foreach my $test (map { $_->{by} // () } @blocks)
+	{
+		ok((grep { /run_blocks_left_to\('\Q$test\E', '\Q$path\E'/ } lines_of("$top/test/t/$test")),
+			"$path: $test runs a block of it");
+	}
 }
 
 $node->stop;

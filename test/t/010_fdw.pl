@@ -121,8 +121,12 @@ SELECT 'shipped: ' || name, remote ~ 'WHERE .*(cf_contains|<@)' AND remote !~ ';
 	AND abs(rows - result('SELECT count(*) FROM whole WHERE shard > 0 AND ' || matches)::int) <= 100
 	AND result('SELECT count(*) FROM sales WHERE ' || condition) = result('SELECT count(*) FROM whole WHERE ' || condition)
 FROM shapes, wire('SELECT * FROM sales WHERE ' || condition);
-SELECT 'of a join, by LATERAL with OFFSET 0', remote ~ 'WHERE .*cf_contains' AND rows BETWEEN 800 AND 850
-FROM wire('SELECT s.* FROM filters, LATERAL (SELECT * FROM sales_1 WHERE cf_contains(f, customer) OFFSET 0) s WHERE filters.name IN (''few'', ''more'')');
+SELECT 'of a join, by LATERAL with OFFSET 0', remote ~ 'WHERE .*cf_contains' AND rows BETWEEN 800 AND 900
+FROM wire('SELECT s.* FROM filters, LATERAL (SELECT * FROM sales WHERE shard > 0 AND cf_contains(f, customer) OFFSET 0) s WHERE filters.name IN (''few'', ''more'')');
+-- what the guide says of other forms; where one is shipped some day, the guide says too little
+SELECT 'not shipped: ' || form, remote !~ 'cf_contains|<@' AND result('SELECT count(*) FROM (' || query || ') q') <> '0'
+FROM (VALUES ('a join', 'SELECT s.* FROM filters JOIN sales_1 s ON cf_contains(f, customer)'), ('ANY of a sub-select', 'SELECT * FROM sales_1 WHERE customer <@ ANY (SELECT f FROM filters)'),
+	('a text constant', 'SELECT * FROM filters_1 WHERE cf_contains(f, ''customer 150''::text)')) v(form, query), wire(query);
 SELECT 'UPDATE and DELETE', string_agg(remote, ' ') ~ 'UPDATE .* WHERE .*cf_contains.*DELETE .* WHERE .*cf_contains'
 FROM unnest(ARRAY['UPDATE sales_1 SET name = name', 'DELETE FROM sales_1']) command,
 	wire(command || ' WHERE cf_contains((SELECT f FROM filters WHERE filters.name = ''few''), customer) AND id = 0');

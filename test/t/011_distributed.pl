@@ -88,6 +88,33 @@ SELECT 'states by hand, as text: ' || type,
 FROM (VALUES ('numeric', 'v::numeric'), ('float8', 'v::float8'), ('jsonb', 'to_jsonb(v)'), ('integer[]', 'ARRAY[v, 1]'), ('boolean', 'v > 5')) AS t(type, value);
 SQL
 
+# What the guide says of Citus, with a function that stands for its own. One of
+# the shards is empty.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE events (shard int, user_id bigint) PARTITION BY LIST (shard);
+CREATE TABLE events_1 PARTITION OF events FOR VALUES IN (1);
+CREATE TABLE events_2 PARTITION OF events FOR VALUES IN (2);
+CREATE TABLE events_3 PARTITION OF events FOR VALUES IN (3);
+INSERT INTO events SELECT 1 + i % 2, i FROM generate_series(1, 3000) i;
+CREATE FUNCTION run_command_on_shards(table_name regclass, command text, OUT shardid bigint, OUT success boolean, OUT result text)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	success := true;
+	FOR shardid IN SELECT inhrelid FROM pg_inherits WHERE inhparent = table_name LOOP
+		EXECUTE format(command, shardid::regclass) INTO result;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SQL
+run_blocks_left_to('011_distributed.pl', 'doc/scale.md', $node, 'postgres');
+checks($node, 'postgres', <<'SQL');
+SELECT 'the guide: ' || name, f = CASE name WHEN 'by states' THEN (SELECT cf_agg(user_id) FROM events) ELSE (SELECT cf_agg(user_id, 100000000, 0.001) FROM events) END
+FROM user_filters;
+SELECT 'what four shards send: at most 3 bytes a value as filters, 11 as states', sum(octet_length(f::text)) <= 3 * 100000 AND sum(octet_length(s::text)) <= 11 * 100000
+	AND cf_union_all_agg(f) = (SELECT cf_agg(i, 100000, 0.001) FROM generate_series(1, 100000) i)
+FROM (SELECT cf_agg(i, 100000, 0.001) AS f, cf_state_agg(i) AS s FROM generate_series(1, 100000) i GROUP BY i % 4) s;
+SQL
+
 SKIP:
 {
 	skip 'this PostgreSQL has no citext', 1
