@@ -68,8 +68,7 @@
 
 /*
  * The first bytes of a row to prefetch, if columns of it are read afterwards.
- * The processor cannot foresee which rows pass.  So it would wait for the
- * columns behind the element of each row that is given out.
+ * The processor would wait for them, as it cannot foresee which rows pass.
  */
 #define CACHE_LINE		64
 #define AHEAD_BYTES		256
