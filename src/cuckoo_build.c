@@ -17,10 +17,11 @@
 #define PAUSE_EVERY		65536	/* elements between interrupt checks */
 
 /*
- * Walks of evictions for an element if the filter cannot grow.  A walk gives up
- * after some steps, so another one, from the other bucket, may succeed.
+ * Walks of evictions that are repeated in a build if the filter cannot grow.  A
+ * walk gives up after some steps, so another one, from the other bucket, may
+ * succeed.  A build that cannot succeed ends after a second or two more.
  */
-#define LAST_WALKS		256
+#define LAST_WALKS		65536
 
 /* The copies of fp in a bucket. */
 static inline int
@@ -51,31 +52,36 @@ is_far(uint64_t hash)
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
 }
 
-/* Walks of evictions for an element: many if the filter cannot grow. */
+/* How many walks may be repeated?  None if the filter can grow. */
 static int
-count_walks(const CuckooHeader *h)
+count_repeats(const CuckooHeader *h)
 {
 	CuckooHeader next = *h;
 
-	return cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 1
+	return cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 0
 		: LAST_WALKS;
 }
 
-/* Makes room for an element whose buckets are full, by up to `walks` walks. */
+/*
+ * Makes room for an element whose buckets are full.  *repeats is how often a
+ * walk may still be repeated.
+ */
 static CuckooStatus
 walk_repeatedly(const CuckooTable *table, CuckooPair pair, uint64_t hash,
-				int walks)
+				int *repeats)
 {
 	uint32_t	pos[2] = {(uint32_t) pair.pos1, (uint32_t) pair.pos2};
-	CuckooStatus status = CUCKOO_FULL;
 
-	for (int i = 0; i < walks && status == CUCKOO_FULL; i++)
+	for (unsigned int i = 0;; i++)
 	{
+		CuckooStatus status = cuckoo_evict(table, pair.fp, pos[i & 1],
+										   pos[~i & 1], hash + i);
+
+		if (status == CUCKOO_OK || *repeats == 0)
+			return status;
+		--*repeats;
 		cuckoo_check_interrupts();
-		status = cuckoo_evict(table, pair.fp, pos[i & 1], pos[~i & 1],
-							  hash + (uint64_t) i);
 	}
-	return status;
 }
 
 /*
@@ -86,7 +92,7 @@ walk_repeatedly(const CuckooTable *table, CuckooPair pair, uint64_t hash,
  */
 static inline CuckooStatus
 place_unpacked(CuckooTable *table, CuckooHeader *h, CuckooPair pair,
-			   uint64_t hash, int walks)
+			   uint64_t hash, int *repeats)
 {
 	uint32_t   *bucket1 = slot_bucket(table, pair.pos1);
 	uint32_t   *bucket2 = slot_bucket(table, pair.pos2);
@@ -100,7 +106,7 @@ place_unpacked(CuckooTable *table, CuckooHeader *h, CuckooPair pair,
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return walk_repeatedly(table, pair, hash, walks);
+			return walk_repeatedly(table, pair, hash, repeats);
 		bucket1[used1] = pair.fp;
 	}
 	else
@@ -114,7 +120,7 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 {
 	CuckooTable table = {h, NULL, slots};
 	CuckooPair	pairs[AHEAD] = {{0}};
-	int			walks = count_walks(h);
+	int			repeats = count_repeats(h);
 
 	h->items = 0;
 	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
@@ -131,7 +137,7 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 		if (i >= AHEAD)
 		{
 			CuckooStatus status = place_unpacked(&table, h, *pair,
-												 hashes[i - AHEAD], walks);
+												 hashes[i - AHEAD], &repeats);
 
 			if (status != CUCKOO_OK)
 				return status;
