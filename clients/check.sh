@@ -27,5 +27,6 @@ echo "==== Python client"
 echo "==== JavaScript client"
 (cd js && npm run --silent types && npm test --silent)
 mkdir "$TMPDIR/project"
-(cd "$TMPDIR/project" && npm install --silent --install-links "$OLDPWD/js" &&
+(cd "$TMPDIR/project" && npm pack --silent "$OLDPWD/js" >/dev/null &&
+	npm install --silent ./pg-cuckoofilter-*.tgz &&
 	node --input-type=module -e "import 'pg-cuckoofilter'")
