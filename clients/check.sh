@@ -8,9 +8,10 @@ cd "$(dirname "$0")"
 
 python=${PYTHON:-/usr/bin/python3}
 export VECTORS=$PWD/../test/vectors
-export PYTHONPATH=$TMPDIR/site
 
-"$python" -m pip install --quiet --no-index --no-deps --no-build-isolation --target "$PYTHONPATH" ./python
+"$python" -m venv --system-site-packages "$TMPDIR/env"
+python=$TMPDIR/env/bin/python
+"$python" -m pip install --quiet --no-index --no-build-isolation ./python
 (cd js && npm ci --silent)
 
 psql -qc 'CREATE EXTENSION cuckoo'
@@ -20,7 +21,12 @@ if [ "${1:-}" = bench ]; then
 	exit
 fi
 echo "==== Python client"
-"$python" -m mypy --config-file python/pyproject.toml "$PYTHONPATH/pg_cuckoofilter"
+"$python" -m mypy --config-file python/pyproject.toml \
+	"$("$python" -c 'import pg_cuckoofilter as client; print(client.__path__[0])')"
 "$python" -m unittest discover -s python/tests
 echo "==== JavaScript client"
 (cd js && npm run --silent types && npm test --silent)
+mkdir "$TMPDIR/project"
+(cd "$TMPDIR/project" && npm pack --silent "$OLDPWD/js" >/dev/null &&
+	npm install --silent ./pg-cuckoofilter-*.tgz &&
+	node --input-type=module -e "import 'pg-cuckoofilter'")

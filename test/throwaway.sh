@@ -368,9 +368,10 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 				want libipc-run-perl perl -MIPC::Run -e 1
 				;;
 			c)
-				for module in xxhash numpy psycopg psycopg2 sqlalchemy pip setuptools mypy; do
+				for module in xxhash numpy psycopg psycopg2 sqlalchemy setuptools wheel mypy; do
 					want "python3-$module" "${PYTHON:-/usr/bin/python3}" -c "import $module"
 				done
+				want python3-venv "${PYTHON:-/usr/bin/python3}" -c 'import ensurepip'
 				want nodejs command -v node
 				want npm command -v npm
 				;;
@@ -394,6 +395,7 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 	else
 		start_server
 		psql -qc 'CREATE EXTENSION cuckoo'
+		echo "For other programs: export PGHOST=$tmp PGUSER=postgres"
 		echo 'The server and all in it go when psql ends (\q).'
 		open_psql
 	fi
