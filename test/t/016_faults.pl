@@ -264,7 +264,7 @@ foreach my $file (glob "$FindBin::RealBin/../../src/*.c")
 	while (<$handle>)
 	{
 		$function = $1 if /^(\w+)\(/;
-		next if !/(?:cuckoo_check_interrupts|CHECK_FOR_INTERRUPTS)\(\);/ || $function =~ /^cuckoo_(?:shrink|check_interrupts)$/;
+		next if !/(?:cuckoo_check_interrupts|CHECK_FOR_INTERRUPTS)\(\);/ || $function =~ /^(?:cuckoo_shrink|cuckoo_check_interrupts|walk_repeatedly)$/;
 		ok($lines{"$name:$."}, "$name:$. failed");
 	}
 }
