@@ -122,6 +122,18 @@ SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
 DROP AGGREGATE suffixed_agg(text, text);
 DROP FUNCTION suffixed_trans;
 
+-- a sort makes states flat, where memory cannot be freed (from PostgreSQL 17 on)
+CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
+SELECT g, cf_count(cf_merge_agg(s))
+FROM (SELECT i % 3 AS g, bare_state(i) AS s FROM numbers GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
+GROUP BY g ORDER BY g;
+SELECT cf_count(f)
+FROM (SELECT g % 2 AS h, bare_union(f) AS f
+	FROM (SELECT i % 7 AS g, cf_agg(i, 100000, 0.001) AS f FROM numbers GROUP BY 1) days
+	GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) unions;
+DROP AGGREGATE bare_state(int), bare_union(cuckoofilter);
+
 -- at the highest rate there is a bit to grow by, up to the capacity at least
 SELECT n, count(*) AS filters, bool_and(cf_count(f) > n * 0.9) AS filled
 FROM (SELECT n, cf_agg(i, n, 0.03, seed) AS f

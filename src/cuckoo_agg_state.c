@@ -252,9 +252,11 @@ static Size
 state_flat_size(ExpandedObjectHeader *eohptr)
 {
 	CuckooExpandedState *state = (CuckooExpandedState *) eohptr;
+	MemoryContext caller = cuckoo_begin_flatten();
 	Size		size;
 
 	expanded_sort(state);
+	cuckoo_end_flatten(caller);
 	size = cuckoo_flat_size(state->count);
 	if (!AllocSizeIsValid(size))
 		ereport(ERROR,
@@ -408,9 +410,10 @@ cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b, MemoryContext context)
 	/* a small state stays flat, because a million groups may be combined */
 	if (a->flat == NULL || a->expanded->count > FLAT_ROOM_MAX)
 		return EOHPGetRWDatum(&a->expanded->hdr);
-	result = palloc(state_flat_size(&a->expanded->hdr));
-	state_flatten(&a->expanded->hdr, result,
-				  state_flat_size(&a->expanded->hdr));
+	expanded_sort(a->expanded);
+	n = cuckoo_flat_size(a->expanded->count);
+	result = palloc(n);
+	state_flatten(&a->expanded->hdr, result, n);
 	MemoryContextDelete(a->expanded->hdr.eoh_context);
 	return PointerGetDatum(result);
 }

@@ -17,6 +17,7 @@
 #include "lib/ilist.h"
 #include "utils/array.h"
 #include "utils/expandeddatum.h"
+#include "utils/memutils.h"
 #include "utils/relcache.h"
 
 #include "cuckoo_filter.h"
@@ -81,6 +82,26 @@ cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 		return NULL;
 	object = DatumGetEOHP(datum);
 	return object->eoh_methods == methods ? object : NULL;
+}
+
+/*
+ * The method get_flat_size of a state does its work between these two, in a
+ * memory context of its own.  Its caller may be a sort, which from PostgreSQL 17
+ * on keeps tuples in a context that cannot free single chunks.
+ * cuckoo_begin_flatten() returns the caller's context.
+ */
+static inline MemoryContext
+cuckoo_begin_flatten(void)
+{
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext,
+													   "cuckoo flatten",
+													   ALLOCSET_SMALL_SIZES));
+}
+
+static inline void
+cuckoo_end_flatten(MemoryContext caller)
+{
+	MemoryContextDelete(MemoryContextSwitchTo(caller));
 }
 
 /* A filter in a memory context of its own, which is changed in place. */

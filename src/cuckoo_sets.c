@@ -264,7 +264,11 @@ state_filter(SetState *state, bool last_use)
 static Size
 set_flat_size(ExpandedObjectHeader *eohptr)
 {
-	return VARSIZE(state_filter((SetState *) eohptr, false));
+	MemoryContext caller = cuckoo_begin_flatten();
+	Size		size = VARSIZE(state_filter((SetState *) eohptr, false));
+
+	cuckoo_end_flatten(caller);
+	return size;
 }
 
 static void
