@@ -61,7 +61,7 @@ END $$;
 CREATE FUNCTION testable(needs text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT (needs NOT LIKE '%14%' OR current_setting('server_version_num')::int >= 140000)
 		AND (needs NOT LIKE '%icu%' OR getdatabaseencoding() <> 'SQL_ASCII'
-			AND EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i'))
+			AND EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu'))
 $$;
 CREATE DOMAIN email AS citext;
 CREATE DOMAIN class AS regclass;
