@@ -61,7 +61,7 @@ END $$;
 CREATE FUNCTION testable(needs text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT (needs NOT LIKE '%14%' OR current_setting('server_version_num')::int >= 140000)
 		AND (needs NOT LIKE '%icu%' OR getdatabaseencoding() <> 'SQL_ASCII'
-			AND EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i'))
+			AND EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu'))
 $$;
 CREATE DOMAIN email AS citext;
 CREATE DOMAIN class AS regclass;
@@ -204,6 +204,23 @@ WHERE testable(needs) AND NOT (way = 'cf_contains_any' AND a || b ~ 'ARRAY|\[\]'
 	AND outcome NOT LIKE expected
 ORDER BY n, way;
 SELECT count(*) AS cases, count(*) FILTER (WHERE needs = '') AS everywhere FROM cases;
+-- an array that was just made, or that a variable holds, is an expanded object
+SELECT cf_hash(array_append(ARRAY[i, 2], 3)) = cf_hash(ARRAY[i, 2, 3]) AS integers,
+	cf_hash(array_prepend('a' || i, ARRAY[repeat('b', 9999)])) = cf_hash(ARRAY['a' || i, repeat('b', 9999)]) AS texts,
+	cf_contains(cf_agg(array_append('[0:0]={1}'::int[], i)), ('[0:1]={1,' || i || '}')::int[]) AS found,
+	cf_contains(cf_agg(array_append('[0:0]={1}'::int[], i), 1e-8), ARRAY[1, i]) AS of_another_shape
+FROM generate_series(1, 2) i GROUP BY i ORDER BY i;
+DO $$
+DECLARE
+	a numeric[];
+	f cuckoofilter := cf_new();
+BEGIN
+	FOR i IN 2..4 LOOP
+		a[i] := i;
+		f := cf_add(f, a);
+		RAISE NOTICE '% %', cf_contains(f, a), cf_contains(f, ('[2:' || i || ']=' || a[2:i]::text)::numeric[]);
+	END LOOP;
+END $$;
 
 -- what is refused is so by the call, not by the planner with its statistics
 CREATE TABLE refused (moods mood[], range mood_range, blanks char(5)[]);

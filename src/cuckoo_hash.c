@@ -69,20 +69,22 @@ static uint64
 hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
 	AnyArrayType *array = DatumGetAnyArrayP(value);
+	bool		expanded = VARATT_IS_EXPANDED_HEADER(array);
 	uint8		bytes[8 + 4 + MAXDIM * 8];
 	int			ndim = AARR_NDIM(array);
 	int			size = 12;
+	Datum		hash;
 
-	cuckoo_store64(bytes, DatumGetInt64(extended_hash(hasher,
-													  PointerGetDatum(array))));
+	/* an expanded array is itself no datum; a detoasted one is used again */
+	hash = extended_hash(hasher, expanded ? value : PointerGetDatum(array));
+	cuckoo_store64(bytes, DatumGetInt64(hash));
 	cuckoo_store32(bytes + 8, ndim);
 	for (int i = 0; i < ndim; i++, size += 8)
 	{
 		cuckoo_store32(bytes + size, AARR_DIMS(array)[i]);
 		cuckoo_store32(bytes + size + 4, AARR_LBOUND(array)[i]);
 	}
-	if (!VARATT_IS_EXPANDED_HEADER(array) &&
-		(Pointer) array != DatumGetPointer(value))
+	if (!expanded && (Pointer) array != DatumGetPointer(value))
 		pfree(array);
 	return XXH3_64bits_withSeed(bytes, size, seed);
 }

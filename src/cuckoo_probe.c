@@ -145,24 +145,43 @@ element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
 	return true;
 }
 
-/* The copies of an element in the stored filter of a datum, read by slices. */
+/* Like call_filter(), but the header is always valid. */
+static inline const struct varlena *
+open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
+			const CuckooHeader **h)
+{
+	const struct varlena *filter = call_filter(fcinfo, argno, site, probes, h);
+
+	if (filter == NULL)
+		cuckoo_know_header(site->stored,
+						   (struct varlena *) PG_GETARG_POINTER(argno));
+	return filter;
+}
+
+/*
+ * Does the filter of a call have to be opened again, after its elements were
+ * hashed?  A type's hash function may itself probe filters.  To make room for
+ * them, the cache may drop the filter of the call, and its header.
+ */
+static inline bool
+may_be_dropped(const ProbeSite *site, FunctionCallInfo fcinfo, int argno)
+{
+	return site->hasher.hash_proc != NULL &&
+		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
+}
+
+/* The copies of an element in the stored filter of the site, read by slices. */
 static int
-probe_slices(ProbeSite *site, struct varlena *datum, Relation toastrel,
-			 Datum element, bool hashed)
+probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 {
 	CuckooStored *stored = site->stored;
 	const CuckooHeader *h = &stored->header;
 	CuckooProbe probe;
-	uint64		hash;
 	const uint8 *bytes[2];
 	int			first;
 	uint64		apart;
 
-	cuckoo_know_header(stored, datum);
 	stored->probes++;
-	if (!element_hash(site, h, element, hashed, &hash))
-		return 0;
-
 	cuckoo_probe_init(&probe, h, hash);
 	first = probe.offset[0] <= probe.offset[1] ? 0 : 1;
 	apart = probe.offset[1 - first] - probe.offset[first];
@@ -190,24 +209,23 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
-	Datum		element = PG_GETARG_DATUM(1 - argno);
 	const CuckooHeader *h;
-	const struct varlena *filter = call_filter(fcinfo, argno, site, 1, &h);
+	const struct varlena *filter = open_filter(fcinfo, argno, site, 1, &h);
 	uint64		hash;
 
+	if (!element_hash(site, h, PG_GETARG_DATUM(1 - argno), hashed, &hash))
+		return 0;
+	if (may_be_dropped(site, fcinfo, argno))
+		filter = open_filter(fcinfo, argno, site, 1, &h);
 	if (filter == NULL)
 	{
 		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
 										  AccessShareLock);
-		int			copies = probe_slices(site, (struct varlena *)
-										  PG_GETARG_POINTER(argno),
-										  toastrel, element, hashed);
+		int			copies = probe_slices(site, toastrel, hash);
 
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
-	if (!element_hash(site, h, element, hashed, &hash))
-		return 0;
 	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
 		: cuckoo_copies(h, cuckoo_image(filter), hash);
 }
@@ -249,26 +267,11 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 														 sizeof(ProbeSite));
 	int			n = elements->count;
 	const CuckooHeader *h;
-	const struct varlena *filter = call_filter(fcinfo, 0, site, n, &h);
+	const struct varlena *filter = open_filter(fcinfo, 0, site, n, &h);
 	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
 	uint64	   *hashes;
+	uint64		seed = h->seed;
 
-	if (filter == NULL)
-	{
-		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
-										  AccessShareLock);
-
-		for (int i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (!elements->nulls[i])
-				found[i] = probe_slices(site, (struct varlena *)
-										PG_GETARG_POINTER(0), toastrel,
-										elements->values[i], false) > 0;
-		}
-		table_close(toastrel, AccessShareLock);
-		return found;
-	}
 	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return found;
@@ -278,7 +281,23 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 		CHECK_FOR_INTERRUPTS();
 		if (!elements->nulls[i])
 			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i],
-									h->seed);
+									seed);
+	}
+	if (may_be_dropped(site, fcinfo, 0))
+		filter = open_filter(fcinfo, 0, site, n, &h);
+	if (filter == NULL)
+	{
+		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
+										  AccessShareLock);
+
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!elements->nulls[i])
+				found[i] = probe_slices(site, toastrel, hashes[i]) > 0;
+		}
+		table_close(toastrel, AccessShareLock);
+		return found;
 	}
 	cuckoo_contains_batch(h, cuckoo_image(filter), hashes, n, found);
 	return found;
