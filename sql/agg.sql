@@ -93,6 +93,15 @@ FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <=
 -- two aggregates over one state
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
+-- a large state is changed in place, of either kind
+SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
+-- hashes that are equal in their upper halves, which are sorted first: four pairs of them
+SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS hashes,
+	cf_state_agg(v ORDER BY at, v)::text = cf_state_agg(v ORDER BY at, v DESC)::text AS same
+FROM (SELECT i, i FROM numbers WHERE i <= 12000
+	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907), (9900, 12582), (9900, 54897)) s(at, v);
+
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;

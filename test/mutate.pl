@@ -10,11 +10,13 @@
 #
 # Each is made in the throwaway copy, compiled, installed and tested until a test
 # fails. First come the tests about its file, then the other regression tests,
-# then the fitting isolation and TAP tests.  A fault that none notices has survived: a test is missing, or
-# it changes nothing that can be seen.  Those go to test/mutants.txt, with the
-# reason, and are not tried again.
+# then the fitting isolation and TAP tests. Tests that do not end in three times
+# their usual time end there: the fault may only be slow, so look at it. A fault
+# that no test notices has survived: a test is missing, or the fault changes
+# nothing that can be seen. Those go to test/mutants.txt, with the reason, and
+# are not tried again.
 #
-# A fault is named by its file, its function, and the line before and after.  So
+# A fault is named by its file, its function, and the line before and after. So
 # the name stays when other lines change.
 #
 # SHARD=i/n    the i-th of n parts, each of which has faults of all files.
@@ -337,7 +339,7 @@ my $only = $ENV{ONLY} || '.';
 my $depth = $ENV{DEPTH} || 3;
 my $seconds = $ENV{FOR} || 1e9;
 my %names = map { $_->{name} => 1 } @all;
-my %count = map { $_ => 0 } qw(noticed survived known same refused);
+my %count = map { $_ => 0 } qw(noticed slow survived known same refused);
 my %objects;
 my @survivors;
 my $start = time;
@@ -349,7 +351,7 @@ print scalar(@chosen), ' of ', scalar(@all), " faults\n";
 print "no such fault, in $known_file: $_\n" foreach grep { !$names{$_} } sort keys %known;
 
 build() && regression(3600, $depth == 1 ? about(@chosen) : '') or die "the tests fail without a fault:\n" . slurp('mutate.log');
-my $limit = 60 + 10 * (time - $start);
+my $limit = 30 + 3 * (time - $start);
 
 foreach my $mutant (@chosen)
 {
@@ -373,7 +375,8 @@ foreach my $mutant (@chosen)
 	{
 		$result = regression($limit, $about->[1])
 			&& ($depth < 2 || regression($limit, ''))
-			&& ($depth < 3 || slow_tests(2 * $limit, $about)) ? 'survived' : 'noticed';
+			&& ($depth < 3 || slow_tests(2 * $limit, $about)) ? 'survived' :
+			$too_long ? 'slow' : 'noticed';
 		end_sessions();
 	}
 	spew($file, $original);
@@ -383,6 +386,6 @@ foreach my $mutant (@chosen)
 }
 
 print "\n", map { "survived: $_\n" } @survivors;
-print "$count{noticed} noticed, $count{survived} survived, $count{known} known to change nothing, ",
+print "$count{noticed} noticed, $count{slow} ended as too slow, $count{survived} survived, $count{known} known to change nothing, ",
 	"$count{same} of the same machine code, $count{refused} refused by the compiler\n";
 exit(@survivors ? 1 : 0);
