@@ -102,6 +102,17 @@ SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS
 FROM (SELECT i, i FROM numbers WHERE i <= 12000
 	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907), (9900, 12582), (9900, 54897)) s(at, v);
 
+-- a sort looks for a cancel: it comes before the error that follows
+CREATE TABLE halves AS SELECT cf_state_agg(i) FILTER (WHERE i <= 9000) AS a, cf_state_agg(i) FILTER (WHERE i > 9000) AS b FROM generate_series(1, 10000) i;
+SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+-- states in memory and stored ones, in either place
+SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory, cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
+	cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
+	cuckoo_merge_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
+FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
+DROP TABLE halves;
+
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
@@ -141,6 +152,10 @@ SELECT cf_count(f)
 FROM (SELECT g % 2 AS h, bare_union(f) AS f
 	FROM (SELECT i % 7 AS g, cf_agg(i, 100000, 0.001) AS f FROM numbers GROUP BY 1) days
 	GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) unions;
+-- small states stay flat, because there may be many groups
+SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
+FROM (SELECT g, cf_merge_agg(s) AS f, max(contexts('cuckoostate', 0)) AS states
+	FROM (SELECT i % 20 AS g, cf_state_agg(i) AS s FROM numbers WHERE i <= 400 GROUP BY 1, i % 3) states GROUP BY g) merged;
 DROP AGGREGATE bare_state(int), bare_union(cuckoofilter);
 
 -- at the highest rate there is a bit to grow by, up to the capacity at least
