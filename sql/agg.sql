@@ -129,6 +129,13 @@ SELECT cf_agg(i, 5000, 0.01, i) = cf_agg(i) AS seed_of_rows FROM numbers WHERE i
 SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
 SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 0;
 SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 9;
+-- also where the aggregate is below a join, as from PostgreSQL 19 on
+CREATE TABLE facts AS SELECT i % 10 AS d, i AS v FROM numbers;
+CREATE TABLE dims AS SELECT i AS d, i % 3 AS third FROM generate_series(0, 9) i;
+ANALYZE facts, dims;
+SELECT third, cf_agg(v, 5000, 0.01) FILTER (WHERE v < 0) = cf_new(5000, 0.01) AS geometry, cf_count(cf_agg(v)) AS items
+FROM facts JOIN dims USING (d) GROUP BY third ORDER BY third;
+DROP TABLE facts, dims;
 SET plan_cache_mode = force_generic_plan;
 PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS geometry FROM numbers WHERE i < 0;
 EXECUTE none(5000);

@@ -99,6 +99,9 @@ ANALYZE small;
 SELECT factor('SELECT 1 FROM small WHERE ' || filter_of('SELECT generate_series(10, 10000, 10)') || ' @> v') BETWEEN 0.5 AND 2 AS tens,
 	factor('SELECT 1 FROM small WHERE ' || filter_of('SELECT md5(i::text) FROM generate_series(1, 10000, 2) i') || ' @> t') BETWEEN 0.5 AND 2 AS half,
 	estimate('SELECT 1 FROM small WHERE ' || filter_of('SELECT md5(i::text) FROM generate_series(-9000, 0) i') || ' @> t') < 500 AS others;
+-- the histogram is not more precise by chance: the number of items is right
+SELECT s, factor('SELECT 1 FROM small WHERE ' || filter_of(format('SELECT md5(i::text) FROM generate_series(1, 10000, %s) i', s)) || ' @> t') BETWEEN 0.99 AND 1.01 AS right_
+FROM generate_series(2, 9) s;
 DROP TABLE small;
 -- partitions share the filter's items
 CREATE TABLE parted (v int, t text) PARTITION BY LIST (t);
@@ -125,7 +128,7 @@ INSERT INTO tree SELECT i % 3, i FROM generate_series(1, 30000) i;
 ANALYZE tree;
 SET enable_partitionwise_aggregate = on;
 SELECT factor('SELECT 1 FROM tree WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 30000) i), v)') BETWEEN 0.95 AND 1.05 AS tree,
-	factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM tree), v)') BETWEEN 0.5 AND 2 AS from_partitions,
+	factor('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT cf_agg(v) FROM tree WHERE v <= 5000), v)') BETWEEN 0.5 AND 2 AS from_partitions,
 	factor('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(v % 1000, 1000, 0.001) FROM distinct_) @> v') BETWEEN 0.5 AND 2 AS capacity,
 	estimate('SELECT 1 FROM distinct_ WHERE (SELECT cf_agg(1) FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b, generate_series(1, 10000000) c) @> v') > 0 AS huge;
 RESET enable_partitionwise_aggregate;
