@@ -86,6 +86,8 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	-- a condition of the join that cannot be evaluated ahead
+	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random() WHERE name = ''fives'' ORDER BY later',
 	-- the list of users is not one for v, nor asked for in it
 	'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives'' ORDER BY name, later',
 	'SELECT name FROM lists WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
