@@ -474,7 +474,9 @@ SELECT setseed(0.5);
 DO $$
 DECLARE
 	queries text[] := ARRAY['SELECT ctid, v FROM seen WHERE length(t) <> 8 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 3 <> 0',
-		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)'];
+		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)',
+		-- has batches from the first row on
+		'SELECT ctid, v FROM seen WHERE cf_contains(list(''fives''), v) AND v % 2 = 0'];
 	query text;
 	c refcursor := 'c';
 	d refcursor := 'd';
@@ -485,7 +487,7 @@ DECLARE
 	n int := 0;
 BEGIN
 	FOR round IN 1..60 LOOP
-		query := queries[1 + floor(random() * 2)];
+		query := queries[1 + floor(random() * 3)];
 		EXECUTE format('DECLARE c %s CURSOR FOR %s', CASE round % 2 WHEN 0 THEN 'SCROLL' ELSE '' END, query);
 		SET LOCAL cuckoo.enable_scan = off;
 		EXECUTE 'DECLARE d CURSOR FOR ' || query;
