@@ -416,6 +416,18 @@ FETCH BACKWARD 1 FROM c;
 COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
+-- the first row is taken alone, without what batches need, unless the filter is computed
+BEGIN;
+SET LOCAL jit = off;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 0) FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+FETCH 1 FROM c;
+CLOSE c;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 0) FROM listed WHERE v <@ (SELECT f FROM lists WHERE name = 'fives');
+FETCH 1 FROM c;
+CLOSE c;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 1) FROM listed WHERE v <@ list('fives');
+FETCH 1 FROM c;
+COMMIT;
 -- no page stays pinned at either end of the table
 CREATE EXTENSION IF NOT EXISTS pg_buffercache;
 BEGIN;
