@@ -54,7 +54,7 @@ my @files = (
 	[ 'scan',          'scan',               'scans',   '002 005' ],
 	[ 'scan_demand',   'scan',               'scans',   '005' ],
 	[ 'scan_filters',  'scan',               'scans',   '005' ],
-	[ 'scan_plan',     'scan plan',          '',        '005 010' ],
+	[ 'scan_plan',     'scan plan',          '',        '003 005 010' ],
 	[ 'sets',          'sets',               '',        '011 017' ]);
 
 my $known_file = 'test/mutants.txt';
