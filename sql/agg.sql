@@ -93,6 +93,26 @@ FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <=
 -- two aggregates over one state
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
+-- a large state is changed in place, of either kind
+SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
+-- hashes that are equal in their upper halves, which are sorted first: four pairs of them
+SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS hashes,
+	cf_state_agg(v ORDER BY at, v)::text = cf_state_agg(v ORDER BY at, v DESC)::text AS same
+FROM (SELECT i, i FROM numbers WHERE i <= 12000
+	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907), (9900, 12582), (9900, 54897)) s(at, v);
+
+-- a sort looks for a cancel: it comes before the error that follows
+CREATE TABLE halves AS SELECT cf_state_agg(i) FILTER (WHERE i <= 9000) AS a, cf_state_agg(i) FILTER (WHERE i > 9000) AS b FROM generate_series(1, 10000) i;
+SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+-- states in memory and stored ones, in either place
+SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory, cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
+	cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
+	cuckoo_merge_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
+FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
+DROP TABLE halves;
+
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
@@ -109,6 +129,13 @@ SELECT cf_agg(i, 5000, 0.01, i) = cf_agg(i) AS seed_of_rows FROM numbers WHERE i
 SELECT cf_agg(i, (SELECT 5000), (SELECT 0.01)) = cf_new(5000, 0.01) AS geometry FROM numbers WHERE i < 0;
 SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 0;
 SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 9;
+-- also where the aggregate is below a join, as from PostgreSQL 19 on
+CREATE TABLE facts AS SELECT i % 10 AS d, i AS v FROM numbers;
+CREATE TABLE dims AS SELECT i AS d, i % 3 AS third FROM generate_series(0, 9) i;
+ANALYZE facts, dims;
+SELECT third, cf_agg(v, 5000, 0.01) FILTER (WHERE v < 0) = cf_new(5000, 0.01) AS geometry, cf_count(cf_agg(v)) AS items
+FROM facts JOIN dims USING (d) GROUP BY third ORDER BY third;
+DROP TABLE facts, dims;
 SET plan_cache_mode = force_generic_plan;
 PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS geometry FROM numbers WHERE i < 0;
 EXECUTE none(5000);
@@ -132,6 +159,10 @@ SELECT cf_count(f)
 FROM (SELECT g % 2 AS h, bare_union(f) AS f
 	FROM (SELECT i % 7 AS g, cf_agg(i, 100000, 0.001) AS f FROM numbers GROUP BY 1) days
 	GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) unions;
+-- small states stay flat, because there may be many groups
+SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
+FROM (SELECT g, cf_merge_agg(s) AS f, max(contexts('cuckoostate', 0)) AS states
+	FROM (SELECT i % 20 AS g, cf_state_agg(i) AS s FROM numbers WHERE i <= 400 GROUP BY 1, i % 3) states GROUP BY g) merged;
 DROP AGGREGATE bare_state(int), bare_union(cuckoofilter);
 
 -- at the highest rate there is a bit to grow by, up to the capacity at least

@@ -449,6 +449,11 @@ BEGIN;
 UPDATE pg_proc SET probin = probin || '.so' WHERE probin ~ 'citext$';
 SELECT encode(substring(cf_add(cf_new(), 'a'::citext)::bytea FROM 13 FOR 2), 'hex') AS citext;
 ROLLBACK;
+-- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of b, the OID of text, k, i, the locale and, from 16 on, the rules
+SELECT CASE WHEN testable('icu') THEN outcome($$
+	SELECT get_byte(f, 12) + 256 * get_byte(f, 13) = 65535 & cf_hash('b\031\000\000\000'::bytea || 'kiund-u-ks-level2\000'::bytea
+		|| CASE WHEN current_setting('server_version_num')::int >= 160000 THEN '\x00'::bytea ELSE '' END)
+	FROM (SELECT cf_add(cf_new(), 'a' COLLATE nd)::bytea AS f) s$$) ELSE 'true' END AS tag_of_collation;
 
 SET client_min_messages = warning;
 DROP TABLE people, cases, refused CASCADE;

@@ -2,6 +2,16 @@
 -- a chain of calls is the same as one by one
 SELECT cf_add(cf_add(cf_add(cf_new(), 1), 2), 3) = cf_add_all(cf_new(), ARRAY[1, 2, 3]) AS added,
 	cf_delete(cf_delete(cf_add_all(cf_new(), ARRAY[1, 2, 3]), 3), 2) = cf_add(cf_new(), 1) AS deleted;
+-- and changes one copy
+SELECT cf_count(f), contexts('cuckoofilter', 1)
+FROM (SELECT cf_delete(cf_add(cf_add(cf_add(cf_new(), i), 2), 3), 1) AS f FROM generate_series(1, 1) i OFFSET 0) s;
+SELECT cf_count(f), cf_count(g), contexts('cuckoofilter', 2)
+FROM (SELECT f, cf_add(cf_add(f, 2), 3) AS g FROM (SELECT cf_add(cf_new(), i) AS f FROM generate_series(1, 1) i OFFSET 0) s OFFSET 0) t;
+-- what is computed after it is not in its memory
+SELECT cf_count(f), length(t), contexts('cuckoofilter', 0, 'sum(total_bytes) / 1000000') AS megabytes
+FROM (SELECT cf_add(cf_new(), i) AS f, repeat('long', 1000000 * i) AS t FROM generate_series(1, 1) i OFFSET 0) s;
+
+
 -- every function takes one
 SELECT cf_contains(f, 1), f @> 2, 9 <@ f, cf_count(f), cf_count(f, 2), cf_contains_each(f, ARRAY[1, 9]), cf_contains_any(f, ARRAY[9]), cf_contains_all(f, ARRAY[1, 2])
 FROM (SELECT cf_add(cf_add(cf_new(), 1), 2) AS f OFFSET 0) s;

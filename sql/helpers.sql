@@ -20,3 +20,11 @@ BEGIN
 	END LOOP;
 	RETURN f;
 END $$;
+-- how many memory contexts of this name the session has, or another sum; on 13, which does not show them, what is wanted
+CREATE FUNCTION contexts(name text, wanted int, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NOT NULL THEN
+		EXECUTE format('SELECT %s FROM pg_backend_memory_contexts WHERE name = %L', what, name) INTO wanted;
+	END IF;
+	RETURN wanted;
+END $$;

@@ -133,6 +133,19 @@ FROM generate_series(299901, 300100) i, shelf WHERE id >= 300000 GROUP BY id ORD
 SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found
 FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2) s;
 
+-- what was dropped makes room: after a thousand filters, two are at hand where there is room for two
+CREATE TABLE many (id int PRIMARY KEY, f cuckoofilter);
+ALTER TABLE many ALTER f SET STORAGE external;
+INSERT INTO many SELECT i, cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_new(100, 1e-8, i))))))) FROM generate_series(1, 1000) i;
+VACUUM ANALYZE many;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 4000 AS at_hand
+FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE many;
+
 -- the same with other parameters and so other buckets: a few slices of each filter, too few to fetch it
 INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
 SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,

@@ -86,6 +86,8 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	-- a condition of the join that cannot be evaluated ahead
+	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random() WHERE name = ''fives'' ORDER BY later',
 	-- the list of users is not one for v, nor asked for in it
 	'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives'' ORDER BY name, later',
 	'SELECT name FROM lists WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
@@ -421,6 +423,18 @@ FETCH BACKWARD 1 FROM c;
 COMMIT;
 FETCH LAST FROM c;
 CLOSE c;
+-- the first row is taken alone, without what batches need, unless the filter is computed
+BEGIN;
+SET LOCAL jit = off;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 0) FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+FETCH 1 FROM c;
+CLOSE c;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 0) FROM listed WHERE v <@ (SELECT f FROM lists WHERE name = 'fives');
+FETCH 1 FROM c;
+CLOSE c;
+DECLARE c CURSOR FOR SELECT v, contexts('CuckooScan filters', 1) FROM listed WHERE v <@ list('fives');
+FETCH 1 FROM c;
+COMMIT;
 -- no page stays pinned at either end of the table
 CREATE EXTENSION IF NOT EXISTS pg_buffercache;
 BEGIN;
@@ -479,7 +493,9 @@ SELECT setseed(0.5);
 DO $$
 DECLARE
 	queries text[] := ARRAY['SELECT ctid, v FROM seen WHERE length(t) <> 8 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 3 <> 0',
-		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)'];
+		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)',
+		-- has batches from the first row on
+		'SELECT ctid, v FROM seen WHERE cf_contains(list(''fives''), v) AND v % 2 = 0'];
 	query text;
 	c refcursor := 'c';
 	d refcursor := 'd';
@@ -490,7 +506,7 @@ DECLARE
 	n int := 0;
 BEGIN
 	FOR round IN 1..60 LOOP
-		query := queries[1 + floor(random() * 2)];
+		query := queries[1 + floor(random() * 3)];
 		EXECUTE format('DECLARE c %s CURSOR FOR %s', CASE round % 2 WHEN 0 THEN 'SCROLL' ELSE '' END, query);
 		SET LOCAL cuckoo.enable_scan = off;
 		EXECUTE 'DECLARE d CURSOR FOR ' || query;

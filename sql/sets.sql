@@ -96,6 +96,10 @@ RESET parallel_leader_participation;
 SELECT count(*), count(*) FILTER (WHERE week = (SELECT cf_union_agg(f) FROM days p WHERE p.day BETWEEN d.day - 6 AND d.day)) AS same
 FROM (SELECT day, cf_union_agg(f) OVER (ORDER BY day ROWS 6 PRECEDING) AS week FROM days) d;
 SELECT bool_and(u = (SELECT cf_union_agg(f) FROM days p WHERE p.day <= d.day)) AS growing FROM (SELECT day, cf_union_agg(f) OVER (ORDER BY day) AS u FROM days WHERE day <= 40) d;
+-- a state gives back what it does not need: the room of keys that two runs share, and the filter that a window has seen
+SELECT cf_union_agg(u) = u AS same, max(contexts('cuckoofilter union', 0, 'sum(total_bytes)')) < 1000000 AS little FROM serial, generate_series(1, 5) GROUP BY u;
+SELECT count(f) AS windows, max(bytes) < 1000000 AS little
+FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f, contexts('cuckoofilter union', 0, 'sum(total_bytes)') AS bytes FROM days) d;
 -- small ones, rewritten for each row, and those of no elements
 SELECT cf_union_agg(cf_add(cf_new(1000, 0.001), i)) = cf_agg(i, 1000, 0.001) AS one_by_one, cf_union_agg(cf_new(1000, 0.001)) = cf_new(1000, 0.001) AS empty FROM generate_series(1, 300) i;
 

@@ -31,6 +31,10 @@
  * named "elsewhere" but one of the module's own.  That is like a compressed
  * chunk in TimescaleDB.
  *
+ *	test_joins()
+ *		How many joins of two relations the module's hook was asked about since
+ *		the last call.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -60,6 +64,7 @@ PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_errors);
 
 PG_FUNCTION_INFO_V1(test_serialize);
+PG_FUNCTION_INFO_V1(test_joins);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -312,8 +317,28 @@ replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	rel->partial_pathlist = NIL;
 }
 
+static int	joins;
+
+static void
+count_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
+			RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	joins += bms_equal(joinrel->relids, bms_union(outer->relids, inner->relids));
+}
+
+/* test_joins() */
+Datum
+test_joins(PG_FUNCTION_ARGS)
+{
+	int			result = joins;
+
+	joins = 0;
+	PG_RETURN_INT32(result);
+}
+
 void
 _PG_init(void)
 {
 	set_rel_pathlist_hook = replace_paths;
+	set_join_pathlist_hook = count_joins;
 }

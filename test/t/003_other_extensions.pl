@@ -10,7 +10,8 @@
 # the results as text.
 #
 # A planner hook may have replaced the scan of a table by one that knows where
-# the rows really are. Then the extension must not offer its own scan.
+# the rows really are. Then the extension must not offer its own scan. Another
+# hook for joins is called as before.
 use strict;
 use warnings;
 
@@ -419,6 +420,10 @@ BEGIN
 	RETURN plan::text;
 END $$;
 SELECT 'a scan of a table', plan('SELECT FROM here WHERE cf_contains((SELECT cf_new()), i)') ~ 'CuckooScan';
+CREATE FUNCTION test_joins() RETURNS int AS 'cuckoo_test' LANGUAGE C;
+SELECT test_joins() \g /dev/null
+SELECT 'the other hook is asked about joins, too',
+	plan('SELECT FROM here WHERE i <@ ANY (SELECT cf_new() FROM generate_series(1, 2) OFFSET 0)') ~ 'CuckooScan' AND test_joins() > 0;
 SELECT 'no scan where there is none', plan('SELECT FROM elsewhere WHERE cf_contains((SELECT cf_new()), i)') !~ 'Scan"'
 	AND plan('SELECT FROM (SELECT cf_new() AS f OFFSET 0) g JOIN elsewhere ON cf_contains(f, i)') !~ 'CuckooScan';
 SQL
