@@ -162,11 +162,14 @@ VECTORS = test/vectors
 vectors: $(unit_dir)/vectors
 	@for v in elements images refused; do $< $$v >$(VECTORS)/$$v.json || exit; done
 # The fuzzers of the core, test/fuzz/fuzz_*.c: with replay.c they are tests.  That
-# of damaged images runs without assertions, which such an image may fail.
+# of damaged images runs without assertions, which such an image may fail.  Much
+# of the time would go to tracing comparisons, to libFuzzer's statistics and to
+# the sanitizer's list of freed memory, which help little here.
 fuzzers = $(sort $(basename $(notdir $(wildcard test/fuzz/fuzz_*.c))))
 fuzz_needs = $(core) $(wildcard src/*.h test/unit/*.h test/fuzz/*.h)
-fuzz_flags = $(if $(findstring corrupt,$@),-DNDEBUG) -Isrc -Itest/unit
-FUZZ_CFLAGS = -std=c11 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+fuzz_flags = $(if $(findstring corrupt,$@),-DNDEBUG) -DCUCKOO_FUZZING -Isrc -Itest/unit
+FUZZ_CFLAGS = -std=c11 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	-fno-sanitize-coverage=trace-cmp
 
 $(unit_dir)/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(fuzz_needs)
 	@mkdir -p $(@D)
@@ -180,7 +183,8 @@ build/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_needs)
 fuzz: $(fuzzers:%=build/fuzz/%)
 	@for f in $(fuzzers); do \
 		mkdir -p build/fuzz/corpus/$$f && echo "$$f:" && \
-		build/fuzz/$$f -max_total_time=$(or $(SECONDS),60) -max_len=400 -print_final_stats=1 \
+		ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2 \
+		build/fuzz/$$f -max_total_time=$(or $(SECONDS),60) -max_len=100 -entropic=0 -print_final_stats=1 \
 			-artifact_prefix=build/fuzz/$$f- build/fuzz/corpus/$$f test/fuzz/corpus/$$f \
 			2>build/fuzz/$$f.log || { tail -n 100 build/fuzz/$$f.log; exit 1; }; \
 		grep -E 'cov:|^stat::(number|average)' build/fuzz/$$f.log | tail -n 3; \

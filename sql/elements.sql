@@ -427,6 +427,11 @@ SELECT type, encode(substring(f::bytea FROM 13 FOR 2), 'hex') AS tag FROM (VALUE
 	('numeric', cf_add(cf_new(), 1.0)), ('inet', cf_add(cf_new(), cidr '10.0.0.0/8')),
 	('int[]', cf_add(cf_new(), ARRAY[1])), ('int4range', cf_add(cf_new(), int4range(1, 2))),
 	('citext', cf_add(cf_new(), 'a'::citext)), ('own', cf_add(cf_new(), '1'::own))) AS v(type, f);
+-- nor does it count with which suffix a function names its library
+BEGIN;
+UPDATE pg_proc SET probin = probin || '.so' WHERE probin ~ 'citext$';
+SELECT encode(substring(cf_add(cf_new(), 'a'::citext)::bytea FROM 13 FOR 2), 'hex') AS citext;
+ROLLBACK;
 
 SET client_min_messages = warning;
 DROP TABLE people, cases, refused CASCADE;

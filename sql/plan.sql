@@ -146,6 +146,7 @@ FROM unnest(ARRAY['category = 7', 'category = 7 AND cf_contains([k], fact.k)', '
 -- of text, by a foreign key, from partitions; the scan's own estimate is as it was
 SELECT factor(joined('category = 7 AND cf_contains([t], fact.t)', 'fact JOIN dim USING (t)')) BETWEEN 0.5 AND 2 AS text,
 	factor(joined('category = 7 AND cf_contains([c], fact.c)', 'fact JOIN dim USING (c)')) BETWEEN 0.5 AND 2 AS varchar,
+	factor(joined('category = 7 AND cf_contains([c], fact.c)', 'fact JOIN dim ON fact.c = dim.t')) BETWEEN 0.5 AND 2 AS both,
 	factor(joined('cf_contains([k], k)', 'fact')) BETWEEN 0.5 AND 2 AS scan;
 -- a semi-join costs what it does beside a filter on another column of the same values
 CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE sql AS $$
@@ -157,6 +158,8 @@ SELECT cost(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND category = 
 	= cost(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND category = 7) AND cf_contains([stored], fact.copy)', 'fact')) AS semi_join;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
+SELECT factor(joined('EXISTS (SELECT FROM dim WHERE dim.k = fact.k AND cf_contains([k], dim.k))', 'fact')) BETWEEN 0.5 AND 2 AS tested_inside,
+	factor(joined('third IS NULL AND cf_contains(cf_new(), fact.k)')) AS no_row;
 DROP FUNCTION cost;
 ALTER TABLE dim ADD PRIMARY KEY (k);
 ALTER TABLE fact ADD FOREIGN KEY (k) REFERENCES dim;

@@ -94,6 +94,10 @@ SELECT c.* FROM unnest(ARRAY[
 	-- begun anew in the middle of the table, of a page
 	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
 	'SELECT name, n FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s WHERE name IN (''fives'', ''large'') ORDER BY name',
+	-- not by the scan: the filter is made by a join, the test stays above one, a condition is volatile
+	'SELECT l.name, later FROM lists l LEFT JOIN (SELECT name, coalesce(f, list(''fives'')) AS g FROM lists) m ON m.name = replace(l.name, ''none'', ''null'') JOIN seen ON cf_contains(g, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	'SELECT name, later FROM lists LEFT JOIN seen ON later = length(name) WHERE cf_contains(f, coalesce(v, 5)) AND name IN (''fives'', ''large'') ORDER BY name',
+	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + later > random() WHERE name IN (''fives'', ''large'') ORDER BY name, later',
 	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1 WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
 ]) query, compare(query) c;
 
@@ -111,6 +115,8 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT later FROM seen WHERE v <@ ANY (NULL::cuckoofilter[])',
 	'SELECT name, (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives''))) FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name',
 	'SELECT * FROM generate_series(1, 3) n, LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s',
+	'SELECT * FROM generate_series(1, 3) n, LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s',
+	'SELECT i, x FROM generate_series(1, 9) i LEFT JOIN (SELECT later, coalesce(v, 0) AS x FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')) s ON later = i ORDER BY i',
 	-- asked for what no filter before contains, so that of users is not asked
 	'SELECT later FROM seen WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))',
 	-- not by the scan: not ANY; rows that have to be checked anew
@@ -167,6 +173,7 @@ CREATE INDEX ON parts_1 (k);
 CREATE TABLE keys AS SELECT i * 5000 + 17 AS k FROM generate_series(1, 4) i;
 ANALYZE parts, keys;
 SELECT c.* FROM compare('SELECT * FROM keys JOIN parts USING (k) WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k') c;
+SELECT c.* FROM compare('SELECT * FROM parts WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k LIMIT 20500') c;
 DROP TABLE parts, keys;
 
 -- pages that do not stay in their buffers: of one row each, and more than there are buffers

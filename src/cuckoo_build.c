@@ -13,15 +13,16 @@
 #include "cuckoo_build.h"
 #include "cuckoo_table.h"
 
-#define AHEAD			32		/* elements whose buckets are prefetched */
-#define PAUSE_EVERY		65536	/* elements between interrupt checks */
+/* Elements whose buckets are prefetched; elements between interrupt checks. */
+#define AHEAD			CUCKOO_LIMIT(32, 3)
+#define PAUSE_EVERY		65536
 
 /*
  * Walks of evictions that are repeated in a build if the filter cannot grow.  A
  * walk gives up after some steps, so another one, from the other bucket, may
  * succeed.  A build that cannot succeed ends after a second or two more.
  */
-#define LAST_WALKS		65536
+#define LAST_WALKS		CUCKOO_LIMIT(65536, 4)
 
 /* The copies of fp in a bucket. */
 static inline int

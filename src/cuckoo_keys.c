@@ -23,8 +23,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DIGIT_BITS		11		/* counters of a pass fit the L1 cache */
-#define SMALL_RUN		200		/* fewer keys are sorted by comparison */
+/* Counters of a pass fit the L1 cache.  Fewer keys are sorted by comparison. */
+#define DIGIT_BITS		CUCKOO_LIMIT(11, 4)
+#define SMALL_RUN		CUCKOO_LIMIT(200, 12)
 #define PAUSE_EVERY		65536	/* steps between interrupt checks */
 
 /*

@@ -12,7 +12,7 @@
 #include "cuckoo_match.h"
 
 /* The number of lookups whose memory accesses overlap. */
-#define BATCH				64
+#define BATCH				CUCKOO_LIMIT(64, 4)
 
 /* The lookup for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool

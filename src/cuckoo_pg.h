@@ -86,8 +86,8 @@ cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 
 /*
  * The method get_flat_size of a state does its work between these two, in a
- * memory context of its own.  Its caller may be a sort, which from PostgreSQL 17
- * on keeps tuples in a context that cannot free single chunks.
+ * memory context of its own.  Its caller may be a sort.  From PostgreSQL 17 on
+ * a sort keeps its tuples in a context that cannot free single chunks.
  * cuckoo_begin_flatten() returns the caller's context.
  */
 static inline MemoryContext

@@ -63,6 +63,16 @@ cuckoo_check_interrupts(void)
 #endif
 
 /*
+ * A limit that fuzzers lower (CUCKOO_FUZZING), so that small inputs exceed it
+ * and the work of an execution stays small.
+ */
+#ifdef CUCKOO_FUZZING
+#define CUCKOO_LIMIT(usual, fuzzing)	(fuzzing)
+#else
+#define CUCKOO_LIMIT(usual, fuzzing)	(usual)
+#endif
+
+/*
  * CUCKOO_INLINE is for functions that callers specialize by a constant
  * argument, and for functions that would pass a struct through memory.
  * CUCKOO_NOINLINE is for functions that would take registers from the caller's

@@ -33,6 +33,7 @@ is_read_to_end(Plan *plan, const Plan *node, bool all)
 	bool		inner = all;
 	ListCell   *cell;
 
+	check_stack_depth();
 	if (plan == NULL)
 		return false;
 	if (plan == node)
@@ -90,7 +91,6 @@ cuckoo_reads_all(const PlanState *scan)
 	PlannedStmt *statement = scan->state->es_plannedstmt;
 	ListCell   *cell;
 
-	check_stack_depth();
 	if (is_read_to_end(statement->planTree, scan->plan, rows_wanted == 0))
 		return true;
 	/* nobody knows how many rows of a sub-select or CTE are wanted */

@@ -15,7 +15,7 @@
  * factor 0.95 moves an entry every sixth insert on average.  Walks of hundreds
  * of steps begin around 0.96.
  */
-#define MAX_EVICTIONS		500
+#define MAX_EVICTIONS		CUCKOO_LIMIT(500, 24)
 
 /* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool

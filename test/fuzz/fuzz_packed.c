@@ -11,7 +11,7 @@
 #include "cuckoo_bucket.h"
 #include "fuzz.h"
 
-#define BUCKETS	14				/* at most */
+#define BUCKETS	8				/* at most */
 
 typedef struct Reference
 {

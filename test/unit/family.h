@@ -2,7 +2,7 @@
  *
  * family.h
  *		Filters of one geometry as runs of keys, their models, and the laws of
- *		combining them: for test_keys.c, and for the fuzzer of keys.
+ *		combining them: for test_keys.c, and for the fuzzers.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,11 @@
 #include "unit.h"
 
 #define FILTERS		3			/* of a family */
+
+/* Filters grow up to so many buckets. */
+#ifndef MOST_BUCKETS
+#define MOST_BUCKETS	(1 << 20)
+#endif
 
 static uint64_t merged_keys;
 
@@ -146,7 +151,7 @@ fill(UnitFilter *f, NaiveModel *model, const CuckooHeader *geometry,
 		if (cuckoo_remove(&f->h, f->image, hash) == CUCKOO_OK)
 			naive_set(model, hash_class(geometry, hash), 0);
 	}
-	while (levels-- > 0 && f->h.buckets < 1 << 20)
+	while (levels-- > 0 && f->h.buckets < MOST_BUCKETS)
 		if (levels % 2 == 0)
 			unit_filter_grow(f);
 		else if (f->h.level > 0)
@@ -220,8 +225,9 @@ check_associative(CuckooMerge how, const CuckooHeader *h, const Run *runs,
 	free(bc.keys);
 }
 
+/* The bits of `laws` say which. */
 static inline void
-check_laws(const CuckooHeader *h, const Run *runs)
+check_laws(const CuckooHeader *h, const Run *runs, uint32_t laws)
 {
 	Run			a = runs[0];
 	Run			b = runs[1];
@@ -232,18 +238,25 @@ check_laws(const CuckooHeader *h, const Run *runs)
 #define UNION(x, y)	combined(CUCKOO_MERGE_UNION, x, y)
 #define SUM(x, y)	combined(CUCKOO_MERGE_SUM, x, y)
 #define BOTH(x, y)	combined(CUCKOO_MERGE_INTERSECTION, x, y)
-	check_same(h, UNION(a, b), UNION(b, a), "a | b = b | a");
-	check_same(h, UNION(a, a), UNION(a, none), "a | a = a");
-	check_same(h, UNION(none, a), UNION(a, none), "empty | a = a | empty");
-	check_same(h, SUM(a, b), SUM(b, a), "a + b = b + a");
-	check_same(h, SUM(a, none), UNION(a, none), "a + empty = a");
-	check_same(h, BOTH(a, b), BOTH(b, a), "a & b = b & a");
-	check_same(h, BOTH(a, a), UNION(a, none), "a & a = a");
-	check_same(h, BOTH(a, either), UNION(a, none), "a & (a | b) = a");
-	check_same(h, UNION(a, both), UNION(a, none), "a | (a & b) = a");
-	check_associative(CUCKOO_MERGE_UNION, h, runs, "(a | b) | c = a | (b | c)");
-	check_associative(CUCKOO_MERGE_SUM, h, runs, "(a + b) + c = a + (b + c)");
-	check_associative(CUCKOO_MERGE_INTERSECTION, h, runs, "(a & b) & c = a & (b & c)");
+#define LAW(i, x, y, law) \
+	if (laws >> (i) & 1) \
+		check_same(h, x, y, law)
+	LAW(0, UNION(a, b), UNION(b, a), "a | b = b | a");
+	LAW(1, UNION(a, a), UNION(a, none), "a | a = a");
+	LAW(2, UNION(none, a), UNION(a, none), "empty | a = a | empty");
+	LAW(3, SUM(a, b), SUM(b, a), "a + b = b + a");
+	LAW(4, SUM(a, none), UNION(a, none), "a + empty = a");
+	LAW(5, BOTH(a, b), BOTH(b, a), "a & b = b & a");
+	LAW(6, BOTH(a, a), UNION(a, none), "a & a = a");
+	LAW(7, BOTH(a, either), UNION(a, none), "a & (a | b) = a");
+	LAW(8, UNION(a, both), UNION(a, none), "a | (a & b) = a");
+	if (laws >> 9 & 1)
+		check_associative(CUCKOO_MERGE_UNION, h, runs, "(a | b) | c = a | (b | c)");
+	if (laws >> 10 & 1)
+		check_associative(CUCKOO_MERGE_SUM, h, runs, "(a + b) + c = a + (b + c)");
+	if (laws >> 11 & 1)
+		check_associative(CUCKOO_MERGE_INTERSECTION, h, runs,
+						  "(a & b) & c = a & (b & c)");
 	free(either.keys);
 	free(both.keys);
 }
@@ -271,7 +284,7 @@ check_canonical(const UnitFilter *f, Run run, const NaiveModel *model)
 		CHECK(same_run(again, run), "canonical form has other keys");
 		free(again.keys);
 	}
-	for (int i = 0; i < 2 && grown.h.buckets < 1 << 20 &&
+	for (int i = 0; i < 2 && grown.h.buckets < MOST_BUCKETS &&
 		 unit_filter_grow(&grown) == CUCKOO_OK; i++)
 	{
 		Run			again = run_of(&grown);
@@ -307,8 +320,12 @@ check_hashes(const CuckooHeader *h, const uint64_t *universe, uint64_t n)
 	free(scratch);
 }
 
+/* The bits of a family's checks: a law, a merge, a canonical form, the hashes. */
+#define FAMILY_CHECKS	(12 + 3 + FILTERS + 1)
+
+/* `checks` says which are made. */
 static inline void
-check_family(CuckooHeader geometry, uint64_t size)
+check_family(CuckooHeader geometry, uint64_t size, uint32_t checks)
 {
 	uint64_t   *universe = unit_alloc(size * sizeof(uint64_t));
 	UnitFilter	filters[FILTERS];
@@ -317,18 +334,21 @@ check_family(CuckooHeader geometry, uint64_t size)
 
 	for (uint64_t i = 0; i < size; i++)
 		universe[i] = unit_random();
-	check_hashes(&geometry, universe, size);
+	if (checks >> (15 + FILTERS) & 1)
+		check_hashes(&geometry, universe, size);
 	for (int i = 0; i < FILTERS; i++)
 	{
 		fill(&filters[i], &models[i], &geometry, universe, size);
 		runs[i] = run_of(&filters[i]);
 		check_run(&geometry, runs[i], &models[i]);
-		check_canonical(&filters[i], runs[i], &models[i]);
+		if (checks >> (15 + i) & 1)
+			check_canonical(&filters[i], runs[i], &models[i]);
 	}
 	for (CuckooMerge how = CUCKOO_MERGE_UNION;
 		 how <= CUCKOO_MERGE_INTERSECTION; how++)
-		check_merge(how, &geometry, runs[0], runs[1], &models[0], &models[1]);
-	check_laws(&geometry, runs);
+		if (checks >> (12 + (int) how) & 1)
+			check_merge(how, &geometry, runs[0], runs[1], &models[0], &models[1]);
+	check_laws(&geometry, runs, checks);
 	for (int i = 0; i < FILTERS; i++)
 	{
 		unit_filter_free(&filters[i]);

@@ -6,7 +6,7 @@
  *
  * Nothing here includes or calls the core: positions come from division and
  * 128-bit multiplication, bucket codes from four nested loops, bits are read
- * and written one by one.  NaiveModel is what a filter should hold: how many
+ * and written byte by byte.  NaiveModel is what a filter should hold: how many
  * copies, 0 to 2, of each class of elements that look the same.  A class is one
  * pair of base buckets and one fingerprint of f0 bits.  It is the same at every
  * growth level.
@@ -63,27 +63,29 @@ naive_init(void)
 	return n;
 }
 
+/* Up to 57 bits. */
 static inline uint64_t
 naive_read(const uint8_t *bytes, uint64_t bit, int width)
 {
+	uint64_t	skipped = bit % 8;
 	uint64_t	v = 0;
 
-	for (int i = 0; i < width; i++)
-		v |= (uint64_t) (bytes[(bit + i) / 8] >> (bit + i) % 8 & 1) << i;
-	return v;
+	for (uint64_t i = (skipped + (uint64_t) width + 7) / 8; i > 0; i--)
+		v = v * 256 + bytes[bit / 8 + i - 1];
+	return (v >> skipped) % (UINT64_C(1) << width);
 }
 
 static inline void
 naive_write(uint8_t *bytes, uint64_t bit, int width, uint64_t v)
 {
-	for (int i = 0; i < width; i++)
-	{
-		uint8_t		mask = (uint8_t) (1 << (bit + i) % 8);
+	uint64_t	mask = ((UINT64_C(1) << width) - 1) << bit % 8;
 
-		if (v >> i & 1)
-			bytes[(bit + i) / 8] |= mask;
-		else
-			bytes[(bit + i) / 8] &= (uint8_t) ~mask;
+	v <<= bit % 8;
+	for (bytes += bit / 8; mask != 0; bytes++)
+	{
+		*bytes = (uint8_t) ((*bytes & ~mask) | (v & mask));
+		mask >>= 8;
+		v >>= 8;
 	}
 }
 

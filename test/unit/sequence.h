@@ -21,6 +21,11 @@
 #define POOL	4096
 #endif
 
+/* Any elements that check_all() looks for. */
+#ifndef STRANGERS
+#define STRANGERS	40
+#endif
+
 typedef struct Sequence
 {
 	UnitFilter	f;
@@ -136,9 +141,9 @@ check_all(const Sequence *s)
 
 	for (int i = 0; i < s->pooled; i++)
 		check_element(s, s->pool[i]);
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < STRANGERS; i++)
 		check_element(s, unit_random());
-	for (int i = 0; i < 40 && s->pooled > 0; i++)
+	for (int i = 0; i < STRANGERS && s->pooled > 0; i++)
 		check_element(s, relative(s, s->pool[unit_below((uint64_t) s->pooled)]));
 
 	naive_model_init(&stored, s->model.sum + 16);

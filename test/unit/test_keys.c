@@ -32,7 +32,7 @@ test_families(void)
 		if (i % 50 == 0)
 			base = 128 * (32 + (uint32_t) unit_below(8));
 		check_family(unit_header(base, bits, 8),
-					 1 + unit_below(base * (i % 3 == 0 ? 20 : 3)));
+					 1 + unit_below(base * (i % 3 == 0 ? 20 : 3)), UINT32_MAX);
 	}
 	printf("%d families of %d filters, %" PRIu64 " keys combined\n", rounds,
 		   FILTERS, merged_keys);
