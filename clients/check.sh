@@ -21,6 +21,8 @@ if [ "${1:-}" = bench ]; then
 	exit
 fi
 echo "==== Python client"
+"$python" -c 'from importlib.metadata import files
+assert any(f.name == "LICENSE" for f in files("pg-cuckoofilter")), "no LICENSE"'
 "$python" -m mypy --config-file python/pyproject.toml \
 	"$("$python" -c 'import pg_cuckoofilter as client; print(client.__path__[0])')"
 "$python" -m unittest discover -s python/tests
@@ -29,4 +31,5 @@ echo "==== JavaScript client"
 mkdir "$TMPDIR/project"
 (cd "$TMPDIR/project" && npm pack --silent "$OLDPWD/js" >/dev/null &&
 	npm install --silent ./pg-cuckoofilter-*.tgz &&
+	test -e node_modules/pg-cuckoofilter/LICENSE &&
 	node --input-type=module -e "import 'pg-cuckoofilter'")
