@@ -188,6 +188,10 @@ SELECT cf_agg(i, 0, 0.01) FROM numbers;
 SELECT cf_agg(i, NULL::float8) FROM numbers;
 SELECT cf_agg(i, NULL, 0.01) FROM numbers;
 SELECT cf_agg(i, 100, 0.01, NULL) FROM numbers;
+-- null in a later row, where the value of the row before is left behind
+SELECT cf_agg(i, 100::bigint + nullif(i, 3) - i, 0.01) FROM numbers WHERE i <= 9;
+SELECT cf_agg(i, 100, 0.01::float8 + nullif(i, 3) * 0) FROM numbers WHERE i <= 9;
+SELECT cf_agg(i, 100, 0.01, 7::bigint + nullif(i, 3) - i) FROM numbers WHERE i <= 9;
 SELECT cf_agg(i, 2) FROM numbers WHERE false;
 SELECT cf_agg(i, 1000) FROM numbers;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;

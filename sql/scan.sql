@@ -78,6 +78,19 @@ SELECT c.* FROM compare('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists
 SELECT c.* FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 700') c;
 SELECT c.* FROM compare('SELECT v, count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
 
+-- EXPLAIN counts the rows that any of the conditions removes
+CREATE FUNCTION removed(query text, scan text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	result int;
+BEGIN
+	PERFORM set_config('cuckoo.enable_scan', scan, true);
+	result := plan_of(query, 'ANALYZE, ') ->> 'Rows Removed by Filter';
+	PERFORM set_config('cuckoo.enable_scan', 'on', true);
+	RETURN result;
+END $$;
+SELECT condition, scans(query), removed(query, 'on') AS removed, removed(query, 'off') AS without
+FROM unnest(ARRAY['later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND length(t) > 8', 'NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)']) condition,
+	LATERAL (SELECT 'SELECT FROM seen WHERE ' || condition AS query) q;
 EXPLAIN (COSTS OFF) SELECT v FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
 -- joins: a filter from another table; one scan for each
 SELECT c.* FROM unnest(ARRAY[
@@ -86,6 +99,8 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
 	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	-- a filter of an expression that an outer join may make null
+	'SELECT l.name, later FROM lists l LEFT JOIN (SELECT name, coalesce(f, f) AS g FROM lists) m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.g, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY later',
 	-- a condition of the join that cannot be evaluated ahead
 	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random() WHERE name = ''fives'' ORDER BY later',
 	-- the list of users is not one for v, nor asked for in it
@@ -248,7 +263,8 @@ ANALYZE numbers;
 SELECT pages_read('SELECT count(*) FROM numbers') AS rows, pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
 SELECT query, pages_read(query) < :rows + :filter * 1.2 AS once FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
-	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large'''
+	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large''',
+	'SELECT count(*) FROM (SELECT v FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) OFFSET 0) s WHERE v > 5'
 ]) query;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
@@ -599,5 +615,5 @@ SELECT count(*) FROM (SELECT row_number() OVER () AS n FROM seen
 CREATE INDEX ON seen (later);
 SELECT scans('SELECT FROM seen WHERE later = 7 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
 DROP TABLE seen, listed, lists, nothing;
-DROP FUNCTION scans, compare, list;
+DROP FUNCTION scans, compare, list, removed;
 RESET max_parallel_workers_per_gather;
