@@ -1,0 +1,148 @@
+-- Queries with PostgreSQL's caches, and with debug_discard_caches = 1 (from
+-- PostgreSQL 14 on, built with assertions).  Then each lookup forgets what was
+-- there, and a pointer that is kept too long shows.  test/sanitize.sh runs this.
+-- It ends with an error at the first query whose answer differs.
+\set ON_ERROR_STOP on
+\set QUIET on
+SET client_min_messages = warning;
+CREATE EXTENSION cuckoo;
+CREATE EXTENSION citext;
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN posint AS int CHECK (VALUE > 0);
+CREATE TABLE items AS SELECT i AS v, 'user ' || i AS t, (i % 90)::numeric AS n, ARRAY[i % 7, 1] AS a,
+	CASE WHEN i % 3 = 0 THEN 'sad'::mood ELSE 'ok' END AS m FROM generate_series(1, 2000) i;
+ALTER TABLE items ADD PRIMARY KEY (v);
+CREATE TABLE parts (v int REFERENCES items, k int) PARTITION BY HASH (v);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parts SELECT i % 2000 + 1, i FROM generate_series(1, 4000) i;
+-- stored in a row, by slices, and compressed
+CREATE TABLE lists (name text PRIMARY KEY, f cuckoofilter);
+ALTER TABLE lists ALTER f SET STORAGE external;
+INSERT INTO lists SELECT 'small', cf_agg(v) FROM items WHERE v % 100 = 0;
+INSERT INTO lists SELECT 'large', cf_agg(i) FROM generate_series(1, 100000) i WHERE i % 10 <> 3;
+INSERT INTO lists SELECT 'texts', cf_agg(t) FROM items WHERE v % 2 = 0;
+ALTER TABLE lists ALTER f SET STORAGE extended;
+INSERT INTO lists VALUES ('empty', cf_new(100000, 1e-8));
+ANALYZE;
+CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
+CREATE FUNCTION changed() RETURNS cuckoofilter LANGUAGE plpgsql AS $$
+DECLARE
+	f cuckoofilter := cf_new(50, 0.01);
+BEGIN
+	FOR i IN 1..100 LOOP
+		f := cf_add(f, i);
+	END LOOP;
+	f := cf_delete(f, 7);
+	RETURN cf_add_unique_all(f, ARRAY[1, 200, NULL]);
+END $$;
+-- rows of a scan read forward and backward, while the types of the database change
+CREATE FUNCTION moved() RETURNS SETOF int LANGUAGE plpgsql AS $$
+DECLARE
+	c SCROLL CURSOR FOR SELECT v FROM items WHERE cf_contains((SELECT f FROM lists WHERE name = 'large'), v);
+	v int;
+BEGIN
+	OPEN c;
+	FOREACH v IN ARRAY ARRAY[1, 50, -20, 700, -300, 90] LOOP
+		CREATE TEMP TABLE other (x int);
+		DROP TABLE other;
+		MOVE RELATIVE v FROM c;
+		FETCH c INTO v;
+		RETURN NEXT v;
+	END LOOP;
+	CLOSE c;
+END $$;
+-- the rows and the plan of a query, or its error
+CREATE FUNCTION answer(query text, discard text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+	line text;
+BEGIN
+	PERFORM set_config('debug_discard_caches', discard, true);
+	-- the first lock on a table in a transaction looks for changes, so it discards; then each lookup does
+	PERFORM FROM queries;
+	EXECUTE format('SELECT string_agg(s::text, '','' ORDER BY s::text) FROM (%s) s', query) INTO answer;
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE) ' || query LOOP
+		answer := answer || E'\n' || line;
+	END LOOP;
+	PERFORM set_config('debug_discard_caches', '0', true);
+	RETURN answer;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLERRM;
+END $$;
+CREATE TABLE queries (n int GENERATED ALWAYS AS IDENTITY, query text, fails boolean DEFAULT false);
+INSERT INTO queries (query) VALUES
+	-- the scan, its filters and its batches
+	($$SELECT v FROM items WHERE cf_contains((SELECT cf_agg(v) FROM items WHERE v < 50), v)$$),
+	($$SELECT v FROM items WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'large'), v) AND v % 4 <> 0$$),
+	($$SELECT count(*) FROM items WHERE t <@ ANY (ARRAY[(SELECT f FROM lists WHERE name = 'texts'), NULL])$$),
+	($$SELECT count(*) FROM items WHERE v <@ ANY (SELECT f FROM lists WHERE name <> 'texts')$$),
+	($$SELECT name, count(*) FROM lists, items WHERE name IN ('small', 'large') AND f @> v GROUP BY name$$),
+	($$SELECT count(*) FROM items WHERE cf_contains((SELECT cf_agg(n) FROM (SELECT n FROM items LIMIT 3) s), n)$$),
+	($$SELECT count(*) FROM items WHERE cf_contains((SELECT cf_agg(a) FROM (SELECT a FROM items LIMIT 1) s), a)$$),
+	($$SELECT count(*) FROM items WHERE cf_contains((SELECT cf_agg('sad'::mood)), m)$$),
+	($$SELECT count(*) FROM parts WHERE cf_contains((SELECT f FROM lists WHERE name = 'small'), v)$$),
+	($$SELECT count(*) FROM parts JOIN items USING (v) WHERE n = 5 AND cf_contains((SELECT cf_agg(v) FROM items WHERE n = 5), v)$$),
+	($$SELECT v FROM items WHERE cf_contains((SELECT f FROM lists WHERE name = 'large'), v) LIMIT 40$$),
+	($$SELECT * FROM moved()$$),
+	-- the planner's estimates from a constant, and from statistics
+	(format('SELECT count(*) FROM items WHERE cf_contains(%L::cuckoofilter, v)', (SELECT f FROM lists WHERE name = 'small'))),
+	(format('SELECT count(*) FROM items WHERE %L::cuckoofilter @> n', (SELECT cf_agg(n) FROM items WHERE n < 9))),
+	(format('SELECT count(*) FROM items WHERE t <@ %L::cuckoofilter AND v > 5', (SELECT f FROM lists WHERE name = 'texts'))),
+	-- probes of stored filters
+	($$SELECT name, cf_contains(f, 100), cf_count(f, 101), cf_contains_hash(f, cf_hash(102)) FROM lists WHERE name <> 'texts'$$),
+	($$SELECT i FROM generate_series(1, 60) i WHERE cf_contains((SELECT f FROM lists WHERE name = 'large' OFFSET 0), i)$$),
+	($$SELECT cf_contains_each(f, ARRAY[1, NULL, 13]), cf_contains_any(f, ARRAY[3, 13]), cf_contains_all(f, ARRAY[1, 3]) FROM lists WHERE name = 'large'$$),
+	($$SELECT cf_contains_each(f, (SELECT array_agg(i) FROM generate_series(1, 500) i)) FROM lists WHERE name = 'large'$$),
+	($$SELECT cf_count(f), (cf_info(f)).*, f = f, hashtext(f::text) FROM lists$$),
+	-- changes
+	($$SELECT cf_info(changed())$$),
+	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added) WHERE name = 'large'$$),
+	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_grow(f)) FROM lists WHERE name = 'small'$$),
+	-- elements of many types
+	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY['A', 'b']::citext[]) x$$),
+	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY[row(1, 'x')]::pair[]) x$$),
+	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(array_cat(x, x)) FROM (VALUES (ARRAY[1, 2]), ('{{3}}')) w(x)$$),
+	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES (int4range(1, 5)), ('empty')) w(x) GROUP BY x$$),
+	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES (1::posint), (2)) w(x) GROUP BY x$$),
+	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES ('a'::char(5)), ('b')) w(x) GROUP BY x$$),
+	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES ('{"a": 1}'::jsonb), ('[]')) w(x) GROUP BY x$$),
+	($$SELECT cf_info(cf_new(1000, 0.01, element => x)) FROM unnest('{int,text,mood,citext,pair,numeric,text[]}'::regtype[]) x$$),
+	-- aggregates: groups, windows, workers, states, and states that a sort makes flat
+	($$SELECT k % 3, cf_info(cf_agg(v, 1000, 0.01)) FROM parts WHERE k < 300 GROUP BY 1$$),
+	($$SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) FROM generate_series(1, 150) i$$),
+	($$SELECT cf_count(cf_merge_agg(s)) FROM (SELECT cf_state_agg(v) AS s FROM items WHERE v < 500 GROUP BY v % 2) s$$),
+	($$SELECT cf_info(cf_union_agg(f)), cf_info(cf_union_all_agg(f)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items WHERE v < 900 GROUP BY v % 3) s$$),
+	($$SELECT cf_count(cf_merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
+	($$SELECT cf_count(bare_union(f)) FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
+	($$SELECT cf_overlap(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_compact(a)) FROM
+		(SELECT cf_agg(v, 2000, 0.01) FILTER (WHERE v < 300) AS a, cf_agg(v, 2000, 0.01) FILTER (WHERE v > 200) AS b FROM items WHERE v < 500) s$$);
+-- errors
+INSERT INTO queries (query, fails) VALUES
+	($$SELECT cf_contains(f, 'x'::text) FROM lists WHERE name = 'large'$$, true),
+	($$SELECT cf_contains(f, 'x'::citext) FROM lists WHERE name = 'texts'$$, true),
+	($$SELECT count(*) FROM items WHERE cf_contains((SELECT f FROM lists WHERE name = 'small'), n)$$, true),
+	($$SELECT cf_agg(ARRAY[m]) FROM items$$, true),
+	($$SELECT cf_add(cf_agg(n), 1) FROM (SELECT n FROM items LIMIT 2) s$$, true);
+CREATE PROCEDURE compare() LANGUAGE plpgsql AS $$
+DECLARE
+	q queries;
+	began timestamptz;
+	expected text;
+	found text;
+BEGIN
+	FOR q IN SELECT * FROM queries ORDER BY n LOOP
+		COMMIT;
+		began := clock_timestamp();
+		expected := answer(q.query, '0');
+		COMMIT;
+		found := answer(q.query, '1');
+		IF (q.fails <> (position('cost=' IN expected) > 0)) IS NOT TRUE OR found IS DISTINCT FROM expected THEN
+			RAISE EXCEPTION E'%\nwith caches: %\nwithout: %', q.query, expected, found;
+		END IF;
+		RAISE INFO '% s: %', round(extract(epoch FROM clock_timestamp() - began)), left(q.query, 100);
+	END LOOP;
+END $$;
+CALL compare();
