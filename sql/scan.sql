@@ -140,6 +140,8 @@ SELECT count(*) FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists));
 SELECT scans('SELECT FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'') FOR UPDATE'),
 	scans('DELETE FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')') AS "delete";
 EXPLAIN (COSTS OFF) SELECT later FROM seen WHERE t > 'b' AND v <@ ANY (SELECT f FROM lists WHERE length(name) > 4) AND later > 5;
+-- the conditions of the table by their cost, and of one cost as written
+EXPLAIN (COSTS OFF) SELECT FROM seen WHERE length(upper(t)) > 2 AND later > 5 AND length(lower(t)) > 3 AND v <@ ANY (SELECT f FROM lists WHERE length(name) > 4);
 
 -- other kinds of tables: small, temporary, partitioned, sampled, materialized views; 291 rows without columns fill a page
 CREATE TABLE few AS SELECT v FROM seen LIMIT 900;
