@@ -179,6 +179,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 
 	hasher->tag = cuckoo_type_tag(type, hasher->collation);
 	hasher->family = CUCKOO_FAMILY_OTHER;
+	hasher->length = entry->typlen;
 	/* the forms of char(n) and name make a text of the value first */
 	if (hasher->form == CUCKOO_FORM_NONE || hasher->form == CUCKOO_FORM_TEXT)
 		hasher->form = entry->hash_opintype == ANYARRAYOID ? CUCKOO_FORM_ARRAY

@@ -165,6 +165,7 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
+	int16		length;			/* of the type that it takes; -1 varies */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
