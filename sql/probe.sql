@@ -215,6 +215,8 @@ BEGIN
 	o.v := i;
 	RETURN o;
 END $$;
+-- DISTINCT looks up the equality of rows, which is not that of the hash function
+SELECT count(DISTINCT made(i)) FROM generate_series(1, 3) i;
 SELECT count(*) FILTER (WHERE made(i) <@ ANY (fs)) AS found
 FROM generate_series(1, 200) i, (SELECT ARRAY(SELECT cf_agg(row(j)::own, 100, 1e-8, j % 3) FROM generate_series(1, 100) j GROUP BY j % 3) AS fs OFFSET 0) s;
 DROP FUNCTION missed, made;

@@ -186,7 +186,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 			: CUCKOO_FORM_OTHER;
 	/* a copy, because that in the type's cache entry outlives the function */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
-	fmgr_info_cxt(entry->hash_extended_proc, hasher->hash_proc, context);
+	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }
 
 void

@@ -19,6 +19,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
+#include "utils/typcache.h"
 
 #include "cuckoo_filter.h"
 
@@ -131,6 +132,9 @@ extern bool cuckoo_has_tag(Oid type, Oid collation);
 
 /* The tag of such a type.  A type without one is an error. */
 extern uint16 cuckoo_type_tag(Oid type, Oid collation);
+
+/* The function that hashes values of a type of "other", or InvalidOid. */
+extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
 
 /* ---- cuckoo_family.c ---- */
 
