@@ -200,7 +200,26 @@ END $$;
 SET work_mem = '64kB';
 SELECT missed();
 RESET work_mem;
-DROP FUNCTION missed;
+-- nor may it take over a value about which several filters are asked: PL/pgSQL would change and free a row that another function made
+CREATE OR REPLACE FUNCTION own_hash(o own, seed bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+	v int := o.v;
+BEGIN
+	o.v := 0;
+	RETURN v;
+END $$;
+CREATE FUNCTION made(i int) RETURNS own LANGUAGE plpgsql AS $$
+DECLARE
+	o own;
+BEGIN
+	o.v := i;
+	RETURN o;
+END $$;
+-- DISTINCT looks up the equality of rows, which is not that of the hash function
+SELECT count(DISTINCT made(i)) FROM generate_series(1, 3) i;
+SELECT count(*) FILTER (WHERE made(i) <@ ANY (fs)) AS found
+FROM generate_series(1, 200) i, (SELECT ARRAY(SELECT cf_agg(row(j)::own, 100, 1e-8, j % 3) FROM generate_series(1, 100) j GROUP BY j % 3) AS fs OFFSET 0) s;
+DROP FUNCTION missed, made;
 DROP TABLE others, owned;
 SET client_min_messages = warning;
 DROP TYPE own CASCADE;

@@ -179,13 +179,14 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 
 	hasher->tag = cuckoo_type_tag(type, hasher->collation);
 	hasher->family = CUCKOO_FAMILY_OTHER;
+	hasher->length = entry->typlen;
 	/* the forms of char(n) and name make a text of the value first */
 	if (hasher->form == CUCKOO_FORM_NONE || hasher->form == CUCKOO_FORM_TEXT)
 		hasher->form = entry->hash_opintype == ANYARRAYOID ? CUCKOO_FORM_ARRAY
 			: CUCKOO_FORM_OTHER;
 	/* a copy, because that in the type's cache entry outlives the function */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
-	fmgr_info_cxt(entry->hash_extended_proc, hasher->hash_proc, context);
+	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }
 
 void

@@ -56,11 +56,16 @@ hash_int64(int64 value, uint64 seed)
 	return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
 }
 
-/* PostgreSQL's hash of a value. */
+/*
+ * PostgreSQL's hash of a value.  The function may be a user's, and must not
+ * take over an expanded object: <@ ANY asks several filters about one value.
+ */
 static Datum
 extended_hash(const CuckooHasher *hasher, Datum value)
 {
-	return FunctionCall2Coll(hasher->hash_proc, hasher->collation, value,
+	return FunctionCall2Coll(hasher->hash_proc, hasher->collation,
+							 MakeExpandedObjectReadOnly(value, false,
+														hasher->length),
 							 Int64GetDatum(0));
 }
 

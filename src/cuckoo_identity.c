@@ -19,6 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "access/hash.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_collation.h"
@@ -38,6 +39,29 @@ bool
 cuckoo_is_nondeterministic(Oid collation)
 {
 	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
+}
+
+/* Is it hashed by its parts, with PostgreSQL's functions for all such types? */
+static bool
+is_generic(const TypeCacheEntry *entry)
+{
+	return IsPolymorphicType(entry->hash_opintype) ||
+		entry->hash_opintype == RECORDOID;
+}
+
+/*
+ * The extended hash function of the default hash operator class, or InvalidOid.
+ * The cache of types withholds it once the session has looked up an equality of
+ * another class, as rows have one.  What was looked up before does not count.
+ */
+Oid
+cuckoo_hash_function(const TypeCacheEntry *entry)
+{
+	if (OidIsValid(entry->hash_extended_proc) ||
+		!OidIsValid(entry->hash_opf) || is_generic(entry))
+		return entry->hash_extended_proc;
+	return get_opfamily_proc(entry->hash_opf, entry->hash_opintype,
+							 entry->hash_opintype, HASHEXTENDED_PROC);
 }
 
 /* Why values of a type cannot be elements. */
@@ -208,8 +232,7 @@ identify(StringInfo out, Oid type, Oid collation)
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
 	/* types that share an operator class have equal values: oid, regclass */
-	generic = IsPolymorphicType(entry->hash_opintype) ||
-		entry->hash_opintype == RECORDOID;
+	generic = is_generic(entry);
 	if (OidIsValid(entry->hash_opintype) && !generic)
 		type = entry->hash_opintype;
 
@@ -258,14 +281,15 @@ identify(StringInfo out, Oid type, Oid collation)
 	/* a hash function that is not PostgreSQL's own for such types */
 	if (refusal == NULL && !generic)
 	{
+		Oid			function = cuckoo_hash_function(entry);
 		Oid			input;
 		Oid			ioparam;
 
-		if (!OidIsValid(entry->hash_extended_proc))
+		if (!OidIsValid(function))
 			return &no_hash_function;
 		getTypeInputInfo(type, &input, &ioparam);
 		appendStringInfoChar(out, 'u');
-		refusal = identify_function(out, entry->hash_extended_proc);
+		refusal = identify_function(out, function);
 		if (refusal == NULL)
 			refusal = identify_function(out, input);
 		if (type_is_collatable(type))
@@ -285,7 +309,7 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	initStringInfo(&identity);
 	refusal = identify(&identity, type, collation);
-	if (refusal == NULL && !OidIsValid(entry->hash_extended_proc))
+	if (refusal == NULL && !OidIsValid(cuckoo_hash_function(entry)))
 		refusal = &no_hash_function;
 	*tag = (uint16) XXH3_64bits(identity.data, identity.len);
 	if (*tag == 0)

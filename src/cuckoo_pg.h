@@ -19,6 +19,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
+#include "utils/typcache.h"
 
 #include "cuckoo_filter.h"
 
@@ -132,6 +133,9 @@ extern bool cuckoo_has_tag(Oid type, Oid collation);
 /* The tag of such a type.  A type without one is an error. */
 extern uint16 cuckoo_type_tag(Oid type, Oid collation);
 
+/* The function that hashes values of a type of "other", or InvalidOid. */
+extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
+
 /* ---- cuckoo_family.c ---- */
 
 /* The canonical forms; one or more for each family. */
@@ -165,6 +169,7 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
+	int16		length;			/* of the type that it takes; -1 varies */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
