@@ -293,19 +293,23 @@ static void
 state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
 {
 	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	Run			run;
 
+	/* each step leaves a valid state, because the next may be an error */
 	check_compatible(&state->header, h);
-	adopt_family(&state->header, h);
 	if (state->filter != NULL)
 	{
 		CuckooHeader own;
 
 		cuckoo_open(&own, state->filter);
-		state->runs[state->count++] = read_run(&own, state->filter);
+		state->runs[0] = read_run(&own, state->filter);
+		state->count = 1;
 		pfree(state->filter);
 		state->filter = NULL;
 	}
-	state->runs[state->count++] = read_run(h, filter);
+	run = read_run(h, filter);
+	state->runs[state->count++] = run;
+	adopt_family(&state->header, h);
 	while (state->count > 1 &&
 		   state->runs[state->count - 2].count / 2 <=
 		   state->runs[state->count - 1].count)
