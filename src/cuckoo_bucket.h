@@ -295,49 +295,36 @@ cuckoo_entry(uint32_t fp, const CuckooHeader *h)
 
 /*
  * Puts an entry into a narrow bucket whose slot 0 is empty, given its lanes,
- * with zeros for the code, and its nibbles.  The slots that sort before the
- * entry, 0 to i, move down by one.
+ * with zeros for the code, and its code.  The slots that sort before the entry,
+ * 0 to i, move down by one.
  *
- * These are found by subtraction, all at once.  A lane smaller than the entry's
- * borrows one from its nibble.  The nibble, if it is smaller then, borrows from
- * the bit above it.
+ * A table tells by the nibbles which slots sort after the entry, and for which
+ * the lanes decide.  These are compared by subtraction, all at once.  Of a
+ * corrupt bucket, whose slots are not in order, no other slot is lost.
  */
 static CUCKOO_INLINE uint64_t
-cuckoo_narrow_merge(uint64_t lanes, uint32_t nibbles, CuckooEntry e,
+cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooEntry e,
 					const CuckooHeader *h)
 {
+	const CuckooTables *tables = &cuckoo_tables;
+	uint32_t	addition = tables->additions[code << 4 | (e.nibbles & 15)];
+	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
 	int			lane = h->bits - 4;
-	uint64_t	smaller = (lanes | h->lane_tops) - (e.lanes & h->lane_rest);
-	uint32_t	borrow,
-				before,
-				slots;
-	uint64_t	mask,
+	uint64_t	difference = (lanes | h->lane_tops) - (e.lanes & h->lane_rest);
+	uint64_t	after,
+				mask,
 				moved;
 
-	/* the top bit of each smaller lane; then a one for each of slots 1 to 3 */
-	smaller = ((e.lanes & ~lanes) | ~((e.lanes ^ lanes) | smaller)) &
-		h->lane_tops;
-	borrow = (cuckoo_narrow_slots(smaller, h->lane_gather) & 14) * 0x249 &
-		0x1110;
+	/* the top bits of lanes not smaller; the lowest bits of slots after i */
+	after = (lanes | ~e.lanes) & ((e.lanes ^ lanes) | difference) &
+		order->equal;
+	after = after >> (lane - 1) | order->after;
 
-	/* the top bit of each nibble of slots 1 to i */
-	before = (nibbles | 0x8888) - ((e.nibbles & 0x7777) + borrow);
-	before = ((e.nibbles & ~nibbles) | ~((e.nibbles ^ nibbles) | before)) &
-		0x8880;
-
-	/* the lowest bit of those of slots 0 to i; all their bits; i + 1 */
-	slots = before >> 3 | 1;
-	before = slots * 15;
-	slots = slots * UINT32_C(0x11110000) >> 28;
-	nibbles = (nibbles & ~before) | (nibbles & before) >> 4 |
-		(e.nibbles & (before ^ before >> 4));
-
-	/* the same with lanes; they may end where the word does */
-	mask = (UINT64_C(2) << (CUCKOO_CODE_BITS - 1 + (int) slots * lane)) - 1 -
-		CUCKOO_CODE_MASK;
+	/* all bits of slots 0 to i, which may end where the word does */
+	mask = (after - 1) & ~after & ~(uint64_t) CUCKOO_CODE_MASK;
 	moved = lanes & mask;
 	return lanes ^ moved ^ moved >> lane ^ (e.lanes & (mask ^ mask >> lane)) ^
-		cuckoo_code(nibbles);
+		(addition & CUCKOO_CODE_MASK);
 }
 
 /*
@@ -349,8 +336,7 @@ cuckoo_narrow_add(uint64_t bucket, CuckooEntry e, const CuckooHeader *h)
 {
 	return bucket ^
 		cuckoo_narrow_merge(bucket & ~(uint64_t) CUCKOO_CODE_MASK,
-							cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK],
-							e, h);
+							bucket & CUCKOO_CODE_MASK, e, h);
 }
 
 /* The same to put it in the place of slot i; those before move up by one. */
@@ -365,7 +351,9 @@ cuckoo_narrow_replace(uint64_t bucket, int i, CuckooEntry e,
 	lanes ^= (lanes ^ lanes << lane) &
 		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
 	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
-	return bucket ^ cuckoo_narrow_merge(lanes, nibbles, e, h);
+	return bucket ^ cuckoo_narrow_merge(lanes,
+										cuckoo_tables.zero_codes[nibbles >> 4],
+										e, h);
 }
 
 /*

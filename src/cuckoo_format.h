@@ -69,13 +69,6 @@ enum
 #define CUCKOO_FLAG_WINDOWS		0x01
 #define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
 
-/* The parts of a bucket, see cuckoo_bucket.h. */
-#define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
-#define CUCKOO_CODE_BITS	12
-#define CUCKOO_CODE_MASK	0xfff
-#define CUCKOO_CODES_ZERO	816 /* codes that begin with a zero nibble */
-#define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
-
 /*
  * 512 MiB.  The base64 text of such an image takes 683 MiB, which still fits in
  * a PostgreSQL datum (under 1 GiB).  So every stored filter can be dumped.

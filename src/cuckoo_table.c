@@ -17,6 +17,12 @@
  */
 #define MAX_EVICTIONS		CUCKOO_LIMIT(500, 24)
 
+/*
+ * Tables of more buckets lie mostly outside of the processor's caches.  There a
+ * walk asks for memory before it knows that it needs it.
+ */
+#define PREFETCHED_BUCKETS	(1 << 20)
+
 /* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool
 is_narrow(const CuckooTable *t)
@@ -113,6 +119,20 @@ cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 	return CUCKOO_OK;
 }
 
+/* Prefetches the other buckets of the entries of a narrow bucket. */
+static CUCKOO_NOINLINE void
+prefetch_others(const CuckooTable *t, uint32_t pos)
+{
+	const CuckooHeader *h = t->header;
+	uint32_t	slots[CUCKOO_SLOTS];
+
+	cuckoo_table_get(t, pos, slots);
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+		CUCKOO_PREFETCH(t->buckets +
+						cuckoo_bucket_byte(cuckoo_alternate(h, pos, slots[i]),
+										   h->bits));
+}
+
 /*
  * `narrow` is a constant.  For narrow buckets, a step does not branch on which
  * entry has room elsewhere.  It looks at all four entries before it evicts
@@ -133,6 +153,8 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 	uint32_t	here = narrow ? other : pos;
 	int			n = narrow ? -1 : 0;
 
+	if (narrow && t->header->buckets > PREFETCHED_BUCKETS)
+		prefetch_others(t, pos);
 	while (n < MAX_EVICTIONS)
 	{
 		uint32_t	slots[CUCKOO_SLOTS];

@@ -10,9 +10,10 @@
  * lookups in a corrupt image do not check the code.  The last 220 entries are
  * zero.
  *
- * code_terms and zero_codes give codes for nibbles.  For code_terms see below.
+ * lower_codes, upper_codes and zero_codes give codes for nibbles, see below.
  * zero_codes gives the number of a quadruple that begins with zero, by its
- * other three nibbles in ascending order.
+ * other three nibbles in ascending order.  additions and orders tell what comes
+ * of a bucket when a fingerprint takes the place of its first empty slot.
  *
  * cuckoo_moves[...][core] leads from one bucket to the other, see
  * cuckoo_index.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
@@ -25,64 +26,68 @@
 #include "cuckoo_tables.h"
 
 /*
- * Dn(p) lists the quadruples that begin with the three nibbles in p and end
- * with a nibble of at least n.  Cn(p) and Bn(p) do the same for the last two
- * and three nibbles.
+ * Dn(M, a, b, c) lists M(a, b, c, d) for each nibble d of at least n.  Cn(M, a,
+ * b) does the same for the last two nibbles in ascending order, and Bn(M, a)
+ * for the last three.
  */
-#define D15(p) (p) | 15 << 12
-#define D14(p) (p) | 14 << 12, D15(p)
-#define D13(p) (p) | 13 << 12, D14(p)
-#define D12(p) (p) | 12 << 12, D13(p)
-#define D11(p) (p) | 11 << 12, D12(p)
-#define D10(p) (p) | 10 << 12, D11(p)
-#define D9(p) (p) | 9 << 12, D10(p)
-#define D8(p) (p) | 8 << 12, D9(p)
-#define D7(p) (p) | 7 << 12, D8(p)
-#define D6(p) (p) | 6 << 12, D7(p)
-#define D5(p) (p) | 5 << 12, D6(p)
-#define D4(p) (p) | 4 << 12, D5(p)
-#define D3(p) (p) | 3 << 12, D4(p)
-#define D2(p) (p) | 2 << 12, D3(p)
-#define D1(p) (p) | 1 << 12, D2(p)
-#define D0(p) (p) | 0 << 12, D1(p)
+#define D15(M, ...) M(__VA_ARGS__, 15)
+#define D14(M, ...) M(__VA_ARGS__, 14), D15(M, __VA_ARGS__)
+#define D13(M, ...) M(__VA_ARGS__, 13), D14(M, __VA_ARGS__)
+#define D12(M, ...) M(__VA_ARGS__, 12), D13(M, __VA_ARGS__)
+#define D11(M, ...) M(__VA_ARGS__, 11), D12(M, __VA_ARGS__)
+#define D10(M, ...) M(__VA_ARGS__, 10), D11(M, __VA_ARGS__)
+#define D9(M, ...) M(__VA_ARGS__, 9), D10(M, __VA_ARGS__)
+#define D8(M, ...) M(__VA_ARGS__, 8), D9(M, __VA_ARGS__)
+#define D7(M, ...) M(__VA_ARGS__, 7), D8(M, __VA_ARGS__)
+#define D6(M, ...) M(__VA_ARGS__, 6), D7(M, __VA_ARGS__)
+#define D5(M, ...) M(__VA_ARGS__, 5), D6(M, __VA_ARGS__)
+#define D4(M, ...) M(__VA_ARGS__, 4), D5(M, __VA_ARGS__)
+#define D3(M, ...) M(__VA_ARGS__, 3), D4(M, __VA_ARGS__)
+#define D2(M, ...) M(__VA_ARGS__, 2), D3(M, __VA_ARGS__)
+#define D1(M, ...) M(__VA_ARGS__, 1), D2(M, __VA_ARGS__)
+#define D0(M, ...) M(__VA_ARGS__, 0), D1(M, __VA_ARGS__)
 
-#define C15(p) D15((p) | 15 << 8)
-#define C14(p) D14((p) | 14 << 8), C15(p)
-#define C13(p) D13((p) | 13 << 8), C14(p)
-#define C12(p) D12((p) | 12 << 8), C13(p)
-#define C11(p) D11((p) | 11 << 8), C12(p)
-#define C10(p) D10((p) | 10 << 8), C11(p)
-#define C9(p) D9((p) | 9 << 8), C10(p)
-#define C8(p) D8((p) | 8 << 8), C9(p)
-#define C7(p) D7((p) | 7 << 8), C8(p)
-#define C6(p) D6((p) | 6 << 8), C7(p)
-#define C5(p) D5((p) | 5 << 8), C6(p)
-#define C4(p) D4((p) | 4 << 8), C5(p)
-#define C3(p) D3((p) | 3 << 8), C4(p)
-#define C2(p) D2((p) | 2 << 8), C3(p)
-#define C1(p) D1((p) | 1 << 8), C2(p)
-#define C0(p) D0((p) | 0 << 8), C1(p)
+#define C15(M, ...) D15(M, __VA_ARGS__, 15)
+#define C14(M, ...) D14(M, __VA_ARGS__, 14), C15(M, __VA_ARGS__)
+#define C13(M, ...) D13(M, __VA_ARGS__, 13), C14(M, __VA_ARGS__)
+#define C12(M, ...) D12(M, __VA_ARGS__, 12), C13(M, __VA_ARGS__)
+#define C11(M, ...) D11(M, __VA_ARGS__, 11), C12(M, __VA_ARGS__)
+#define C10(M, ...) D10(M, __VA_ARGS__, 10), C11(M, __VA_ARGS__)
+#define C9(M, ...) D9(M, __VA_ARGS__, 9), C10(M, __VA_ARGS__)
+#define C8(M, ...) D8(M, __VA_ARGS__, 8), C9(M, __VA_ARGS__)
+#define C7(M, ...) D7(M, __VA_ARGS__, 7), C8(M, __VA_ARGS__)
+#define C6(M, ...) D6(M, __VA_ARGS__, 6), C7(M, __VA_ARGS__)
+#define C5(M, ...) D5(M, __VA_ARGS__, 5), C6(M, __VA_ARGS__)
+#define C4(M, ...) D4(M, __VA_ARGS__, 4), C5(M, __VA_ARGS__)
+#define C3(M, ...) D3(M, __VA_ARGS__, 3), C4(M, __VA_ARGS__)
+#define C2(M, ...) D2(M, __VA_ARGS__, 2), C3(M, __VA_ARGS__)
+#define C1(M, ...) D1(M, __VA_ARGS__, 1), C2(M, __VA_ARGS__)
+#define C0(M, ...) D0(M, __VA_ARGS__, 0), C1(M, __VA_ARGS__)
 
-#define B15(p) C15((p) | 15 << 4)
-#define B14(p) C14((p) | 14 << 4), B15(p)
-#define B13(p) C13((p) | 13 << 4), B14(p)
-#define B12(p) C12((p) | 12 << 4), B13(p)
-#define B11(p) C11((p) | 11 << 4), B12(p)
-#define B10(p) C10((p) | 10 << 4), B11(p)
-#define B9(p) C9((p) | 9 << 4), B10(p)
-#define B8(p) C8((p) | 8 << 4), B9(p)
-#define B7(p) C7((p) | 7 << 4), B8(p)
-#define B6(p) C6((p) | 6 << 4), B7(p)
-#define B5(p) C5((p) | 5 << 4), B6(p)
-#define B4(p) C4((p) | 4 << 4), B5(p)
-#define B3(p) C3((p) | 3 << 4), B4(p)
-#define B2(p) C2((p) | 2 << 4), B3(p)
-#define B1(p) C1((p) | 1 << 4), B2(p)
-#define B0(p) C0((p) | 0 << 4), B1(p)
+#define B15(M, ...) C15(M, __VA_ARGS__, 15)
+#define B14(M, ...) C14(M, __VA_ARGS__, 14), B15(M, __VA_ARGS__)
+#define B13(M, ...) C13(M, __VA_ARGS__, 13), B14(M, __VA_ARGS__)
+#define B12(M, ...) C12(M, __VA_ARGS__, 12), B13(M, __VA_ARGS__)
+#define B11(M, ...) C11(M, __VA_ARGS__, 11), B12(M, __VA_ARGS__)
+#define B10(M, ...) C10(M, __VA_ARGS__, 10), B11(M, __VA_ARGS__)
+#define B9(M, ...) C9(M, __VA_ARGS__, 9), B10(M, __VA_ARGS__)
+#define B8(M, ...) C8(M, __VA_ARGS__, 8), B9(M, __VA_ARGS__)
+#define B7(M, ...) C7(M, __VA_ARGS__, 7), B8(M, __VA_ARGS__)
+#define B6(M, ...) C6(M, __VA_ARGS__, 6), B7(M, __VA_ARGS__)
+#define B5(M, ...) C5(M, __VA_ARGS__, 5), B6(M, __VA_ARGS__)
+#define B4(M, ...) C4(M, __VA_ARGS__, 4), B5(M, __VA_ARGS__)
+#define B3(M, ...) C3(M, __VA_ARGS__, 3), B4(M, __VA_ARGS__)
+#define B2(M, ...) C2(M, __VA_ARGS__, 2), B3(M, __VA_ARGS__)
+#define B1(M, ...) C1(M, __VA_ARGS__, 1), B2(M, __VA_ARGS__)
+#define B0(M, ...) C0(M, __VA_ARGS__, 0), B1(M, __VA_ARGS__)
 
+#define QUADRUPLE(a, b, c, d) (a) | (b) << 4 | (c) << 8 | (d) << 12
 #define QUADRUPLES \
-	B0(0), B1(1), B2(2), B3(3), B4(4), B5(5), B6(6), B7(7), \
-	B8(8), B9(9), B10(10), B11(11), B12(12), B13(13), B14(14), B15(15)
+	B0(QUADRUPLE, 0), B1(QUADRUPLE, 1), B2(QUADRUPLE, 2), B3(QUADRUPLE, 3), \
+	B4(QUADRUPLE, 4), B5(QUADRUPLE, 5), B6(QUADRUPLE, 6), B7(QUADRUPLE, 7), \
+	B8(QUADRUPLE, 8), B9(QUADRUPLE, 9), B10(QUADRUPLE, 10), \
+	B11(QUADRUPLE, 11), B12(QUADRUPLE, 12), B13(QUADRUPLE, 13), \
+	B14(QUADRUPLE, 14), B15(QUADRUPLE, 15)
 
 #define QUADRUPLES_SIZE sizeof((const uint16_t[]) {QUADRUPLES})
 
@@ -118,6 +123,46 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define UPPER(n) ((16 - (n) % 16) * (15 - (n) % 16) / 2 + 15 - (n) / 16)
 #define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
 
+/*
+ * n takes the place of the 0 among the nibbles 0, a, b and c.  ADDED is the new
+ * code.  Above it is how many of a, b and c equal n, and how many are smaller.
+ */
+#define LEAST(a, n) ((n) < (a) ? (n) : (a))
+#define MIDDLE(a, b, n) ((n) < (a) ? (a) : LEAST(b, n))
+#define MOST(c, n) ((n) < (c) ? (c) : (n))
+#define ADDED(a, b, c, n) \
+	(uint16_t) (LOWER(LEAST(a, n) | MIDDLE(a, b, n) << 4) - \
+				UPPER(MIDDLE(b, c, n) | MOST(c, n) << 4) + \
+				(((a) == (n)) + ((b) == (n)) + ((c) == (n))) * 4096 + \
+				(((a) < (n)) + ((b) < (n)) + ((c) < (n))) * 16384)
+#define ADDITIONS(zero, a, b, c) \
+	ADDED(a, b, c, 0), ADDED(a, b, c, 1), ADDED(a, b, c, 2), \
+	ADDED(a, b, c, 3), ADDED(a, b, c, 4), ADDED(a, b, c, 5), \
+	ADDED(a, b, c, 6), ADDED(a, b, c, 7), ADDED(a, b, c, 8), \
+	ADDED(a, b, c, 9), ADDED(a, b, c, 10), ADDED(a, b, c, 11), \
+	ADDED(a, b, c, 12), ADDED(a, b, c, 13), ADDED(a, b, c, 14), \
+	ADDED(a, b, c, 15)
+
+/*
+ * A bit of the lane of slot k: the lowest one if `at` is 0.  BITS has those of
+ * slots m to n.  Slot 4 is what follows the bucket, if it ends within the word.
+ */
+#define BIT(f, k, m, n, at) \
+	((k) >= (m) && (k) <= (n) && (k) * ((f) - 4) + 12 < 64 ? \
+	 UINT64_C(1) << ((k) * ((f) - 4) + 12 + (at)) % 64 : 0)
+#define BITS(f, m, n, at) \
+	(BIT(f, 1, m, n, at) | BIT(f, 2, m, n, at) | BIT(f, 3, m, n, at) | \
+	 BIT(f, 4, m, n, at))
+#define ORDER(f, equal, smaller) \
+	{BITS(f, (smaller) + (equal) + 1, 4, 0), \
+	 BITS(f, (smaller) + 1, (smaller) + (equal) < 4 ? (smaller) + (equal) : 3, \
+		  (f) - 5)}
+#define ORDERS(f) { \
+	ORDER(f, 0, 0), ORDER(f, 1, 0), ORDER(f, 2, 0), ORDER(f, 3, 0), \
+	ORDER(f, 0, 1), ORDER(f, 1, 1), ORDER(f, 2, 1), ORDER(f, 3, 1), \
+	ORDER(f, 0, 2), ORDER(f, 1, 2), ORDER(f, 2, 2), ORDER(f, 3, 2), \
+	ORDER(f, 0, 3), ORDER(f, 1, 3), ORDER(f, 2, 3), ORDER(f, 3, 3)}
+
 const CuckooTables cuckoo_tables = {
 	.nibbles = {QUADRUPLES},
 	.core_nibbles = {ROW256(CORE, 0x)},
@@ -135,6 +180,11 @@ const CuckooTables cuckoo_tables = {
 		ROW256(ZERO_CODE, 0x9), ROW256(ZERO_CODE, 0xa), ROW256(ZERO_CODE, 0xb),
 		ROW256(ZERO_CODE, 0xc), ROW256(ZERO_CODE, 0xd), ROW256(ZERO_CODE, 0xe),
 		ROW256(ZERO_CODE, 0xf)
+	},
+	.additions = {B0(ADDITIONS, 0)},
+	.orders = {
+		ORDERS(8), ORDERS(9), ORDERS(10), ORDERS(11), ORDERS(12),
+		ORDERS(13), ORDERS(14), ORDERS(15), ORDERS(16), ORDERS(17)
 	}
 };
 

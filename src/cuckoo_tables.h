@@ -15,6 +15,24 @@
 
 #include "cuckoo_port.h"
 
+/* The parts of a bucket, see cuckoo_bucket.h. */
+#define CUCKOO_CODES		3876	/* sorted quadruples of nibbles */
+#define CUCKOO_CODE_BITS	12
+#define CUCKOO_CODE_MASK	0xfff
+#define CUCKOO_CODES_ZERO	816 /* codes that begin with a zero nibble */
+#define CUCKOO_NARROW_BITS	17	/* largest f whose bucket is one word */
+
+/*
+ * Which slots of a narrow bucket sort after an added fingerprint, by their
+ * nibbles: the lowest bits of their lanes, and of what follows the bucket.  If
+ * nibbles are equal, the lanes decide: the highest bits of those.
+ */
+typedef struct CuckooOrder
+{
+	uint64_t	after;
+	uint64_t	equal;
+} CuckooOrder;
+
 /*
  * Tables for buckets.  They are one object, because loading the address of each
  * table would cost an instruction.
@@ -29,6 +47,13 @@ typedef struct CuckooTables
 	uint16_t	lower_codes[256];	/* of nibbles 0 and 1: a code is these */
 	uint16_t	upper_codes[256];	/* less those of nibbles 2 and 3 */
 	uint16_t	zero_codes[4096];	/* code of a zero and three nibbles */
+
+	/*
+	 * By a code that begins with a zero, times 16, plus a nibble that takes
+	 * the place of this zero: the new code, and << 12 which row of orders
+	 */
+	uint16_t	additions[CUCKOO_CODES_ZERO * 16];
+	CuckooOrder orders[CUCKOO_NARROW_BITS - 7][16]; /* from f = 8 on */
 } CuckooTables;
 
 extern const CuckooTables cuckoo_tables;

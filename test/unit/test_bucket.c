@@ -46,6 +46,52 @@ test_codes(void)
 	printf("codes: all %d\n", n);
 }
 
+/* What the tables say of each nibble added to each bucket with room. */
+static void
+test_additions(void)
+{
+	const CuckooTables *t = &cuckoo_tables;
+
+	for (uint32_t i = 0; i < CUCKOO_CODES_ZERO * 16; i++)
+	{
+		uint32_t	slots[4];
+		uint32_t	added = t->additions[i];
+		int			smaller = 0,
+					equal = 0;
+
+		for (int k = 0; k < 4; k++)
+			slots[k] = t->nibbles[i / 16] >> 4 * k & 15;
+		slots[0] = i % 16;
+		for (int k = 1; k < 4; k++)
+		{
+			smaller += slots[k] < i % 16;
+			equal += slots[k] == i % 16;
+		}
+		naive_sort(slots);
+		CHECK(t->nibbles[added & CUCKOO_CODE_MASK] ==
+			  (slots[0] | slots[1] << 4 | slots[2] << 8 | slots[3] << 12),
+			  "code %d, nibble %d", (int) i / 16, (int) i % 16);
+		for (int f = 8; f <= CUCKOO_NARROW_BITS; f++)
+		{
+			const CuckooOrder *order = &t->orders[f - 8][added >> 12];
+			uint64_t	after = 0,
+						equals = 0;
+
+			for (int k = 1; k <= 4 && CUCKOO_CODE_BITS + k * (f - 4) < 64; k++)
+			{
+				uint64_t	bottom = UINT64_C(1) << (CUCKOO_CODE_BITS + k * (f - 4));
+
+				if (k > smaller + equal)
+					after |= bottom;
+				else if (k > smaller)
+					equals |= bottom << (f - 5);
+			}
+			CHECK(order->after == after && order->equal == equals,
+				  "f %d, code %d, nibble %d", f, (int) i / 16, (int) i % 16);
+		}
+	}
+}
+
 /* The tables that only lookups and deletes read. */
 static void
 test_nibble_tables(void)
@@ -285,6 +331,7 @@ main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_bucket");
 	TEST(test_codes());
+	TEST(test_additions());
 	TEST(test_nibble_tables());
 	for (int f = 8; f <= 32; f++)
 		TEST(test_width(f));
