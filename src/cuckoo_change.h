@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_change.h
- *		Inserting, removing, growing and shrinking.
+ *		Inserting, removing and growing.
  *
  * Changes keep an image and its CuckooHeader in step.  A change that fails
  * leaves both as they were.
@@ -56,13 +56,5 @@ extern CuckooStatus cuckoo_remove(CuckooHeader *h, uint8_t *image,
  */
 extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);
-
-/*
- * The same one level down.  Returns CUCKOO_OK, or CUCKOO_FULL if the items do
- * not fit there; then the contents of `image` are undefined.
- */
-extern CuckooStatus cuckoo_shrink(const CuckooHeader *old,
-								  const uint8_t *old_image,
-								  CuckooHeader *h, uint8_t *image);
 
 #endif							/* CUCKOO_CHANGE_H */

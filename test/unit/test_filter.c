@@ -695,7 +695,7 @@ test_bad_codes(void)
 			if (level > 0 && cuckoo_header_set_level(&down, level - 1) == CUCKOO_OK)
 			{
 				image = unit_alloc(cuckoo_image_size(&down));
-				cuckoo_shrink(&f.h, f.image, &down, image);
+				unit_shrink(&f.h, f.image, &down, image);
 				free(image);
 			}
 			unit_filter_free(&f);

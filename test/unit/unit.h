@@ -21,6 +21,7 @@
 #define UNIT_H
 
 #include "cuckoo_filter.h"
+#include "shrink.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -230,7 +231,7 @@ unit_filter_shrink(UnitFilter *f)
 	if (status != CUCKOO_OK)
 		return status;
 	image = unit_alloc(cuckoo_image_size(&h));
-	status = cuckoo_shrink(&f->h, f->image, &h, image);
+	status = unit_shrink(&f->h, f->image, &h, image);
 	if (status != CUCKOO_OK)
 	{
 		free(image);
