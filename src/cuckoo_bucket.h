@@ -295,12 +295,12 @@ cuckoo_entry(uint32_t fp, const CuckooHeader *h)
 
 /*
  * Puts an entry into a narrow bucket whose slot 0 is empty, given its lanes,
- * with zeros for the code, and its code.  The slots that sort before the entry,
- * 0 to i, move down by one.
+ * with zeros for the code, and its code, which begins with a zero.  The slots
+ * that sort before the entry, 0 to i, move down by one.
  *
  * A table tells by the nibbles which slots sort after the entry, and for which
- * the lanes decide.  These are compared by subtraction, all at once.  Of a
- * corrupt bucket, whose slots are not in order, no other slot is lost.
+ * the lanes decide.  These are compared by subtraction, all at once.  If a
+ * corrupt bucket is not in order, still no other slot is lost.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooEntry e,
@@ -315,13 +315,15 @@ cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooEntry e,
 				mask,
 				moved;
 
+	CUCKOO_ASSERT(code < CUCKOO_CODES_ZERO);
+
 	/* the top bits of lanes not smaller; the lowest bits of slots after i */
 	after = (lanes | ~e.lanes) & ((e.lanes ^ lanes) | difference) &
 		order->equal;
 	after = after >> (lane - 1) | order->after;
 
-	/* all bits of slots 0 to i, which may end where the word does */
-	mask = (after - 1) & ~after & ~(uint64_t) CUCKOO_CODE_MASK;
+	/* all bits up to slot i, which may end where the word does */
+	mask = (after - 1) & ~after;
 	moved = lanes & mask;
 	return lanes ^ moved ^ moved >> lane ^ (e.lanes & (mask ^ mask >> lane)) ^
 		(addition & CUCKOO_CODE_MASK);

@@ -18,10 +18,10 @@
 #define MAX_EVICTIONS		CUCKOO_LIMIT(500, 24)
 
 /*
- * Tables of more buckets lie mostly outside of the processor's caches.  There a
- * walk asks for memory before it knows that it needs it.
+ * Tables of more buckets lie mostly outside of the processor's faster caches.
+ * There a walk prefetches what its second look needs.
  */
-#define PREFETCHED_BUCKETS	(1 << 20)
+#define PREFETCHED_BUCKETS	CUCKOO_LIMIT(1 << 20, 2)
 
 /* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool
@@ -153,6 +153,7 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 	uint32_t	here = narrow ? other : pos;
 	int			n = narrow ? -1 : 0;
 
+	/* the memory for the look at `pos` arrives during that at `other` */
 	if (narrow && t->header->buckets > PREFETCHED_BUCKETS)
 		prefetch_others(t, pos);
 	while (n < MAX_EVICTIONS)

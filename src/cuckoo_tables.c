@@ -116,23 +116,35 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
  * 4).  ZERO_CODE is that for a = 0, which means nothing where the nibbles are
  * not in order.
  */
-#define LOWER(n) \
-	(3875 - (18 - (n) % 16) * (17 - (n) % 16) * (16 - (n) % 16) * \
-	 (15 - (n) % 16) / 24 - \
-	 (17 - (n) / 16) * (16 - (n) / 16) * (15 - (n) / 16) / 6)
-#define UPPER(n) ((16 - (n) % 16) * (15 - (n) % 16) / 2 + 15 - (n) / 16)
+#define FIRST(a) ((18 - (a)) * (17 - (a)) * (16 - (a)) * (15 - (a)) / 24)
+#define SECOND(b) ((17 - (b)) * (16 - (b)) * (15 - (b)) / 6)
+#define THIRD(c) ((16 - (c)) * (15 - (c)) / 2)
+#define LOWER(n) (3875 - FIRST((n) % 16) - SECOND((n) / 16))
+#define UPPER(n) (THIRD((n) % 16) + 15 - (n) / 16)
 #define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
+
+/*
+ * CODE is the code of a, b, c and d, which must be numbers.  Its terms have
+ * names, as the compiler would take long for thousands of formulas.
+ */
+#define TERMS(n) F##n = FIRST(n), S##n = SECOND(n), T##n = THIRD(n)
+enum
+{
+	TERMS(0), TERMS(1), TERMS(2), TERMS(3), TERMS(4), TERMS(5), TERMS(6),
+	TERMS(7), TERMS(8), TERMS(9), TERMS(10), TERMS(11), TERMS(12), TERMS(13),
+	TERMS(14), TERMS(15)
+};
+
+#define CODE(a, b, c, d) 3860 - F##a - S##b - T##c + d
 
 /*
  * n takes the place of the 0 among the nibbles 0, a, b and c.  ADDED is the new
  * code.  Above it is how many of a, b and c equal n, and how many are smaller.
  */
-#define LEAST(a, n) ((n) < (a) ? (n) : (a))
-#define MIDDLE(a, b, n) ((n) < (a) ? (a) : LEAST(b, n))
-#define MOST(c, n) ((n) < (c) ? (c) : (n))
 #define ADDED(a, b, c, n) \
-	(uint16_t) (LOWER(LEAST(a, n) | MIDDLE(a, b, n) << 4) - \
-				UPPER(MIDDLE(b, c, n) | MOST(c, n) << 4) + \
+	(uint16_t) (((n) < (a) ? CODE(n, a, b, c) : \
+				 (n) < (b) ? CODE(a, n, b, c) : \
+				 (n) < (c) ? CODE(a, b, n, c) : CODE(a, b, c, n)) + \
 				(((a) == (n)) + ((b) == (n)) + ((c) == (n))) * 4096 + \
 				(((a) < (n)) + ((b) < (n)) + ((c) < (n))) * 16384)
 #define ADDITIONS(zero, a, b, c) \
@@ -144,8 +156,12 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 	ADDED(a, b, c, 15)
 
 /*
- * A bit of the lane of slot k: the lowest one if `at` is 0.  BITS has those of
- * slots m to n.  Slot 4 is what follows the bucket, if it ends within the word.
+ * The orders for each number of equal and of smaller nibbles, three at most in
+ * all: the other rows are not used.
+ *
+ * BIT is a bit of the lane of slot k: the lowest one if `at` is 0.  BITS has
+ * those of slots m to n.  Slot 4 is what follows the bucket, if there is room
+ * in the word.
  */
 #define BIT(f, k, m, n, at) \
 	((k) >= (m) && (k) <= (n) && (k) * ((f) - 4) + 12 < 64 ? \

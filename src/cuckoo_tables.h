@@ -24,13 +24,13 @@
 
 /*
  * Which slots of a narrow bucket sort after an added fingerprint, by their
- * nibbles: the lowest bits of their lanes, and of what follows the bucket.  If
- * nibbles are equal, the lanes decide: the highest bits of those.
+ * nibbles.  Where nibbles are equal, the lanes decide.
  */
 typedef struct CuckooOrder
 {
-	uint64_t	after;
-	uint64_t	equal;
+	uint64_t	after;			/* lowest bits of slots after it, and of what
+								 * follows the bucket */
+	uint64_t	equal;			/* highest bits of slots with its nibble */
 } CuckooOrder;
 
 /*

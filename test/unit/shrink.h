@@ -3,9 +3,9 @@
  * shrink.h
  *		The reverse of growth, for tests: a filter one level down.
  *
- * The extension does not need it, as cf_compact() places keys anew.  It moves
- * each entry by itself, as growth does, and so tells whether growth has lost a
- * bit.
+ * The extension does not need it, as cf_compact() places keys anew.
+ * unit_shrink() moves each entry by itself, as growth does, and so tells whether
+ * growth has lost a bit.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "cuckoo_table.h"
 
-/* The fingerprint one level down of an entry found at j of that half. */
+/* The fingerprint one level down of an entry found at j in the given half. */
 static inline uint32_t
 fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 {

@@ -2,7 +2,7 @@
  *
  * test_bucket.c
  *		Buckets: the numbering of quadruples, packing at every width, the
- *		search in packed buckets.
+ *		search in packed buckets, changes in place and their tables.
  *
  * Compared with naive.h, which writes buckets bit by bit from the text of the
  * specification.
