@@ -101,6 +101,20 @@ CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
 CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
 
+-- the twelve months of the year, each a partition
+CREATE TABLE months (month int, f cuckoofilter) PARTITION BY LIST (month);
+SELECT format('CREATE TABLE month%s PARTITION OF months FOR VALUES IN (%1$s)', month) FROM generate_series(1, 12) month \gexec
+INSERT INTO months SELECT ntile(12) OVER (), f FROM year;
+VACUUM (ANALYZE, FREEZE) months;
+SET enable_partitionwise_aggregate = on;
+SET parallel_leader_participation = off;
+CALL compare('sets', 'cf_union_agg for each of 12 months, partitions, two workers : no workers',
+	'SELECT month, cf_union_agg(f) FROM months GROUP BY month', 'SELECT month, cf_union_agg(f) FROM months GROUP BY month',
+	0.75, setting => 'max_parallel_workers_per_gather', value => '2', rounds => 3);
+RESET enable_partitionwise_aggregate;
+RESET parallel_leader_participation;
+DROP TABLE months;
+
 -- The peak of the session's memory during a query, in bytes, less what it had
 -- before. Null unless the system is Linux.
 CREATE FUNCTION memory(what text) RETURNS bigint LANGUAGE sql AS
