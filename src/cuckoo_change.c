@@ -4,7 +4,7 @@
  *		Insert, remove, grow.
  *
  * This is the cuckoo filter of Fan et al., see cuckoo_lookup.c, except for
- * copies, growth and the walk of evictions (cuckoo_table.c).
+ * copies, growth and the search for evictions (cuckoo_table.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,26 +31,26 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 
 	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
 	return inserted(h, image, cuckoo_place(&table, pair.fp,
 										   (uint32_t) pair.pos1,
-										   (uint32_t) pair.pos2, hash));
+										   (uint32_t) pair.pos2));
 }
 
 /* The insert if both buckets are full and hold no copy. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 
 	return inserted(h, image, cuckoo_evict(&table, pair.fp,
 										   (uint32_t) pair.pos1,
-										   (uint32_t) pair.pos2, hash));
+										   (uint32_t) pair.pos2));
 }
 
 /*
@@ -126,7 +126,7 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 static CUCKOO_NOINLINE CuckooStatus
 remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 	uint32_t	matches = cuckoo_image_matches(h, image, pair);
 
@@ -268,8 +268,8 @@ void
 cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 			CuckooHeader *h, uint8_t *image)
 {
-	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
-	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE};
 	uint32_t	j = 0;
 
 	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);

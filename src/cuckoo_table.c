@@ -3,31 +3,56 @@
  * cuckoo_table.c
  *		Placing fingerprints in a table of buckets.
  *
- * At each bucket, the walk of evictions first looks whether one of the four
- * entries has room in its other bucket.  If none has, it evicts a random entry.
+ * If both buckets of a fingerprint are full, entries are evicted to their other
+ * buckets.  A breadth-first search finds the fewest that need to move, as in
+ * Li, Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
+ * Concurrent Cuckoo Hashing", EuroSys 2014.  Before that, nothing moves.
  *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_table.h"
 
 /*
- * Steps of an eviction walk before the filter counts as full.  A fill to load
- * factor 0.95 moves an entry every sixth insert on average.  Walks of hundreds
- * of steps begin around 0.96.
+ * Buckets that a search visits before the filter counts as full.  A fill to
+ * load factor 0.95 moves an entry every sixth insert on average.  Searches of
+ * hundreds of buckets begin around 0.96.
  */
-#define MAX_EVICTIONS		CUCKOO_LIMIT(500, 24)
+#define MAX_VISITS			CUCKOO_LIMIT(256, 24)
+
+/*
+ * The search knows by a bit whether it has visited a bucket.  If several
+ * buckets share a bit, only one of them is visited.  So the search is
+ * exhaustive in a table of up to MAX_VISITS buckets, and misses few in others.
+ */
+#define VISITED_WORDS		8
 
 /*
  * Tables of more buckets lie mostly outside of the processor's faster caches.
- * There a walk prefetches what its second look needs.
+ * There a search prefetches what its next visit needs.
  */
 #define PREFETCHED_BUCKETS	CUCKOO_LIMIT(1 << 20, 2)
+
+/* A full bucket, and what would take the place of one of its entries. */
+typedef struct Visit
+{
+	uint32_t	pos;
+	uint32_t	fp;
+	int16_t		from;			/* the visit whose entry fp is; -1: it is new */
+	int16_t		slot;			/* of fp, there */
+} Visit;
+
+typedef struct Search
+{
+	uint64_t	visited[VISITED_WORDS];
+	int			count;
+	Visit		visits[MAX_VISITS + CUCKOO_SLOTS];	/* in this order */
+} Search;
 
 /* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool
 is_narrow(const CuckooTable *t)
 {
-	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
+	return t->header->kind != CUCKOO_WIDE;
 }
 
 /* The word in which a bucket begins.  It holds all of a narrow bucket. */
@@ -48,17 +73,10 @@ change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
 	cuckoo_store64(p, cuckoo_load64(p) ^ change << (place & 7));
 }
 
-/* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
-fullness(const CuckooTable *t, uint32_t pos, bool narrow)
+fullness(const CuckooTable *t, uint32_t pos)
 {
-	const uint32_t *s;
-
-	if (narrow || t->slots == NULL)
-		return cuckoo_bucket_fullness(first_word(t, pos), t->header);
-	s = t->slots + (size_t) pos * CUCKOO_SLOTS;
-	return (uint64_t) ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) + (s[3] != 0)) *
-		(CUCKOO_CODES_ZERO / CUCKOO_SLOTS);
+	return cuckoo_bucket_fullness(first_word(t, pos), t->header);
 }
 
 void
@@ -88,10 +106,9 @@ add(const CuckooTable *t, uint32_t pos, uint32_t fp, bool narrow)
 		cuckoo_table_replace(t, pos, 0, fp);
 }
 
-/* Replaces slot i of a bucket.  `slots` are its slots; they may be changed. */
+/* Replaces slot i of a bucket. */
 static CUCKOO_INLINE void
-replace(const CuckooTable *t, uint32_t pos, uint32_t slots[CUCKOO_SLOTS],
-		int i, uint32_t fp, bool narrow)
+replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp, bool narrow)
 {
 	if (narrow)
 		change_word(t, pos, cuckoo_narrow_replace(first_word(t, pos), i,
@@ -99,27 +116,28 @@ replace(const CuckooTable *t, uint32_t pos, uint32_t slots[CUCKOO_SLOTS],
 												  t->header));
 	else
 	{
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		cuckoo_table_get(t, pos, slots);
 		slots[i] = fp;
 		cuckoo_table_put(t, pos, slots);
 	}
 }
 
 CuckooStatus
-cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
-			 uint64_t random)
+cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	bool		narrow = is_narrow(t);
-	uint64_t	fullness1 = fullness(t, pos, narrow);
-	uint64_t	fullness2 = fullness(t, other, narrow);
+	uint64_t	fullness1 = fullness(t, pos);
+	uint64_t	fullness2 = fullness(t, other);
 	bool		first = fullness1 <= fullness2;
 
 	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
-		return cuckoo_evict(t, fp, pos, other, random);
-	add(t, first ? pos : other, fp, narrow);
+		return cuckoo_evict(t, fp, pos, other);
+	add(t, first ? pos : other, fp, is_narrow(t));
 	return CUCKOO_OK;
 }
 
-/* Prefetches the other buckets of the entries of a narrow bucket. */
+/* Prefetches the other buckets of the entries of a bucket. */
 static CUCKOO_NOINLINE void
 prefetch_others(const CuckooTable *t, uint32_t pos)
 {
@@ -133,82 +151,73 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 										   h->bits));
 }
 
+/* Adds a visit, unless there is one of the bucket. */
+static CUCKOO_INLINE void
+add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
+{
+	uint64_t   *word = &s->visited[pos / 64 % VISITED_WORDS];
+	uint64_t	before = *word;
+	Visit	   *v = &s->visits[s->count];
+
+	v->pos = pos;
+	v->fp = fp;
+	v->from = (int16_t) from;
+	v->slot = (int16_t) slot;
+	*word |= UINT64_C(1) << pos % 64;
+	s->count += *word != before;
+}
+
 /*
- * `narrow` is a constant.  For narrow buckets, a step does not branch on which
- * entry has room elsewhere.  It looks at all four entries before it evicts
- * one, and the walk begins with both buckets of the new fingerprint.  Unpacked
- * slots lie far apart, so each look may wait for memory.  There a step takes
- * the first entry that has room elsewhere.
+ * `narrow` is a constant.  A visit does not branch on which entry has room in
+ * its other bucket: it looks at all four, and takes the emptiest bucket.
  */
 static CUCKOO_INLINE CuckooStatus
 evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
-	  uint64_t random, bool narrow)
+	  bool narrow)
 {
-	struct
-	{
-		uint32_t	pos;
-		uint32_t	in;
-		uint32_t	out;
-	}			trail[MAX_EVICTIONS];
-	uint32_t	here = narrow ? other : pos;
-	int			n = narrow ? -1 : 0;
+	Search		s;
+	bool		prefetched = t->header->buckets > PREFETCHED_BUCKETS;
 
-	/* the memory for the look at `pos` arrives during that at `other` */
-	if (narrow && t->header->buckets > PREFETCHED_BUCKETS)
-		prefetch_others(t, pos);
-	while (n < MAX_EVICTIONS)
+	memset(s.visited, 0, sizeof(s.visited));
+	s.count = 0;
+	add_visit(&s, other, fp, -1, 0);
+	add_visit(&s, pos, fp, -1, 0);
+	for (int n = 0; n < s.count; n++)
 	{
+		uint32_t	here = s.visits[n].pos;
 		uint32_t	slots[CUCKOO_SLOTS];
 		uint32_t	others[CUCKOO_SLOTS];
 		uint64_t	emptiest = UINT64_MAX;
-		int			v;
 
-		/* the entry whose other bucket is the emptiest */
+		if (prefetched && n + 1 < s.count)
+			prefetch_others(t, s.visits[n + 1].pos);
 		cuckoo_table_get(t, here, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
 			uint64_t	full;
 
 			others[i] = cuckoo_alternate(t->header, here, slots[i]);
-			full = fullness(t, others[i], narrow) | (uint64_t) i;
+			full = fullness(t, others[i]) | (uint64_t) i;
 			emptiest = full < emptiest ? full : emptiest;
-			if (!narrow && full < CUCKOO_CODES_ZERO)
-				break;
 		}
 		if (emptiest < CUCKOO_CODES_ZERO)
 		{
-			v = (int) (emptiest & 3);
-			add(t, others[v], slots[v], narrow);
-			replace(t, here, slots, v, fp, narrow);
+			int			i = (int) (emptiest & 3);
+
+			add(t, others[i], slots[i], narrow);
+			for (; n >= 0; i = s.visits[n].slot, n = s.visits[n].from)
+				replace(t, s.visits[n].pos, i, s.visits[n].fp, narrow);
 			return CUCKOO_OK;
 		}
-		if (n++ < 0)
-		{
-			here = pos;
-			continue;
-		}
-
-		/* Knuth's linear congruential generator (MMIX); its top bits serve */
-		random = random * UINT64_C(6364136223846793005) +
-			UINT64_C(1442695040888963407);
-		v = (int) (random >> 62);
-		trail[n - 1].pos = here;
-		trail[n - 1].in = fp;
-		trail[n - 1].out = slots[v];
-		replace(t, here, slots, v, fp, narrow);
-		fp = trail[n - 1].out;
-		here = others[v];
+		for (int i = 0; i < CUCKOO_SLOTS && s.count < MAX_VISITS; i++)
+			add_visit(&s, others[i], slots[i], n, i);
 	}
-
-	while (n-- > 0)
-		cuckoo_table_replace(t, trail[n].pos, trail[n].in, trail[n].out);
 	return CUCKOO_FULL;
 }
 
 CuckooStatus
-cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
-			 uint64_t random)
+cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	return is_narrow(t) ? evict(t, fp, pos, other, random, true)
-		: evict(t, fp, pos, other, random, false);
+	return is_narrow(t) ? evict(t, fp, pos, other, true)
+		: evict(t, fp, pos, other, false);
 }

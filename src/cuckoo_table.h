@@ -3,11 +3,8 @@
  * cuckoo_table.h
  *		Tables of buckets, into which fingerprints are placed.
  *
- * This header is internal to the files that fill buckets (cuckoo_change.c and
- * cuckoo_build.c).  A failed eviction leaves the table as it was.
- *
- * A table consists of the buckets of an image, or of unpacked slots for a batch
- * build.  The latter has four slots per bucket, filled from the first one on.
+ * This header is internal to cuckoo_table.c and cuckoo_change.c.  A failed
+ * eviction changes nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +17,7 @@
 typedef struct CuckooTable
 {
 	const CuckooHeader *header;
-	uint8_t    *buckets;
-	uint32_t   *slots;			/* used unless NULL */
+	uint8_t    *buckets;		/* of an image */
 } CuckooTable;
 
 static CUCKOO_INLINE void
@@ -30,11 +26,7 @@ cuckoo_table_get(const CuckooTable *t, uint32_t pos,
 {
 	int			f = t->header->bits;
 
-	if (t->slots)
-		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
-			   CUCKOO_SLOTS * sizeof(uint32_t));
-	else
-		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
+	cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
 }
 
 static inline void
@@ -43,11 +35,7 @@ cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 {
 	int			f = t->header->bits;
 
-	if (t->slots)
-		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
-			   CUCKOO_SLOTS * sizeof(uint32_t));
-	else
-		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
+	cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
 }
 
 /* Replaces `from` by `to` in the first slot of a bucket that holds it. */
@@ -58,17 +46,15 @@ extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 /* Puts `fp` into the emptier of its two buckets; if both are full, evicts. */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
-												 uint32_t other,
-												 uint64_t random);
+												 uint32_t other);
 
 /*
- * Makes room for `fp` in one of its two buckets, which are full, by a walk of
- * evictions, and puts it there.  `random` seeds the choice of victims.  Returns
- * CUCKOO_OK, or CUCKOO_FULL with the table as it was.
+ * Makes room for `fp` in one of its two buckets, which are full, by evictions,
+ * and puts it there.  Returns CUCKOO_OK, or CUCKOO_FULL with the table as it
+ * was.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
-												 uint32_t other,
-												 uint64_t random);
+												 uint32_t other);
 
 #endif							/* CUCKOO_TABLE_H */

@@ -274,7 +274,7 @@ def eviction():
             f'1.  {new:03x} may be in bucket {j1} or {j2} (outlined), which are both full. It takes the place of {first:03x}.',
             f'2.  {first:03x} may also be in bucket {k}, which is full. It takes the place of {second:03x}.',
             f'3.  {second:03x} may also be in bucket {end}, which has room.',
-            'Every fingerprint is still in one of its two buckets. A walk that finds no room is undone.')):
+            'Every fingerprint is still in one of its two buckets. Nothing moves before room is found.')):
         p.text(20, 346 + i * 24, line)
     p.save()
 

@@ -37,7 +37,7 @@ CREATE TABLE arrays AS SELECT array_agg(i) AS a FROM t;
 CREATE TABLE parts AS SELECT p, cf_agg(i + 500 * p, 10000, 0.01) AS f
 	FROM generate_series(0, 4) p, generate_series(1, 700) i GROUP BY p;
 CREATE TABLE full_soon AS SELECT cf_agg(i, 1000, 0.01) AS f FROM generate_series(1, 230) i;
--- full at its last level, so that walks repeat when it is built again
+-- full at its last level, so that walks go on when it is built again
 CREATE FUNCTION filled_up(i int) RETURNS cuckoofilter LANGUAGE plpgsql AS \$\$
 DECLARE
 	f cuckoofilter := cf_new(100, 0.03);
