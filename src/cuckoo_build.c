@@ -19,10 +19,8 @@
 #include "cuckoo_bucket.h"
 #include "cuckoo_index.h"
 
-/* Elements whose buckets are prefetched */
+/* Elements whose buckets are prefetched; elements between interrupt checks. */
 #define AHEAD			CUCKOO_LIMIT(32, 3)
-
-/* Elements, and steps of a walk, between interrupt checks */
 #define PAUSE_EVERY		65536
 
 /*
@@ -104,7 +102,7 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 				return CUCKOO_OK;
 			}
 		}
-		if (n % PAUSE_EVERY == PAUSE_EVERY - 1)
+		if (n % MAX_STEPS == MAX_STEPS - 1)
 			cuckoo_check_interrupts();
 
 		/* Knuth's linear congruential generator (MMIX); its top bits serve */

@@ -28,7 +28,7 @@ static bool tried[BUCKETS];
 static bool
 assign(int element)
 {
-	uint64_t	buckets[2] = {pairs[element].pos1, pairs[element].pos2};
+	const uint64_t buckets[2] = {pairs[element].pos1, pairs[element].pos2};
 
 	for (int i = 0; i < 2; i++)
 	{
