@@ -88,7 +88,8 @@ CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoof
 CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_compact, PARALLEL = SAFE);
 SELECT plan_of('SELECT parallel_union(f) FROM days') ->> 'Partial Mode' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') ->> 'Partial Mode' AS serial;
 SELECT (SELECT parallel_union(f) FROM days) = u AS "union", (SELECT parallel_sum(f) FROM days) = s AS sum FROM serial;
--- they compute groups of partitions, whole ones
+-- without a combine function they compute whole groups, those of partitions
+CREATE AGGREGATE union_of_partition(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_compact, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 CREATE TABLE weekly (week int, day int, f cuckoofilter) PARTITION BY LIST (week);
 CREATE TABLE week1 PARTITION OF weekly FOR VALUES IN (1);
 CREATE TABLE week2 PARTITION OF weekly FOR VALUES IN (2);
@@ -100,13 +101,9 @@ CREATE FUNCTION partial_modes(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT plan ->> 'Node Type' || ': ' || (SELECT string_agg(node ->> 'Partial Mode', ', ') FROM jsonb_path_query(plan, 'strict $.** ? (exists (@."Partial Mode"))') node)
 	FROM CAST(plan_of(query) AS jsonb) plan
 $$;
-SELECT partial_modes('SELECT week, cf_union_agg(f), cf_union_all_agg(f) FROM weekly GROUP BY week') AS groups,
-	partial_modes('SELECT cf_union_agg(f) FROM weekly') AS "union", partial_modes('SELECT cf_union_all_agg(f) FROM weekly') AS sum;
-CREATE TABLE by_workers AS SELECT week, cf_union_agg(f) AS u, cf_union_all_agg(f) AS s FROM weekly GROUP BY week;
-SET max_parallel_workers_per_gather = 0;
-SELECT partial_modes('SELECT cf_union_agg(f) FROM weekly') AS "union", partial_modes('SELECT week, cf_union_agg(f), cf_union_all_agg(f) FROM weekly GROUP BY week') AS groups;
-SELECT week, cf_union_agg(f) = u AS "union", cf_union_all_agg(f) = s AS sum, cf_count(u) FROM days JOIN by_workers ON week = (day + 6) / 7 GROUP BY week, u, s ORDER BY week;
-RESET max_parallel_workers_per_gather;
+SELECT partial_modes('SELECT week, union_of_partition(f) FROM weekly GROUP BY week') AS groups, partial_modes('SELECT union_of_partition(f) FROM weekly') AS whole;
+CREATE TABLE by_workers AS SELECT week, union_of_partition(f) AS u FROM weekly GROUP BY week;
+SELECT week, cf_union_agg(f) = u AS "union", cf_count(u) FROM days JOIN by_workers ON week = (day + 6) / 7 GROUP BY week, u ORDER BY week;
 RESET enable_partitionwise_aggregate;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;

@@ -11,22 +11,23 @@
  * Evictions walk at random, as in Fan et al., "Cuckoo Filter: Practically
  * Better Than Bloom", CoNEXT 2014.  A walk soon leaves the full part of the
  * table.  A breadth-first search (cuckoo_table.c) would look at 1.6 times as
- * many buckets here.
+ * many buckets here.  It follows a walk without success in a small table, where
+ * it is exhaustive.  So a small filter can be built from its keys at its level,
+ * however full inserts have made it.
  *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_build.h"
-#include "cuckoo_bucket.h"
-#include "cuckoo_index.h"
+#include "cuckoo_table.h"
 
 /* Elements whose buckets are prefetched; elements between interrupt checks. */
 #define AHEAD			CUCKOO_LIMIT(32, 3)
 #define PAUSE_EVERY		65536
 
 /*
- * Steps of a walk before the filter counts as full.  If it cannot grow, all
- * walks of a build together may take LAST_STEPS more.  Then a build that cannot
- * succeed ends after a second or two.
+ * Steps of a walk before the filter counts as full.  If it is large and cannot
+ * grow, all walks of a build together may take LAST_STEPS more.  Then a build
+ * that cannot succeed ends after a second or two.
  */
 #define MAX_STEPS		CUCKOO_LIMIT(500, 24)
 #define LAST_STEPS		CUCKOO_LIMIT(1 << 25, 96)
@@ -60,21 +61,28 @@ is_far(uint64_t hash)
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
 }
 
-/* The steps of walks beyond MAX_STEPS: none if the filter can grow. */
+static inline bool
+is_small(const CuckooHeader *h)
+{
+	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
+}
+
+/* The steps of walks beyond MAX_STEPS */
 static int
 spare_steps(const CuckooHeader *h)
 {
 	CuckooHeader next = *h;
 
-	return cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 0
+	return is_small(h) ||
+		cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 0
 		: LAST_STEPS;
 }
 
 /*
  * Puts `fp` into the full bucket at `pos`.  The first of its entries that has
  * room in its other bucket moves there.  If none has, a random entry does, and
- * evicts another one.  If the steps do not suffice, a fingerprint is lost, and
- * the result is CUCKOO_FULL.
+ * evicts another one.  If there is no room, a fingerprint is lost, and the
+ * result is CUCKOO_FULL.
  */
 static CuckooStatus
 walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
@@ -113,6 +121,12 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 		bucket[v] = fp;
 		fp = evicted;
 		pos = others[v];
+	}
+	if (is_small(h))
+	{
+		CuckooTable table = {h, NULL, slots};
+
+		return cuckoo_evict(&table, fp, pos, cuckoo_alternate(h, pos, fp));
 	}
 	return CUCKOO_FULL;
 }

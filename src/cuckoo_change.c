@@ -31,7 +31,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 
 	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
@@ -45,7 +45,7 @@ insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 static CUCKOO_NOINLINE CuckooStatus
 insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 
 	return inserted(h, image, cuckoo_evict(&table, pair.fp,
@@ -126,7 +126,7 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 static CUCKOO_NOINLINE CuckooStatus
 remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE};
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 	uint32_t	matches = cuckoo_image_matches(h, image, pair);
 
@@ -268,8 +268,8 @@ void
 cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 			CuckooHeader *h, uint8_t *image)
 {
-	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE};
-	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE};
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	uint32_t	j = 0;
 
 	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);

@@ -15,10 +15,9 @@
  * to the square of the number of rows.  So in an aggregate the state soon
  * becomes an expanded object that holds runs of keys.  Runs of similar length
  * are merged.  The object turns into a filter when its bytes are needed: by the
- * final function, or by a distributed engine that ships it.  If parallel
- * workers shared a group, they would take 1.5 times as long as one process
- * (measured), because the leader would take their filters apart again.  The SQL
- * script keeps the planner from that.
+ * final function, or by a distributed engine that ships it.  Parallel workers
+ * would take 1.5 times as long as one process (measured), because the leader
+ * would take their filters apart again.
  *
  * In memory a state takes 8 bytes for each key, and as much again while the
  * last runs are merged.  Placing the keys takes another 4 to 8 bytes for each.

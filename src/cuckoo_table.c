@@ -4,9 +4,10 @@
  *		Placing fingerprints in a table of buckets.
  *
  * If both buckets of a fingerprint are full, entries are evicted to their other
- * buckets.  A breadth-first search finds the fewest that need to move, as in
- * Li, Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
- * Concurrent Cuckoo Hashing", EuroSys 2014.  Before that, nothing moves.
+ * buckets.  A breadth-first search finds few that need to move, as in Li,
+ * Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
+ * Concurrent Cuckoo Hashing", EuroSys 2014.  Nothing moves before it has found
+ * room.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,23 +15,28 @@
 
 /*
  * Buckets that a search visits before the filter counts as full.  A fill to
- * load factor 0.95 moves an entry every sixth insert on average.  Searches of
+ * load factor 0.95 moves an entry every tenth insert on average.  Searches of
  * hundreds of buckets begin around 0.96.
+ *
+ * A large table sees more inserts before it is full, so unlucky ones are more
+ * likely.  It is also slow to grow.  So a search there visits more.
  */
-#define MAX_VISITS			CUCKOO_LIMIT(256, 24)
+#define FEW_VISITS			CUCKOO_LIMIT(256, 32)
+#define MANY_VISITS			CUCKOO_SEARCHED_BUCKETS
 
 /*
- * The search knows by a bit whether it has visited a bucket.  If several
- * buckets share a bit, only one of them is visited.  So the search is
- * exhaustive in a table of up to MAX_VISITS buckets, and misses few in others.
+ * Tables of more buckets are large.  They lie mostly outside of the processor's
+ * faster caches, so a search prefetches what its next visit needs.
  */
-#define VISITED_WORDS		8
+#define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
 
 /*
- * Tables of more buckets lie mostly outside of the processor's faster caches.
- * There a search prefetches what its next visit needs.
+ * A search knows by a bit whether it has visited a bucket.  There are twice as
+ * many bits as visits.  If several buckets share a bit, only one of them is
+ * visited.  So the search is exhaustive in a table of as many buckets as
+ * visits, and misses few in others.
  */
-#define PREFETCHED_BUCKETS	CUCKOO_LIMIT(1 << 20, 2)
+#define VISITED_WORDS(max_visits)	((max_visits) / 32)
 
 /* A full bucket, and what would take the place of one of its entries. */
 typedef struct Visit
@@ -43,16 +49,16 @@ typedef struct Visit
 
 typedef struct Search
 {
-	uint64_t	visited[VISITED_WORDS];
+	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
 	int			count;
-	Visit		visits[MAX_VISITS + CUCKOO_SLOTS];	/* in this order */
+	Visit		visits[MANY_VISITS];	/* in this order */
 } Search;
 
 /* Can buckets be changed as words?  Callers pass the answer as an argument. */
 static inline bool
 is_narrow(const CuckooTable *t)
 {
-	return t->header->kind != CUCKOO_WIDE;
+	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
 }
 
 /* The word in which a bucket begins.  It holds all of a narrow bucket. */
@@ -73,10 +79,17 @@ change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
 	cuckoo_store64(p, cuckoo_load64(p) ^ change << (place & 7));
 }
 
+/* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
-fullness(const CuckooTable *t, uint32_t pos)
+fullness(const CuckooTable *t, uint32_t pos, bool narrow)
 {
-	return cuckoo_bucket_fullness(first_word(t, pos), t->header);
+	const uint32_t *s;
+
+	if (narrow || t->slots == NULL)
+		return cuckoo_bucket_fullness(first_word(t, pos), t->header);
+	s = t->slots + (size_t) pos * CUCKOO_SLOTS;
+	return (uint64_t) ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) + (s[3] != 0)) *
+		(CUCKOO_CODES_ZERO / CUCKOO_SLOTS);
 }
 
 void
@@ -127,17 +140,18 @@ replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp, bool narrow)
 CuckooStatus
 cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	uint64_t	fullness1 = fullness(t, pos);
-	uint64_t	fullness2 = fullness(t, other);
+	bool		narrow = is_narrow(t);
+	uint64_t	fullness1 = fullness(t, pos, narrow);
+	uint64_t	fullness2 = fullness(t, other, narrow);
 	bool		first = fullness1 <= fullness2;
 
 	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
 		return cuckoo_evict(t, fp, pos, other);
-	add(t, first ? pos : other, fp, is_narrow(t));
+	add(t, first ? pos : other, fp, narrow);
 	return CUCKOO_OK;
 }
 
-/* Prefetches the other buckets of the entries of a bucket. */
+/* Prefetches the other buckets of the entries of a bucket of an image. */
 static CUCKOO_NOINLINE void
 prefetch_others(const CuckooTable *t, uint32_t pos)
 {
@@ -153,9 +167,10 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 
 /* Adds a visit, unless there is one of the bucket. */
 static CUCKOO_INLINE void
-add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
+add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot,
+		  int max_visits)
 {
-	uint64_t   *word = &s->visited[pos / 64 % VISITED_WORDS];
+	uint64_t   *word = &s->visited[pos / 64 % VISITED_WORDS(max_visits)];
 	uint64_t	before = *word;
 	Visit	   *v = &s->visits[s->count];
 
@@ -168,20 +183,20 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 }
 
 /*
- * `narrow` is a constant.  A visit does not branch on which entry has room in
- * its other bucket: it looks at all four, and takes the emptiest bucket.
+ * `narrow` and `max_visits` are constants.  A visit does not branch on which
+ * entry has room in its other bucket: it looks at all four, and takes the
+ * emptiest bucket.
  */
 static CUCKOO_INLINE CuckooStatus
 evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
-	  bool narrow)
+	  bool narrow, int max_visits)
 {
 	Search		s;
-	bool		prefetched = t->header->buckets > PREFETCHED_BUCKETS;
 
-	memset(s.visited, 0, sizeof(s.visited));
+	memset(s.visited, 0, VISITED_WORDS(max_visits) * sizeof(uint64_t));
 	s.count = 0;
-	add_visit(&s, other, fp, -1, 0);
-	add_visit(&s, pos, fp, -1, 0);
+	add_visit(&s, other, fp, -1, 0, max_visits);
+	add_visit(&s, pos, fp, -1, 0, max_visits);
 	for (int n = 0; n < s.count; n++)
 	{
 		uint32_t	here = s.visits[n].pos;
@@ -189,7 +204,7 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 		uint32_t	others[CUCKOO_SLOTS];
 		uint64_t	emptiest = UINT64_MAX;
 
-		if (prefetched && n + 1 < s.count)
+		if (narrow && max_visits == MANY_VISITS && n + 1 < s.count)
 			prefetch_others(t, s.visits[n + 1].pos);
 		cuckoo_table_get(t, here, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
@@ -197,7 +212,7 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 			uint64_t	full;
 
 			others[i] = cuckoo_alternate(t->header, here, slots[i]);
-			full = fullness(t, others[i]) | (uint64_t) i;
+			full = fullness(t, others[i], narrow) | (uint64_t) i;
 			emptiest = full < emptiest ? full : emptiest;
 		}
 		if (emptiest < CUCKOO_CODES_ZERO)
@@ -209,8 +224,8 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 				replace(t, s.visits[n].pos, i, s.visits[n].fp, narrow);
 			return CUCKOO_OK;
 		}
-		for (int i = 0; i < CUCKOO_SLOTS && s.count < MAX_VISITS; i++)
-			add_visit(&s, others[i], slots[i], n, i);
+		for (int i = 0; i < CUCKOO_SLOTS && s.count < max_visits; i++)
+			add_visit(&s, others[i], slots[i], n, i, max_visits);
 	}
 	return CUCKOO_FULL;
 }
@@ -218,6 +233,11 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 CuckooStatus
 cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	return is_narrow(t) ? evict(t, fp, pos, other, true)
-		: evict(t, fp, pos, other, false);
+	bool		many = t->slots != NULL || t->header->buckets > LARGE_BUCKETS;
+
+	if (!is_narrow(t))
+		return many ? evict(t, fp, pos, other, false, MANY_VISITS)
+			: evict(t, fp, pos, other, false, FEW_VISITS);
+	return many ? evict(t, fp, pos, other, true, MANY_VISITS)
+		: evict(t, fp, pos, other, true, FEW_VISITS);
 }

@@ -3,8 +3,11 @@
  * cuckoo_table.h
  *		Tables of buckets, into which fingerprints are placed.
  *
- * This header is internal to cuckoo_table.c and cuckoo_change.c.  A failed
- * eviction changes nothing.
+ * This header is internal to the files that fill buckets (cuckoo_change.c and
+ * cuckoo_build.c).  A failed eviction leaves the table as it was.
+ *
+ * A table consists of the buckets of an image, or of unpacked slots for a batch
+ * build.  The latter has four slots per bucket, filled from the first one on.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +17,14 @@
 #include "cuckoo_bucket.h"
 #include "cuckoo_index.h"
 
+/* Buckets of unpacked slots that an eviction can search. */
+#define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
+
 typedef struct CuckooTable
 {
 	const CuckooHeader *header;
-	uint8_t    *buckets;		/* of an image */
+	uint8_t    *buckets;
+	uint32_t   *slots;			/* used unless NULL */
 } CuckooTable;
 
 static CUCKOO_INLINE void
@@ -26,7 +33,11 @@ cuckoo_table_get(const CuckooTable *t, uint32_t pos,
 {
 	int			f = t->header->bits;
 
-	cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
+	if (t->slots)
+		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
 }
 
 static inline void
@@ -35,7 +46,11 @@ cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 {
 	int			f = t->header->bits;
 
-	cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
+	if (t->slots)
+		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
 }
 
 /* Replaces `from` by `to` in the first slot of a bucket that holds it. */
@@ -51,7 +66,8 @@ extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 /*
  * Makes room for `fp` in one of its two buckets, which are full, by evictions,
  * and puts it there.  Returns CUCKOO_OK, or CUCKOO_FULL with the table as it
- * was.
+ * was.  In unpacked slots of up to CUCKOO_SEARCHED_BUCKETS buckets, that means
+ * that no evictions would make room.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,

@@ -218,7 +218,7 @@ RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	[ 'an operator has no commutator', sub { s/(CREATE OPERATOR & .*?),\s+COMMUTATOR = &/$1/s } ],
 	[ 'selectivity differs', 'ALTER OPERATOR @> (cuckoofilter, anycompatible) SET (JOIN = contjoinsel)' ],
 	[ 'a cast is assignable', sub { s/(CREATE CAST \(bytea[^;]*)/$1 AS ASSIGNMENT/ } ],
-	[ 'an aggregate is not parallel safe', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?PARALLEL = )SAFE/$1RESTRICTED/s } ],
+	[ 'an aggregate is parallel safe', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?PARALLEL = )RESTRICTED/$1SAFE/s } ],
 	[ 'an aggregate has another final function', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?FINALFUNC = )cf_compact/$1cf_clear/s } ],
 	[ 'storage differs', 'ALTER TYPE cuckoofilter SET (STORAGE = extended)' ],
 	[ 'a column has another name', 'ALTER TYPE cuckoofilter_added RENAME ATTRIBUTE added TO new' ],

@@ -58,8 +58,8 @@ static inline CuckooStatus
 unit_shrink(const CuckooHeader *old, const uint8_t *old_image, CuckooHeader *h,
 			uint8_t *image)
 {
-	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE};
-	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE};
+	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
 
 	CUCKOO_ASSERT(h->level == old->level - 1 && h->base == old->base);
 	if (h->items > (uint64_t) h->buckets * CUCKOO_SLOTS)

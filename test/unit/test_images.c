@@ -127,6 +127,31 @@ changed_images(void)
 	}
 }
 
+/* Builds near the load at which they fail, so that evictions reach their limits. */
+static void
+full_images(void)
+{
+	CuckooHeader h;
+	UnitFilter	f;
+
+	for (int round = 0; round < 200; round++)
+	{
+		uint64_t	n;
+		uint64_t   *hashes;
+
+		CHECK(cuckoo_header_sized(&h, UINT64_C(300) << round % 7, 8 + round % 5,
+								  1) == CUCKOO_OK, "round %d", round);
+		for (int i = round % 4 < 3 ? round % 4 : 30; i > 0; i--)
+			(void) cuckoo_header_set_level(&h, h.level + 1);
+		n = (uint64_t) h.buckets * (3870 + unit_below(50)) / 1000;
+		hashes = unit_alloc(n * sizeof(uint64_t));
+		for (uint64_t i = 0; i < n; i++)
+			hashes[i] = UINT64_MAX / n * i + unit_below(UINT64_MAX / n);
+		build(&f, &h, hashes, n);
+		free(hashes);
+	}
+}
+
 static void
 check(const char *way, void (*make) (void), uint64_t expected)
 {
@@ -144,5 +169,6 @@ main(int argc, char **argv)
 	unit_begin(argc, argv, "test_images");
 	TEST(check("built", built_images, UINT64_C(0x8d16ce8241bcacbe)));
 	TEST(check("changed", changed_images, UINT64_C(0x2f021b549d9bbbaa)));
+	TEST(check("full", full_images, UINT64_C(0xcfd673079ca6fe77)));
 	return unit_end();
 }

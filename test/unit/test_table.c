@@ -1,28 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * test_table.c
- *		An insert into a small table fails only if there is no room.
+ *		Small tables: an insert fails only if there is no room, a build never.
  *
  * usage: test_table [seed [long]]
  *
- * A filter is filled until an insert fails, and grown, while it has at most
- * BUCKETS buckets.  When an insert fails, there must be no way to place all the
- * elements.  That is seen by augmenting paths, as in Kuhn's "The Hungarian Method
- * for the Assignment Problem", 1955.
+ * A filter is filled until an insert fails, and grown.  When an insert into at
+ * most SEARCHED buckets fails, there must be no way to place all the elements.
+ * That is seen by augmenting paths, as in Kuhn's "The Hungarian Method for the
+ * Assignment Problem", 1955.  A build must place the elements that the filter
+ * has in up to BUILT buckets.
  *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
 
-/* As MAX_VISITS in cuckoo_table.c */
-#define BUCKETS		256
-#define ELEMENTS	(BUCKETS * CUCKOO_SLOTS + 1)
+#include "cuckoo_build.h"
+
+/* The visits of a search in cuckoo_table.c, for an insert and for a build */
+#define SEARCHED	256
+#define BUILT		1024
+#define ELEMENTS	(BUILT * CUCKOO_SLOTS + 1)
 
 static uint64_t hashes[ELEMENTS];
 static CuckooPair pairs[ELEMENTS];
-static int	held[BUCKETS][CUCKOO_SLOTS];
-static int	used[BUCKETS];
-static bool tried[BUCKETS];
+static int	held[BUILT][CUCKOO_SLOTS];
+static int	used[BUILT];
+static bool tried[BUILT];
 
 /* Finds a slot for an element, if those that have one may move. */
 static bool
@@ -67,6 +71,25 @@ count_placed(const CuckooHeader *h, int elements)
 	return elements;
 }
 
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+static CuckooStatus
+build(const CuckooHeader *h, int elements)
+{
+	static uint32_t slots[BUILT * CUCKOO_SLOTS];
+	CuckooHeader built = *h;
+
+	qsort(hashes, (size_t) elements, sizeof(uint64_t), compare_hashes);
+	return cuckoo_build(&built, hashes, (uint64_t) elements, slots);
+}
+
 static void
 fill(uint64_t capacity, double fpp)
 {
@@ -77,7 +100,7 @@ fill(uint64_t capacity, double fpp)
 	CHECK(cuckoo_header_sized(&h, capacity, cuckoo_fpp_bits(fpp), 0) == CUCKOO_OK,
 		  "capacity %" PRIu64, capacity);
 	unit_filter_init(&f, &h);
-	while (f.h.buckets <= BUCKETS)
+	while (f.h.buckets <= BUILT)
 	{
 		CuckooStatus status;
 
@@ -90,9 +113,13 @@ fill(uint64_t capacity, double fpp)
 
 		CHECK(status == CUCKOO_FULL || status == CUCKOO_LAST_LEVEL,
 			  "capacity %" PRIu64 ": %s", capacity, cuckoo_status_text(status));
-		CHECK(count_placed(&f.h, elements + 1) == elements,
+		CHECK(f.h.buckets > SEARCHED ||
+			  count_placed(&f.h, elements + 1) == elements,
 			  "capacity %" PRIu64 ", level %d: there is room for %d of %d",
 			  capacity, f.h.level, count_placed(&f.h, elements + 1), elements + 1);
+		CHECK(build(&f.h, elements) == CUCKOO_OK,
+			  "capacity %" PRIu64 ", level %d, %d elements", capacity, f.h.level,
+			  elements);
 		if (unit_filter_grow(&f) != CUCKOO_OK)
 			break;
 	}
