@@ -188,24 +188,22 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot,
  * emptiest bucket.
  */
 static CUCKOO_INLINE CuckooStatus
-evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
-	  bool narrow, int max_visits)
+evict(const CuckooTable *t, Search *s, uint32_t fp, uint32_t pos,
+	  uint32_t other, bool narrow, int max_visits)
 {
-	Search		s;
-
-	memset(s.visited, 0, VISITED_WORDS(max_visits) * sizeof(uint64_t));
-	s.count = 0;
-	add_visit(&s, other, fp, -1, 0, max_visits);
-	add_visit(&s, pos, fp, -1, 0, max_visits);
-	for (int n = 0; n < s.count; n++)
+	memset(s->visited, 0, VISITED_WORDS(max_visits) * sizeof(uint64_t));
+	s->count = 0;
+	add_visit(s, other, fp, -1, 0, max_visits);
+	add_visit(s, pos, fp, -1, 0, max_visits);
+	for (int n = 0; n < s->count; n++)
 	{
-		uint32_t	here = s.visits[n].pos;
+		uint32_t	here = s->visits[n].pos;
 		uint32_t	slots[CUCKOO_SLOTS];
 		uint32_t	others[CUCKOO_SLOTS];
 		uint64_t	emptiest = UINT64_MAX;
 
-		if (narrow && max_visits == MANY_VISITS && n + 1 < s.count)
-			prefetch_others(t, s.visits[n + 1].pos);
+		if (narrow && max_visits == MANY_VISITS && n + 1 < s->count)
+			prefetch_others(t, s->visits[n + 1].pos);
 		cuckoo_table_get(t, here, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
@@ -220,12 +218,12 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 			int			i = (int) (emptiest & 3);
 
 			add(t, others[i], slots[i], narrow);
-			for (; n >= 0; i = s.visits[n].slot, n = s.visits[n].from)
-				replace(t, s.visits[n].pos, i, s.visits[n].fp, narrow);
+			for (; n >= 0; i = s->visits[n].slot, n = s->visits[n].from)
+				replace(t, s->visits[n].pos, i, s->visits[n].fp, narrow);
 			return CUCKOO_OK;
 		}
-		for (int i = 0; i < CUCKOO_SLOTS && s.count < max_visits; i++)
-			add_visit(&s, others[i], slots[i], n, i, max_visits);
+		for (int i = 0; i < CUCKOO_SLOTS && s->count < max_visits; i++)
+			add_visit(s, others[i], slots[i], n, i, max_visits);
 	}
 	return CUCKOO_FULL;
 }
@@ -233,11 +231,12 @@ evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other,
 CuckooStatus
 cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
+	Search		s;
 	bool		many = t->slots != NULL || t->header->buckets > LARGE_BUCKETS;
 
 	if (!is_narrow(t))
-		return many ? evict(t, fp, pos, other, false, MANY_VISITS)
-			: evict(t, fp, pos, other, false, FEW_VISITS);
-	return many ? evict(t, fp, pos, other, true, MANY_VISITS)
-		: evict(t, fp, pos, other, true, FEW_VISITS);
+		return many ? evict(t, &s, fp, pos, other, false, MANY_VISITS)
+			: evict(t, &s, fp, pos, other, false, FEW_VISITS);
+	return many ? evict(t, &s, fp, pos, other, true, MANY_VISITS)
+		: evict(t, &s, fp, pos, other, true, FEW_VISITS);
 }
