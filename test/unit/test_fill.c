@@ -21,7 +21,7 @@
 #include <math.h>
 
 #define LARGE		512
-#define SMALL		128
+#define SMALL		256
 #define SIZES		28			/* by the binary logarithm of the buckets */
 
 typedef enum Order
