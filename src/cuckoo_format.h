@@ -78,7 +78,7 @@ enum
 /*
  * The items at load factor 0.95, for which a filter is sized: 3.8 of the 4
  * slots of a bucket.  In tables of 512 buckets and more, the first failed
- * inserts were seen at load factor 0.957.
+ * inserts were seen at load factor 0.952.
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
 

@@ -34,7 +34,7 @@
  * A search knows by a bit whether it has visited a bucket.  There are twice as
  * many bits as visits.  If several buckets share a bit, only one of them is
  * visited.  So the search is exhaustive in a table of as many buckets as
- * visits, and misses few in others.
+ * visits.  In others it skips up to a third of the buckets that it meets.
  */
 #define VISITED_WORDS(max_visits)	((max_visits) / 32)
 

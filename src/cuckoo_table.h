@@ -17,7 +17,10 @@
 #include "cuckoo_bucket.h"
 #include "cuckoo_index.h"
 
-/* Buckets of unpacked slots that an eviction can search. */
+/*
+ * Buckets of unpacked slots that an eviction can search, and those that it
+ * visits in a large image; a multiple of 32.  The canonical form depends on it.
+ */
 #define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
 
 typedef struct CuckooTable

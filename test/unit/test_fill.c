@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#define LARGE		512
+#define LARGE		1024
 #define SMALL		256
 #define SIZES		28			/* by the binary logarithm of the buckets */
 
