@@ -132,17 +132,6 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
-/* ExecutorRun() had another argument before 18. */
-#if PG_VERSION_NUM >= 180000
-#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
-	QueryDesc *query, ScanDirection direction, uint64 count
-#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count
-#else
-#define CUCKOO_EXECUTOR_RUN_PARAMETERS \
-	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
-#define CUCKOO_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
-#endif
-
 /*
  * The slots of a custom scan are for virtual rows before 16, and cannot be
  * chosen.  Then what the executor has made ready is made again.

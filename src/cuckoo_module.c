@@ -14,6 +14,5 @@ void
 _PG_init(void)
 {
 	cuckoo_scan_init();
-	cuckoo_scan_demand_init();
 	cuckoo_scan_plan_init();
 }

@@ -3,42 +3,38 @@
  * cuckoo_scan.c
  *		Sequential scans that probe a filter for the rows of a page together.
  *
+ * Interface: cuckoo_scan_methods, a custom scan (access/extensible.h) that
+ * cuckoo_scan_plan.c puts into plans, and cuckoo_scan_init(), which registers
+ * it.
+ *
+ * The scan returns the rows of a sequential scan in the same order, forward and
+ * backward, and runs in parallel workers.  The other conditions come before and
+ * after the test in the planner's order, on which row-level security depends.
+ * EvalPlanQual checks a row again.
+ *
  * If a filter is larger than the processor's cache, the probe for each row
- * waits for memory.  The executor cannot hide these waits, because it finishes
- * a row before it knows the next.  This custom scan (access/extensible.h)
- * takes the rows of a page and hashes the element of each.  It looks for all
- * of them with one cuckoo_contains_batch(), and returns the rows that pass.
- * cuckoo_scan_plan.c says when the planner chooses it.
+ * waits for memory, and the executor cannot hide these waits, because it
+ * finishes a row before it knows the next.  This scan takes all rows of a page,
+ * hashes the element of each, looks for all of them with one
+ * cuckoo_contains_batch(), and then returns the rows that pass.  Rows are not
+ * copied, because the scan keeps their page pinned until it reads the next one.
  *
- * Otherwise it is a sequential scan.  It returns the same rows in the same
- * order, forward and backward, and runs in parallel workers.  The other
- * conditions come before and after the test in the planner's order, on which
- * row-level security depends.  EvalPlanQual checks a row again.
+ * The rows of the first page are taken one by one, and a stored filter is
+ * probed by slices for them, as in a sequential scan.  A query that ends there
+ * pays for nothing that it does not use.  From the second page on it pays for a
+ * page at most, and the filter is fetched if the rows that the planner expects
+ * make up for it (see probes_to_come()).
  *
- * The difference is that expressions are evaluated a few rows ahead.  So they
- * may raise an error for a row that the query does not ask for.  They also do
- * not see what the query does with the rows in between.  If the plan and the
- * executor's caller say that the scan is read to its end
- * (cuckoo_scan_demand.c), a batch is a page's rows.  Else a batch is a small
- * share of the rows read so far.  So a query that stops early pays for few rows
- * more than it asks for.
+ * The difference from a sequential scan is that expressions are evaluated up to
+ * a page ahead.  They may raise an error for a row that the query does not ask
+ * for, and they do not see what the query does with the rows in between.
  *
- * While a batch would be one row, rows are taken one by one, as in a sequential
- * scan.  The memory for batches is allocated when they begin.  So a query that
- * ends at the first row does not pay for it.
+ * A column that is tested before anything else is taken from the tuple, which
+ * is cheaper than a slot; only rows that pass get into the slot.  For other
+ * expressions each row is stored in the slot once, and once more if it passes.
  *
- * For the same reason a stored filter is fetched before the first row only if
- * the scan is read to its end and the planner expects enough rows.  Otherwise
- * it is probed by slices until it pays to fetch it (cuckoo_cache.c), as in a
- * sequential scan.
- *
- * Each row of a batch has its own slot, so columns that were deformed for the
- * test need not be deformed again for the projection.  Rows are not copied;
- * their page stays pinned.  So the scan is for tables whose rows are in shared
- * buffers, as those of the access method heap are.
- *
- * What mirrors nodeSeqscan.c: read_row(), next_slot(), rescan(), end_scan(),
- * and the four functions for parallel scans at the end.
+ * What mirrors nodeSeqscan.c: read_row(), rescan(), end_scan(), and the four
+ * functions for parallel scans at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,75 +47,67 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
-#include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/bufmgr.h"
+#include "storage/spin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 /*
- * Bytes of the slots of a batch.  They stay in the first level of the cache
- * until the projection reads what was deformed for the test.
+ * A filter is fetched only after 1 / PROBES_AHEAD of the probes that would make
+ * up for it.  A query that reads all rows loses as much of the time that
+ * fetching takes, and one that ends early has not paid for a large filter.
  */
-#define BATCH_BYTES		12288
+#define PROBES_AHEAD		16
 
-/*
- * The first bytes of a row to prefetch, if columns of it are read afterwards.
- * The processor would wait for them, as it cannot foresee which rows pass.
- */
-#define CACHE_LINE		64
-#define AHEAD_BYTES		256
+/* The rows of a page that may pass, and what is known about each. */
+typedef struct CuckooBatch
+{
+	HeapTupleData tuples[MaxHeapTuplesPerPage];
+	uint64		hashes[MaxHeapTuplesPerPage];
+	bool		found[MaxHeapTuplesPerPage];
+} CuckooBatch;
 
-/* If not all rows are wanted, a batch is 1 / AHEAD_SHARE of the rows before. */
-#define AHEAD_SHARE		32
+/* What parallel workers report to the leader, for EXPLAIN. */
+typedef struct CuckooScanShared
+{
+	slock_t		mutex;
+	CuckooScanCounts counts;
+} CuckooScanShared;
 
 /* The state of a scan. */
 typedef struct CuckooScanState
 {
 	CustomScanState css;
-	ExprState  *all;			/* the conditions; NULL until needed */
 
-	/* the user who began the scan */
-	Oid			user;
-	int			restrictions;
-
-	/* what batches need */
-	bool		batches;		/* are the next seven valid? */
-	bool		altered;		/* was the test's function altered, so that it
-								 * cannot be prepared? */
+	/* the conditions */
 	CuckooTest	test;
-	ExprState  *before;			/* the conditions before the test */
+	ExprState  *before;			/* those before the test */
 	ExprState  *after;			/* those after it */
+	ExprState  *all;			/* all of them; NULL unless row_passes() may
+								 * be called */
+	ExprState  *element;		/* of a row, or NULL and it is ... */
+	AttrNumber	column;			/* this column, and no condition is before */
 	CuckooScanFilters filters;
-	ExprState  *element;		/* the element of a row */
-	uint32		expected;		/* the expected number of probes */
-	uint32		ahead_bytes;	/* of a row that are prefetched */
+	uint32		expected;		/* number of probes, by the planner's guess */
 
-	/* the table, and the row that was read last */
+	/* the table */
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* the row, or NULL if there is none */
-	bool		ahead;			/* does the row belong to the next batch? */
-	bool		ended;			/* is the whole table read? */
-	bool		rescanned;		/* is this a rescan? */
-	bool		started;		/* is to_end valid? */
-	bool		to_end;			/* will the scan be read to its end? */
-	int			asked;			/* rows before this batch, up to a limit */
+	HeapTuple	tuple;			/* the row that was read last, or NULL */
+	BlockNumber first_block;	/* the first page, when there is one */
+	bool		ended;			/* the whole table was read */
+	uint32		probes;			/* for rows so far, up to a limit */
 
-	/* the batch: rows of one page */
+	/* the rows to return: of a page, or a single one of the first page */
+	CuckooBatch *batch;			/* NULL until needed */
 	int			count;			/* its rows */
-	int			next;			/* the next row to return */
-	int			most;			/* the most rows of a batch */
-	MemoryContext memory;		/* of the next four; NULL if there are none */
-	HeapTupleData *tuples;
-	TupleTableSlot **slots;		/* NULL until needed */
-	uint64	   *hashes;
-	bool	   *found;
-	TupleDesc	desc;			/* of the slots */
-	Buffer		buffer;			/* the page, if the batch has pinned it */
-	TupleTableSlot *own_slot;	/* for a row that is not in a batch */
+	int			next;			/* the next one to look at */
+
+	/* for EXPLAIN */
+	CuckooScanCounts counts;
+	CuckooScanShared *shared;	/* NULL unless the scan is parallel */
 } CuckooScanState;
 
 /* ---- execution ---- */
@@ -129,10 +117,11 @@ static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
 static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
-static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan);
+static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm);
 static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt,
-					   void *pscan);
-static void init_worker(CustomScanState *node, shm_toc *toc, void *pscan);
+					   void *dsm);
+static void init_worker(CustomScanState *node, shm_toc *toc, void *dsm);
+static void shutdown_scan(CustomScanState *node);
 static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 static const CustomExecMethods exec_methods = {
@@ -145,6 +134,7 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = init_dsm,
 	.ReInitializeDSMCustomScan = reinit_dsm,
 	.InitializeWorkerCustomScan = init_worker,
+	.ShutdownCustomScan = shutdown_scan,
 	.ExplainCustomScan = explain
 };
 
@@ -164,7 +154,7 @@ const CustomScanMethods cuckoo_scan_methods = {
 	.CreateCustomScanState = create_scan_state
 };
 
-/* May the user call the function of the test?  ExecInitExpr() would check. */
+/* Checks what ExecInitExpr() would: that the user may call the function. */
 static void
 check_execute(Oid function)
 {
@@ -175,92 +165,44 @@ check_execute(Oid function)
 	InvokeFunctionExecuteHook(function);
 }
 
-/* Makes what batches need, unless the function of the test was altered. */
-static bool
-prepare_batches(CuckooScanState *s)
+/* The column that an element is, or InvalidAttrNumber. */
+static AttrNumber
+plain_column(Expr *element)
 {
-	PlanState  *ps = &s->css.ss.ps;
-	CustomScan *plan = (CustomScan *) ps->plan;
-	int			test_no = list_nth_int(plan->custom_private,
-									   CUCKOO_SCAN_TEST_NO);
-	int			column = list_nth_int(plan->custom_private,
-									  CUCKOO_SCAN_COLUMN);
-	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
-	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
-	int			natts = RelationGetDescr(s->css.ss.ss_currentRelation)->natts;
-
-	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
-		return false;
-	check_execute(s->test.function);
-	s->before = ExecInitQual(before, ps);
-	s->after = ExecInitQual(after, ps);
-	s->element = ExecInitExpr(s->test.element, ps);
-	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
-	/* count(*) reads no column of the rows that pass */
-	s->ahead_bytes = after || ps->plan->targetlist ? AHEAD_BYTES : 0;
-	cuckoo_init_filters(&s->filters, &s->test, ps->state,
-						column > 0 ? linitial(s->css.custom_ps) : NULL, column);
-	s->most = Max(Min(BATCH_BYTES / (sizeof(HeapTupleTableSlot) + natts *
-									 (sizeof(Datum) + sizeof(bool))),
-					  CUCKOO_BATCH_ROWS), 2);
-	return true;
-}
-
-/*
- * Makes what batches need, or else the conditions for rows that are taken
- * alone.  The user may be another by now than the one who began the scan, whose
- * privileges count (a cursor of a function that is SECURITY DEFINER).
- */
-static void
-prepare(CuckooScanState *s, bool batches)
-{
-	PlanState  *ps = &s->css.ss.ps;
-	MemoryContext caller = MemoryContextSwitchTo(ps->state->es_query_cxt);
-	Oid			user;
-	int			restrictions;
-
-	GetUserIdAndSecContext(&user, &restrictions);
-	SetUserIdAndSecContext(s->user, s->restrictions);
-	if (batches)
-		s->batches = prepare_batches(s);
-	else
-		s->all = ExecInitQual(((CustomScan *) ps->plan)->custom_exprs, ps);
-	SetUserIdAndSecContext(user, restrictions);
-	MemoryContextSwitchTo(caller);
+	while (IsA(element, RelabelType))
+		element = ((RelabelType *) element)->arg;
+	return IsA(element, Var) && ((Var *) element)->varattno > 0 ?
+		((Var *) element)->varattno : InvalidAttrNumber;
 }
 
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
-	List	   *filters = plan->custom_plans;
+	PlanState  *ps = &node->ss.ps;
+	CustomScan *plan = (CustomScan *) ps->plan;
 	int			test_no = list_nth_int(plan->custom_private,
 									   CUCKOO_SCAN_TEST_NO);
+	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
+	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
 
-	/* EvalPlanQual stores rows of pages there */
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
 								 RelationGetDescr(node->ss.ss_currentRelation),
 								 &TTSOpsBufferHeapTuple);
-	s->own_slot = node->ss.ss_ScanTupleSlot;
-	GetUserIdAndSecContext(&s->user, &s->restrictions);
-	if (filters == NIL)
-	{
-		/* what is computed is to be so once; what is compiled, at once */
-		prepare(s, cuckoo_computes_filters(list_nth(plan->custom_exprs,
-													test_no)) ||
-				(estate->es_jit_flags & PGJIT_PERFORM) != 0);
-		return;
-	}
-	node->custom_ps = list_make1(ExecInitNode(linitial(filters), estate,
-											  eflags));
-	prepare(s, true);
-	if (!s->batches)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("function of the query was altered while the query ran"),
-				 errdetail("The condition of a CuckooScan is no longer a test of a cuckoofilter."),
-				 errhint("Run the query again.")));
+	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+		elog(ERROR, "condition of a CuckooScan is no test of a cuckoofilter");
+	check_execute(s->test.function);
+	s->before = ExecInitQual(before, ps);
+	s->after = ExecInitQual(after, ps);
+	if (before == NIL)
+		s->column = plain_column(s->test.element);
+	if (s->column == InvalidAttrNumber)
+		s->element = ExecInitExpr(s->test.element, ps);
+	if ((eflags & EXEC_FLAG_BACKWARD) != 0 || estate->es_epq_active != NULL)
+		s->all = ExecInitQual(plan->custom_exprs, ps);
+	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	s->first_block = InvalidBlockNumber;
+	cuckoo_init_filters(&s->filters, &s->test, estate);
 }
 
 /* ---- the table ---- */
@@ -279,214 +221,164 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	return s->tuple != NULL;
 }
 
-/* The same forward, until the table's end, where it would begin again. */
-static bool
-read_next_row(CuckooScanState *s)
-{
-	if (!s->ended)
-		s->ended = !read_row(s, ForwardScanDirection);
-	return !s->ended;
-}
-
-/* The page of the row that was read last. */
-static inline Buffer
-row_buffer(const CuckooScanState *s)
-{
-	return ((HeapScanDesc) s->scan)->rs_cbuf;
-}
-
-/* That row, taken alone. */
+/* Stores a row of the current page in the slot. */
 static TupleTableSlot *
-row_alone(CuckooScanState *s)
+store_row(CuckooScanState *s, HeapTuple tuple)
 {
-	return ExecStoreBufferHeapTuple(s->tuple, s->own_slot, row_buffer(s));
+	return ExecStoreBufferHeapTuple(tuple, s->css.ss.ss_ScanTupleSlot,
+									((HeapScanDesc) s->scan)->rs_cbuf);
+}
+
+/*
+ * True if the row that was read last is one of a page's rows that are taken
+ * together, which are those of all pages but the first.
+ */
+static bool
+is_in_page(CuckooScanState *s)
+{
+	BlockNumber block = ((HeapScanDesc) s->scan)->rs_cblock;
+
+	if (s->first_block == InvalidBlockNumber)
+		s->first_block = block;
+	return block != s->first_block &&
+		(s->scan->rs_flags & SO_ALLOW_PAGEMODE) != 0;
+}
+
+/* Reads the next row if the current page has one. */
+static bool
+read_row_of_page(CuckooScanState *s)
+{
+	HeapScanDesc scan = (HeapScanDesc) s->scan;
+
+	return (int64) scan->rs_cindex + 1 < (int64) scan->rs_ntuples &&
+		read_row(s, ForwardScanDirection);
 }
 
 /* ---- batches ---- */
 
-/* Are all rows wanted?  Nobody can tell before the second one. */
-static bool
-is_eager(CuckooScanState *s)
-{
-	if (s->asked == 0)
-		return false;
-	if (!s->started)
-		s->to_end = cuckoo_reads_all(&s->css.ss.ps);
-	s->started = true;
-	return s->to_end;
-}
-
-/* The number of rows that the filters will be asked about, as far as known. */
+/*
+ * The number of probes that pay for fetching the filters.  Behind the first
+ * page that is what the planner expects, but see PROBES_AHEAD.
+ */
 static uint32
-probes_to_come(CuckooScanState *s)
+probes_to_come(const CuckooScanState *s, bool in_page)
 {
-	return is_eager(s) ? s->expected : 1;
-}
-
-static void
-release_batch(CuckooScanState *s)
-{
-	/* only the current row may still be in use */
-	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
-	s->css.ss.ss_ScanTupleSlot = s->own_slot;
-	s->count = s->next = 0;
-	if (BufferIsValid(s->buffer))
-		ReleaseBuffer(s->buffer);
-	s->buffer = InvalidBuffer;
-}
-
-/* Frees what reserve_batch() took for a batch that is released. */
-static void
-free_batch(CuckooScanState *s)
-{
-	if (s->memory != NULL)
-		MemoryContextDelete(s->memory);
-	s->memory = NULL;
-}
-
-/* Room for a batch. */
-static void
-reserve_batch(CuckooScanState *s)
-{
-	MemoryContext caller;
-
-	s->memory = AllocSetContextCreate(s->css.ss.ps.state->es_query_cxt,
-									  "CuckooScan batch",
-									  ALLOCSET_SMALL_SIZES);
-	caller = MemoryContextSwitchTo(s->memory);
-	/* a copy needs not be pinned by each slot */
-	s->desc = CreateTupleDescCopyConstr(s->own_slot->tts_tupleDescriptor);
-	s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
-	s->tuples = palloc(s->most * sizeof(HeapTupleData));
-	s->hashes = palloc(s->most * sizeof(uint64));
-	s->found = palloc(s->most * sizeof(bool));
-	MemoryContextSwitchTo(caller);
-}
-
-/* Stores the row that was read last in the slot for the batch's next row. */
-static TupleTableSlot *
-next_slot(CuckooScanState *s)
-{
-	if (unlikely(s->slots[s->count] == NULL))
-	{
-		MemoryContext caller = MemoryContextSwitchTo(s->memory);
-
-		s->slots[s->count] = CUCKOO_MAKE_ROW_SLOT(s->desc, &TTSOpsHeapTuple);
-		MemoryContextSwitchTo(caller);
-	}
-	for (uint32 at = CACHE_LINE; at < Min(s->tuple->t_len, s->ahead_bytes);
-		 at += CACHE_LINE)
-		CUCKOO_PREFETCH((char *) s->tuple->t_data + at);
-	s->tuples[s->count] = *s->tuple;
-	return ExecStoreHeapTuple(&s->tuples[s->count], s->slots[s->count], false);
+	return in_page ? Min(s->expected, PROBES_AHEAD * s->probes) : 1;
 }
 
 /*
- * Adds the row to the batch, unless a condition before the test fails, or the
- * element is null, or there is no filter.
+ * Adds the row that was read last to the batch, unless a condition before the
+ * test fails, or the element is null, or there is no filter.
  */
 static bool
-add_row(CuckooScanState *s)
+add_row(CuckooScanState *s, bool in_page)
 {
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
+	CuckooBatch *batch = s->batch;
+	int			i = s->count;
 	MemoryContext caller;
 	Datum		element;
 	bool		isnull;
 
 	ResetExprContext(econtext);
-	econtext->ecxt_scantuple = next_slot(s);
-	if (!ExecQual(s->before, econtext))
-		return false;
+	batch->tuples[i] = *s->tuple;
+	if (s->column == InvalidAttrNumber)
+	{
+		econtext->ecxt_scantuple = store_row(s, &batch->tuples[i]);
+		if (!ExecQual(s->before, econtext))
+			return false;
+	}
 
 	/*
-	 * the filter's expression may raise an error, even if all elements are
-	 * null
+	 * The filter's expression may raise an error, even if all elements are
+	 * null.
 	 */
 	if (!s->filters.evaluated)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	element = ExecEvalExpr(s->element, econtext, &isnull);
+	if (s->column == InvalidAttrNumber)
+		element = ExecEvalExpr(s->element, econtext, &isnull);
+	else
+		element = heap_getattr(&batch->tuples[i], s->column,
+							   RelationGetDescr(s->css.ss.ss_currentRelation),
+							   &isnull);
 	isnull |= s->filters.none;
 	if (!isnull)
 	{
-		int			i = s->count++;
-
+		s->count++;
 		if (!s->filters.opened)
-			cuckoo_open_filters(&s->filters, probes_to_come(s));
+			cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
 		if (!s->filters.together)
-			s->found[i] = cuckoo_ask_one_by_one(&s->filters, element);
+			batch->found[i] = cuckoo_ask_one_by_one(&s->filters, element);
 		else if (s->filters.first != NULL)
-			s->hashes[i] = cuckoo_hash(s->filters.hasher, element,
-									   s->filters.first->header->seed);
+			batch->hashes[i] = cuckoo_hash(s->filters.hasher, element,
+										   s->filters.first->header->seed);
 	}
 	MemoryContextSwitchTo(caller);
 	return !isnull;
 }
 
-/* Makes the next batch.  Returns false at the end of the table. */
+/*
+ * Makes the next batch, which may be empty.  Returns false at the end of the
+ * table.
+ */
 static bool
 next_batch(CuckooScanState *s)
 {
-	int			limit = Min(1 + s->asked / AHEAD_SHARE, s->most);
-	int			n = 0;
+	bool		in_page;
 
-	release_batch(s);
-	if (!s->ahead && !read_next_row(s))
+	s->count = s->next = 0;
+	if (s->ended || !read_row(s, ForwardScanDirection))
 	{
+		s->ended = true;
+		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 		/* a table may have a thousand partitions, each with such a scan */
-		if (!s->rescanned)
-			free_batch(s);
+		if (s->batch != NULL)
+			pfree(s->batch);
+		s->batch = NULL;
 		return false;
 	}
-	if (s->memory == NULL)
-		reserve_batch(s);
-	if (is_eager(s))
-		limit = s->most;
+	if (s->batch == NULL)
+		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
+									  sizeof(CuckooBatch));
+	in_page = is_in_page(s);
 	/* another type by now: one by one the filters would notice */
 	if (s->filters.hasher != NULL &&
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
 	/* fetch stored filters if it pays by now, or use those already fetched */
 	if (s->filters.opened && !s->filters.together)
-		cuckoo_open_filters(&s->filters, probes_to_come(s));
+		cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
 	do
 	{
-		if (!add_row(s))
+		if (!add_row(s, in_page))
 			InstrCountFiltered1(&s->css.ss, 1);
-		else if (s->count == 1 && limit > 1)
-		{
-			s->buffer = row_buffer(s);
-			IncrBufferRefCount(s->buffer);
-		}
-		/* rows before the first one that is added are not read ahead */
-		n += s->count > 0;
-		s->ahead = n < limit && read_next_row(s);
-	} while (s->ahead && (s->count == 0 || row_buffer(s) == s->buffer));
-	s->asked = Min(s->asked + s->count, AHEAD_SHARE * CUCKOO_BATCH_ROWS);
-	if (s->count > 0 && s->filters.together)
-		cuckoo_ask_together(&s->filters, s->hashes, s->count, s->found);
+	} while (in_page && read_row_of_page(s));
+	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
+	if (s->filters.together)
+	{
+		cuckoo_ask_together(&s->filters, s->batch->hashes, s->count,
+							s->batch->found);
+		s->counts.batched += in_page ? s->count : 0;
+	}
 	return true;
 }
 
 /* ---- rows ---- */
 
-/* Does a row that is not in a batch pass all conditions? */
+/* True if a row that is not in a batch passes all conditions. */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
-	CuckooScanState *s = (CuckooScanState *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
-	/* there is always one condition, the test */
-	if (s->all == NULL)
-		prepare(s, false);
 	econtext->ecxt_scantuple = row;
-	return ExecQual(s->all, econtext);
+	return ExecQual(((CuckooScanState *) node)->all, econtext);
 }
 
 /*
  * The row before the one that was returned last, for cursors.  First the
- * table's scan has to go back over the rows that were read ahead.
+ * table's scan has to go back over the rows of the page that were read ahead.
  */
 static TupleTableSlot *
 previous_row(CuckooScanState *s)
@@ -497,54 +389,22 @@ previous_row(CuckooScanState *s)
 
 	if (!passed)
 	{
-		last = s->slots[s->next - 1]->tts_tid;
-		passed = !s->ended && ItemPointerEquals(&s->tuple->t_self, &last);
+		last = s->batch->tuples[s->next - 1].t_self;
+		passed = ItemPointerEquals(&s->tuple->t_self, &last);
 	}
-	release_batch(s);
-	s->ahead = s->ended = false;
+	s->count = s->next = 0;
+	s->ended = false;
 	while (read_row(s, BackwardScanDirection))
 	{
 		if (!passed)
 			passed = ItemPointerEquals(&s->tuple->t_self, &last);
-		else if (row_passes(node, row_alone(s)))
-			return s->own_slot;
+		else if (row_passes(node, store_row(s, s->tuple)))
+			return node->ss_ScanTupleSlot;
 		else
 			InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
 	}
-	ExecClearTuple(s->own_slot);
-	return NULL;
-}
-
-/* Are there batches?  They begin when one would be more than a row. */
-static bool
-has_batches(CuckooScanState *s)
-{
-	if (!s->batches && !s->altered &&
-		(is_eager(s) || s->asked >= AHEAD_SHARE))
-	{
-		prepare(s, true);
-		s->altered = !s->batches;
-	}
-	return s->batches;
-}
-
-/* The next row that passes, if there is one before batches begin. */
-static TupleTableSlot *
-next_row_alone(CuckooScanState *s)
-{
-	ScanState  *node = &s->css.ss;
-
-	while (!has_batches(s) && read_next_row(s))
-	{
-		s->asked = Min(s->asked + 1, AHEAD_SHARE);
-		if (row_passes(node, row_alone(s)))
-			return s->own_slot;
-		InstrCountFiltered1(node, 1);
-		ResetExprContext(node->ps.ps_ExprContext);
-	}
-	ExecClearTuple(s->own_slot);
-	return NULL;
+	return ExecClearTuple(node->ss_ScanTupleSlot);
 }
 
 /* The next row of the batches that passes the test and the conditions after. */
@@ -554,24 +414,17 @@ next_row(CuckooScanState *s)
 	ScanState  *node = &s->css.ss;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
-	if (!s->batches)
-	{
-		TupleTableSlot *row = next_row_alone(s);
-
-		if (!s->batches)
-			return row;
-	}
 	do
 	{
 		while (s->next < s->count)
 		{
 			int			i = s->next++;
 
-			if (s->found[i] != s->test.negated)
+			if (s->batch->found[i] != s->test.negated)
 			{
-				econtext->ecxt_scantuple = s->slots[i];
+				econtext->ecxt_scantuple = store_row(s, &s->batch->tuples[i]);
 				if (ExecQual(s->after, econtext))
-					return s->slots[i];
+					return node->ss_ScanTupleSlot;
 				ResetExprContext(econtext);
 			}
 			InstrCountFiltered1(node, 1);
@@ -585,14 +438,9 @@ static TupleTableSlot *
 access_row(ScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	TupleTableSlot *row =
-		ScanDirectionIsBackward(node->ps.state->es_direction) ?
-		previous_row(s) : next_row(s);
 
-	/* WHERE CURRENT OF looks there for the current row */
-	if (row != NULL)
-		node->ss_ScanTupleSlot = row;
-	return row;
+	return ScanDirectionIsBackward(node->ps.state->es_direction) ?
+		previous_row(s) : next_row(s);
 }
 
 static TupleTableSlot *
@@ -606,13 +454,9 @@ end_scan(CustomScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
-	release_batch(s);
-	if (s->batches)
-		cuckoo_forget_filters(&s->filters);
+	cuckoo_forget_filters(&s->filters, &s->counts);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
-	if (s->filters.rows != NULL)
-		ExecEndNode(s->filters.rows);
 }
 
 static void
@@ -620,28 +464,30 @@ rescan(CustomScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
-	release_batch(s);
-	if (s->batches)
-		cuckoo_forget_filters(&s->filters);
-	s->ahead = s->ended = false;
-	s->rescanned = true;
-	s->asked = 0;
+	cuckoo_forget_filters(&s->filters, &s->counts);
+	s->count = s->next = 0;
+	s->probes = 0;
+	s->first_block = InvalidBlockNumber;
+	s->ended = false;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
-	if (s->filters.rows != NULL)
-	{
-		PlanState  *filters = s->filters.rows;
-
-		if (node->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(filters, node->ss.ps.chgParam);
-		/* else ExecProcNode() does that */
-		if (filters->chgParam == NULL)
-			ExecReScan(filters);
-	}
 	ExecScanReScan(&node->ss);
 }
 
-/* Shows what EXPLAIN shows of a sequential scan. */
+/* ---- EXPLAIN ---- */
+
+static void
+explain_count(const char *name, double count, ExplainState *es)
+{
+	if (count > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyFloat(name, NULL, count, 0, es);
+}
+
+/*
+ * Shows what EXPLAIN shows of a sequential scan, and what batches took.  Rows
+ * are per loop, like all rows that EXPLAIN shows; filters are those of all
+ * loops and processes.
+ */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -651,46 +497,109 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 												   ancestors);
 	CustomScan *plan = (CustomScan *) ps->plan;
 	Expr	   *conditions = make_ands_explicit(plan->custom_exprs);
-	bool		prefixes = es->verbose || s->filters.rows != NULL;
+	CuckooScanCounts counts = s->counts;
 
 	ExplainPropertyText("Filter",
 						deparse_expression((Node *) conditions, context,
-										   prefixes, false), es);
-	if (es->analyze && ps->instrument != NULL &&
-		(ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
-		ExplainPropertyFloat("Rows Removed by Filter", NULL,
-							 ps->instrument->nfiltered1 /
-							 Max(ps->instrument->nloops, 1), 0, es);
+										   es->verbose, false), es);
+	if (es->analyze && ps->instrument != NULL)
+	{
+		double		loops = Max(ps->instrument->nloops, 1);
+
+		cuckoo_count_filters(&s->filters, &counts);
+		explain_count("Rows Removed by Filter",
+					  ps->instrument->nfiltered1 / loops, es);
+		explain_count("Rows Probed in Batches", counts.batched / loops, es);
+		explain_count("Filters Fetched", counts.fetched, es);
+		explain_count("Filters in Memory", counts.in_memory, es);
+		explain_count("Filters Read by Slices", counts.sliced, es);
+	}
+}
+
+/* ---- parallel scans ---- */
+
+static inline ParallelTableScanDesc
+parallel_scan(CuckooScanShared *shared)
+{
+	return (ParallelTableScanDesc) ((char *) shared +
+									MAXALIGN(sizeof(CuckooScanShared)));
 }
 
 static Size
 estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return table_parallelscan_estimate(node->ss.ss_currentRelation,
-									   node->ss.ps.state->es_snapshot);
+	return MAXALIGN(sizeof(CuckooScanShared)) +
+		table_parallelscan_estimate(node->ss.ss_currentRelation,
+									node->ss.ps.state->es_snapshot);
 }
 
 static void
-init_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan)
+init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
-	table_parallelscan_initialize(node->ss.ss_currentRelation, pscan,
+	s->shared = dsm;
+	SpinLockInit(&s->shared->mutex);
+	memset(&s->shared->counts, 0, sizeof(CuckooScanCounts));
+	table_parallelscan_initialize(node->ss.ss_currentRelation,
+								  parallel_scan(dsm),
 								  node->ss.ps.state->es_snapshot);
-	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, pscan);
+	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, parallel_scan(dsm));
 }
 
 static void
-reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *pscan)
+reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 {
-	table_parallelscan_reinitialize(node->ss.ss_currentRelation, pscan);
+	table_parallelscan_reinitialize(node->ss.ss_currentRelation,
+									parallel_scan(dsm));
 }
 
 static void
-init_worker(CustomScanState *node, shm_toc *toc, void *pscan)
+init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {
-	((CuckooScanState *) node)->scan =
-		CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, pscan);
+	CuckooScanState *s = (CuckooScanState *) node;
+
+	s->shared = dsm;
+	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, parallel_scan(dsm));
+}
+
+static void
+add_counts(CuckooScanCounts *to, const CuckooScanCounts *from)
+{
+	to->batched += from->batched;
+	to->fetched += from->fetched;
+	to->in_memory += from->in_memory;
+	to->sliced += from->sliced;
+}
+
+/*
+ * Called when no more rows are wanted, while the shared memory is still there.
+ * A worker reports its counts, and the leader takes what workers reported.
+ */
+static void
+shutdown_scan(CustomScanState *node)
+{
+	CuckooScanState *s = (CuckooScanState *) node;
+	CuckooScanCounts counts;
+
+	if (s->shared == NULL)
+		return;
+	if (IsParallelWorker())
+	{
+		counts = s->counts;
+		cuckoo_count_filters(&s->filters, &counts);
+		SpinLockAcquire(&s->shared->mutex);
+		add_counts(&s->shared->counts, &counts);
+		SpinLockRelease(&s->shared->mutex);
+	}
+	else
+	{
+		SpinLockAcquire(&s->shared->mutex);
+		counts = s->shared->counts;
+		SpinLockRelease(&s->shared->mutex);
+		add_counts(&s->counts, &counts);
+	}
+	s->shared = NULL;
 }
 
 void

@@ -21,71 +21,58 @@ enum
 {
 	CUCKOO_SCAN_TEST_NO,		/* the number of the condition that is the
 								 * test */
-	CUCKOO_SCAN_EXPECTED,		/* the expected number of probes */
-	CUCKOO_SCAN_COLUMN			/* the column of the filters in the only one
-								 * of custom_plans; 0 if there is none */
+	CUCKOO_SCAN_EXPECTED		/* the expected number of probes */
 };
 
 /* ---- cuckoo_scan_plan.c ---- */
 
-/* Defines the setting and sets the hooks when the library is loaded. */
+/* Defines the setting and sets the hook when the library is loaded. */
 extern void cuckoo_scan_plan_init(void);
 
 /* ---- cuckoo_scan.c ---- */
-
-/* Rows that are probed together, enough for their cache misses to overlap. */
-#define CUCKOO_BATCH_ROWS		128
 
 extern const CustomScanMethods cuckoo_scan_methods;
 
 /* Registers cuckoo_scan_methods when the library is loaded. */
 extern void cuckoo_scan_init(void);
 
-/* ---- cuckoo_scan_demand.c ---- */
-
-/* Is the scan read to its end, as far as the plan and our caller can tell? */
-extern bool cuckoo_reads_all(const PlanState *scan);
-
-/* Sets the hook for cuckoo_reads_all() when the library is loaded. */
-extern void cuckoo_scan_demand_init(void);
-
 /* ---- cuckoo_scan_filters.c ---- */
+
+/* What EXPLAIN (ANALYZE) shows of a scan. */
+typedef struct CuckooScanCounts
+{
+	uint64		batched;		/* rows probed in batches */
+	uint64		fetched;		/* stored filters that were fetched */
+	uint64		in_memory;		/* filters that were in memory before */
+	uint64		sliced;			/* stored filters that were read by slices */
+} CuckooScanCounts;
 
 typedef struct CuckooScanFilter CuckooScanFilter;
 
-/* The filters of a test, from an expression or from a sub-plan. */
+/* The filters of a test. */
 typedef struct CuckooScanFilters
 {
 	CuckooTest *test;
-	ExprState  *expression;		/* a filter or an array of them, if no rows */
-	PlanState  *rows;			/* the sub-plan that gives filters, or NULL */
-	int			column;			/* the filters in its rows */
+	ExprState  *expression;		/* a filter, or an array of them */
 	MemoryContext query_memory;
 	MemoryContext memory;		/* for the values of the filters; reset by a
 								 * rescan */
 	bool		evaluated;		/* the next four are valid for this scan */
-	bool		none;			/* there is no filter, or only one that is
-								 * null */
+	bool		none;			/* there is no filter that is not null */
 	CuckooScanFilter *filters;
 	int			count;
 	int			room;
 	bool		opened;			/* the next three are valid */
-	bool		together;		/* can batches be probed? */
+	bool		together;		/* batches can be probed */
 	const CuckooSite *first;	/* the first filter that has items, or NULL */
 	const CuckooHasher *hasher; /* the same for all filters, or NULL */
 } CuckooScanFilters;
 
-/*
- * Does the filter of a test, or do its filters, come from an expression that
- * takes time?  Then it should be evaluated only once.
- */
-extern bool cuckoo_computes_filters(Node *test);
-
-/* Fills in a zeroed set for a scan; `rows` is NULL for an expression. */
+/* Fills in a zeroed set for a scan. */
 extern void cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
-								EState *estate, PlanState *rows, int column);
+								EState *estate);
 
-/* Evaluates the expression, or runs the sub-plan, that gives the filters. */
+/* Evaluates the expression that gives the filters. */
 extern void cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext);
 
 /*
@@ -97,13 +84,21 @@ extern void cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext);
 extern void cuckoo_open_filters(CuckooScanFilters *set, uint32 probes);
 extern void cuckoo_close_filters(CuckooScanFilters *set);
 
-/* Forgets the values of the filters, before a rescan or at the end. */
-extern void cuckoo_forget_filters(CuckooScanFilters *set);
+/* Adds the filters that are open to the counts. */
+extern void cuckoo_count_filters(const CuckooScanFilters *set,
+								 CuckooScanCounts *counts);
 
-/* Does one of the filters contain the element?  Calls the test's function. */
+/* Counts and forgets the filters, before a rescan or at the end. */
+extern void cuckoo_forget_filters(CuckooScanFilters *set,
+								  CuckooScanCounts *counts);
+
+/* True if one of the filters contains the element, by the test's function. */
 extern bool cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element);
 
-/* The same for a batch of n elements, by their hashes. */
+/*
+ * The same for a batch of n elements, at most MaxHeapTuplesPerPage, by their
+ * hashes.
+ */
 extern void cuckoo_ask_together(const CuckooScanFilters *set,
 								const uint64 *hashes, int n, bool *found);
 

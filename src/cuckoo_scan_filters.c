@@ -3,7 +3,7 @@
  * cuckoo_scan_filters.c
  *		The filters of a scan's test: where they come from, and asking them.
  *
- * A test may have several filters: those of an array or of a sub-plan.  It is
+ * A test may have several filters: those of an array.  It is
  * true if one of them contains the element.  Each filter is probed only for the
  * rows that no filter before it contains.
  *
@@ -14,11 +14,10 @@
  */
 #include "cuckoo_scan.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 /* A filter of the test, and the call that asks it. */
@@ -28,146 +27,78 @@ struct CuckooScanFilter
 	CuckooSite	site;			/* zero if not open */
 };
 
-bool
-cuckoo_computes_filters(Node *test)
-{
-	List	   *arguments = NIL;
-	ListCell   *cell;
-
-	if (is_notclause(test))
-		test = (Node *) get_notclausearg((Expr *) test);
-	if (IsA(test, FuncExpr))
-		arguments = ((FuncExpr *) test)->args;
-	else if (IsA(test, OpExpr))
-		arguments = ((OpExpr *) test)->args;
-
-	/* the other argument, the element, depends on the row */
-	foreach(cell, arguments)
-	{
-		if (IsA(lfirst(cell), Const) || IsA(lfirst(cell), Param))
-			return false;
-	}
-	return true;
-}
-
 void
 cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
-					EState *estate, PlanState *rows, int column)
+					EState *estate)
 {
 	set->test = test;
-	set->rows = rows;
-	set->column = column;
-	if (rows == NULL)
-		/* without a parent it is not compiled; it is evaluated once a scan */
-		set->expression = ExecInitExprWithParams(test->filter,
-												 estate->es_param_list_info);
+	/* without a parent it is not compiled; it is evaluated once a scan */
+	set->expression = ExecInitExprWithParams(test->filter,
+											 estate->es_param_list_info);
 	set->query_memory = estate->es_query_cxt;
 	set->memory = AllocSetContextCreate(estate->es_query_cxt,
 										"CuckooScan filters",
 										ALLOCSET_SMALL_SIZES);
 }
 
-/* Adds a filter whose value is in set->memory. */
+/* Makes room for n filters, with the calls that ask them. */
 static void
-add_filter(CuckooScanFilters *set, Datum value, bool isnull)
+reserve(CuckooScanFilters *set, int n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(set->query_memory);
-	CuckooScanFilter *filter;
+	uint64		size = (uint64) n * sizeof(CuckooScanFilter);
 
-	if (set->count == set->room)
-	{
-		int			room = Max(2 * set->room, 1);
-		Size		size = room * sizeof(CuckooScanFilter);
-
+	size = Min(size, MaxAllocHugeSize);
+	if (n > set->room)
 		set->filters = set->filters == NULL ? palloc(size) :
 			repalloc(set->filters, size);
-		memset(set->filters + set->room, 0,
-			   (room - set->room) * sizeof(CuckooScanFilter));
-		set->room = room;
-	}
-	filter = &set->filters[set->count++];
-	if (filter->call == NULL)
+	for (; set->room < n; set->room++)
 	{
 		FmgrInfo   *function = palloc(sizeof(FmgrInfo));
+		FunctionCallInfo call = palloc0(SizeForFunctionCallInfo(2));
 
 		fmgr_info_copy(function, &set->test->info, CurrentMemoryContext);
 		fmgr_info_set_expr(set->test->call, function);
-		filter->call = palloc0(SizeForFunctionCallInfo(2));
-		InitFunctionCallInfoData(*filter->call, function, 2,
-								 set->test->collation, NULL, NULL);
+		InitFunctionCallInfoData(*call, function, 2, set->test->collation,
+								 NULL, NULL);
+		memset(&set->filters[set->room], 0, sizeof(CuckooScanFilter));
+		set->filters[set->room].call = call;
 	}
-	filter->call->args[set->test->filter_no].value = value;
-	filter->call->args[set->test->filter_no].isnull = isnull;
-	MemoryContextSwitchTo(caller);
-}
-
-/* Adds the filters of an array. */
-static void
-add_array(CuckooScanFilters *set, Datum value)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-
-	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
-					  &values, &nulls, &n);
-	for (int i = 0; i < n; i++)
-		add_filter(set, values[i], nulls[i]);
-}
-
-/* Adds the filters that the sub-plan gives. */
-static void
-add_rows(CuckooScanFilters *set)
-{
-	for (;;)
-	{
-		TupleTableSlot *row = ExecProcNode(set->rows);
-		Datum		value;
-		bool		isnull;
-
-		CHECK_FOR_INTERRUPTS();
-		if (TupIsNull(row))
-			break;
-		value = slot_getattr(row, set->column, &isnull);
-		if (!isnull)
-		{
-			MemoryContext caller = MemoryContextSwitchTo(set->memory);
-
-			/* a TOASTed value stays TOASTed */
-			value = datumCopy(value, false, -1);
-			MemoryContextSwitchTo(caller);
-		}
-		add_filter(set, value, isnull);
-	}
-}
-
-/* Adds the filter of the expression, or those of its array. */
-static void
-add_values(CuckooScanFilters *set, ExprContext *econtext)
-{
-	MemoryContext caller = MemoryContextSwitchTo(set->memory);
-	bool		isnull;
-	Datum		value = ExecEvalExpr(set->expression, econtext, &isnull);
-
-	if (!set->test->any)
-		add_filter(set, value, isnull);
-	else if (!isnull)
-		add_array(set, value);
 	MemoryContextSwitchTo(caller);
 }
 
 void
 cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 {
+	MemoryContext caller = MemoryContextSwitchTo(set->memory);
+	bool		isnull;
+	Datum		value = ExecEvalExpr(set->expression, econtext, &isnull);
+	Datum	   *values = &value;
+	bool	   *nulls = &isnull;
+
+	set->count = 1;
+	if (set->test->any && isnull)
+		set->count = 0;
+	else if (set->test->any)
+	{
+		ArrayType  *array = DatumGetArrayTypeP(value);
+
+		deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
+						  &values, &nulls, &set->count);
+	}
+	reserve(set, set->count);
+	set->none = true;
+	for (int i = 0; i < set->count; i++)
+	{
+		NullableDatum *filter =
+			&set->filters[i].call->args[set->test->filter_no];
+
+		filter->value = values[i];
+		filter->isnull = nulls[i];
+		set->none &= nulls[i];
+	}
 	set->evaluated = true;
-	if (set->rows != NULL)
-		add_rows(set);
-	else
-		add_values(set, econtext);
-	set->none = set->count == 0 ||
-		(set->count == 1 &&
-		 set->filters[0].call->args[set->test->filter_no].isnull);
+	MemoryContextSwitchTo(caller);
 }
 
 void
@@ -182,6 +113,7 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 		FunctionCallInfo call = set->filters[i].call;
 		CuckooSite *site = &set->filters[i].site;
 
+		CHECK_FOR_INTERRUPTS();
 		if (call->args[set->test->filter_no].isnull)
 			continue;
 		if (site->image == NULL)
@@ -210,8 +142,25 @@ cuckoo_close_filters(CuckooScanFilters *set)
 }
 
 void
-cuckoo_forget_filters(CuckooScanFilters *set)
+cuckoo_count_filters(const CuckooScanFilters *set, CuckooScanCounts *counts)
 {
+	for (int i = 0; i < set->count && set->opened; i++)
+	{
+		const CuckooSite *site = &set->filters[i].site;
+
+		if (site->stored != NULL)
+			counts->fetched++;
+		else if (site->image != NULL)
+			counts->in_memory++;
+		else if (!set->filters[i].call->args[set->test->filter_no].isnull)
+			counts->sliced++;
+	}
+}
+
+void
+cuckoo_forget_filters(CuckooScanFilters *set, CuckooScanCounts *counts)
+{
+	cuckoo_count_filters(set, counts);
 	cuckoo_close_filters(set);
 	set->count = 0;
 	set->evaluated = false;
@@ -240,11 +189,11 @@ cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
 	const CuckooSite *first = set->first;
 
 	/* the elements that no filter so far contains: */
-	uint64		left_hashes[CUCKOO_BATCH_ROWS];
-	int			left[CUCKOO_BATCH_ROWS];
-	bool		left_found[CUCKOO_BATCH_ROWS];
+	uint64		left_hashes[MaxHeapTuplesPerPage];
+	int			left[MaxHeapTuplesPerPage];
+	bool		left_found[MaxHeapTuplesPerPage];
 
-	Assert(n <= CUCKOO_BATCH_ROWS);
+	Assert(n <= MaxHeapTuplesPerPage);
 	if (first == NULL)
 	{
 		memset(found, 0, n * sizeof(bool));
@@ -259,6 +208,7 @@ cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
 		const CuckooSite *site = &set->filters[i].site;
 		int			left_count = 0;
 
+		CHECK_FOR_INTERRUPTS();
 		if (site == first || site->image == NULL || site->header->items == 0)
 			continue;
 		for (int row = 0; row < n; row++)

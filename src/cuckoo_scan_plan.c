@@ -10,21 +10,16 @@
  *		SELECT ... FROM table WHERE expression <@ ANY (array of filters)
  *
  * In a join, if the filter comes from another table, the scan is the inner side
- * of a nested loop.  The planner also makes semi joins, for example of
- *
- *		SELECT ... FROM table WHERE expression <@ ANY (SELECT filter FROM ...)
- *
- * There the scan replaces the join.  It gets the filters from the other side of
- * the join, and reads every row once.
+ * of a nested loop.
  *
  * The scan takes less time than a sequential one if it probes for many rows,
  * and as much time for few rows (make bench prints the table).  It is not
- * offered if it could gain nothing.  That is so for tables with fewer than
- * MIN_ROWS rows, and if the planner expects a LIMIT or EXISTS to end the scan
- * before so many rows.  It is not offered, either, if conditions cannot be
+ * offered if it could gain nothing, which is the case for fewer than MIN_ROWS
+ * rows: of a small table, or because the planner expects a LIMIT or a cursor to
+ * end the scan before.  It is not offered, either, if conditions cannot be
  * evaluated before the rows are returned.
  *
- * The hooks are set when the library is loaded.  Planning a query with one of
+ * The hook is set when the library is loaded.  Planning a query with one of
  * our functions calls its support function, which loads the library.  This
  * happens before the query gets its paths.
  *
@@ -49,9 +44,6 @@
 /* The number of rows from which on the scan is worth its startup. */
 #define MIN_ROWS		1000
 
-/* The estimated number of filters up to which the scan replaces a semi join. */
-#define MAX_FILTERS		1000
-
 /*
  * What the scan saves per row and filter, in cpu_operator_cost.  It saves the
  * call of the test through the function manager, about half of the time; the
@@ -62,7 +54,6 @@
 
 static bool enable_scan = true;
 static set_rel_pathlist_hook_type next_rel_hook;
-static set_join_pathlist_hook_type next_join_hook;
 
 /*
  * Finds the relations of the columns in an expression.  Returns false, with
@@ -167,29 +158,31 @@ find_seqscan(List *paths)
 }
 
 /*
- * Does the query want so few rows that, by the planner's estimate, the scan
- * ends before it has read MIN_ROWS rows?  A query that sorts, groups or
- * aggregates wants all rows.
+ * The number of rows of a relation that the planner expects to be read, given
+ * how many rows the query wants.  A query that sorts, groups or aggregates
+ * reads all.
  */
-static bool
-wants_few(PlannerInfo *root, RelOptInfo *rel)
+static double
+rows_to_read(PlannerInfo *root, RelOptInfo *rel)
 {
 	const Query *query = root->parse;
+	double		share = root->tuple_fraction;
 
-	/* below 1 it is a fraction, and 0 means all rows */
-	return root->tuple_fraction >= 1 &&
-		root->tuple_fraction * rel->tuples < MIN_ROWS * rel->rows &&
-		root->query_pathkeys == NIL && query->groupClause == NIL &&
-		query->distinctClause == NIL && !query->hasAggs &&
-		!query->hasWindowFuncs;
+	if (share <= 0 || root->query_pathkeys != NIL ||
+		query->groupClause != NIL || query->distinctClause != NIL ||
+		query->hasAggs || query->hasWindowFuncs)
+		return rel->tuples;
+	/* below 1 it is a fraction */
+	if (share >= 1)
+		share /= Max(rel->rows, 1);
+	return Min(share, 1) * rel->tuples;
 }
 
-/* Can the scan be used for this relation, which has a test? */
+/* True if the scan can be used for this relation, which has a test. */
 static bool
 is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 {
-	return enable_scan && rel->tuples >= MIN_ROWS &&
-		!wants_few(root, rel) &&
+	return enable_scan && rows_to_read(root, rel) >= MIN_ROWS &&
 		find_seqscan(rel->pathlist) != NULL &&
 		can_look_ahead(rel->baserestrictinfo) &&
 		is_heap(root->simple_rte_array[rel->relid]->relid);
@@ -206,9 +199,9 @@ static const CustomPathMethods scan_path_methods = {
 	.PlanCustomPath = plan_scan
 };
 
-/* The path that replaces a sequential scan, by one of the tests. */
+/* The path that replaces a sequential scan. */
 static CustomPath *
-scan_path(Path *seqscan, List *tests)
+scan_path(Path *seqscan)
 {
 	CustomPath *path = makeNode(CustomPath);
 
@@ -219,17 +212,16 @@ scan_path(Path *seqscan, List *tests)
 	path->path.pathtype = T_CustomScan;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION |
 		CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
-	path->custom_private = tests;
 	path->methods = &scan_path_methods;
 	return path;
 }
 
 /* Offers the scan for tests among the conditions on the relation alone. */
 static void
-offer_scan(RelOptInfo *rel, List *tests)
+offer_scan(RelOptInfo *rel)
 {
 	ListCell   *cell = find_seqscan(rel->pathlist);
-	Path	   *path = &scan_path(lfirst(cell), tests)->path;
+	Path	   *path = &scan_path(lfirst(cell))->path;
 
 	/*
 	 * For a member of an inheritance tree the sequential scan must remain.
@@ -244,7 +236,7 @@ offer_scan(RelOptInfo *rel, List *tests)
 
 	cell = find_seqscan(rel->partial_pathlist);
 	if (cell != NULL)
-		lfirst(cell) = scan_path(lfirst(cell), tests);
+		lfirst(cell) = scan_path(lfirst(cell));
 }
 
 /*
@@ -257,8 +249,7 @@ offer_scan(RelOptInfo *rel, List *tests)
  * must not probe.
  */
 static void
-offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
-				  List *join_tests)
+offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 {
 	ListCell   *cell;
 
@@ -285,7 +276,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *tests,
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
-		path = scan_path(seqscan, list_concat_copy(tests, join_tests));
+		path = scan_path(seqscan);
 		add_path(rel, &path->path);
 	}
 }
@@ -306,49 +297,37 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	{
 		/* these first, because the other replaces the sequential scan */
 		if (join_tests != NIL)
-			offer_inner_scans(root, rel, tests, join_tests);
+			offer_inner_scans(root, rel, join_tests);
 		if (tests != NIL)
-			offer_scan(rel, tests);
+			offer_scan(rel);
 	}
 }
 
 /*
- * The number of rows for which each process probes the filter if the scan runs
- * to its end, given the conditions before the test.
+ * The number of rows for which each process probes the filter, given the
+ * conditions before the test.
  */
 static int
 expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
 {
-	double		probes = rel->tuples / (path->parallel_workers + 1) *
+	double		probes = rows_to_read(root, rel) / (path->parallel_workers + 1) *
 		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
 
 	return (int) Max(Min(probes, PG_INT32_MAX), 1);
 }
 
-/* A plan of the scan of a relation; conditions[test_no] is its test. */
-static CustomScan *
-make_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-		  List *conditions, int test_no, int column)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *before = list_truncate(list_copy(conditions), test_no);
-
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_exprs = conditions;
-	scan->custom_private =
-		list_make3_int(test_no, expected_probes(root, rel, &path->path, before),
-					   column);
-	scan->methods = &cuckoo_scan_methods;
-	return scan;
-}
-
+/*
+ * Makes the plan.  Its test is the first condition that can be one.  That is
+ * found anew, because the conditions of a path may have been copied since it
+ * was made, for a join of partitions.
+ */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		  List *tlist, List *clauses, List *custom_plans)
 {
+	CustomScan *scan = makeNode(CustomScan);
 	List	   *conditions = NIL;
+	List	   *before = NIL;
 	int			test_no = -1;
 	ListCell   *cell;
 
@@ -358,164 +337,23 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (test_no < 0 && list_member_ptr(best_path->custom_private, rinfo))
+		if (test_no < 0 && is_scan_test((Node *) rinfo->clause, rel->relid))
+		{
 			test_no = list_length(conditions);
+			before = list_copy(conditions);
+		}
 		conditions = lappend(conditions, rinfo->clause);
 	}
-	Assert(test_no >= 0);
-	return (Plan *) make_scan(root, rel, best_path, tlist, conditions, test_no,
-							  0);
-}
-
-/* ---- instead of a semi join ---- */
-
-static Plan *plan_semi_join(PlannerInfo *root, RelOptInfo *rel,
-							CustomPath *best_path, List *tlist, List *clauses,
-							List *custom_plans);
-
-static const CustomPathMethods semi_join_path_methods = {
-	.CustomName = "CuckooScan",
-	.PlanCustomPath = plan_semi_join
-};
-
-/* Does a join return only columns of this relation? */
-static bool
-gives_only(RelOptInfo *joinrel, RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	foreach(cell, joinrel->reltarget->exprs)
-	{
-		Var		   *var = lfirst(cell);
-
-		if (!IsA(var, Var) || (Index) var->varno != rel->relid)
-			return false;
-	}
-	return true;
-}
-
-/*
- * The only condition of a semi join, if it is a test of an element of the outer
- * relation with a column of the inner one.
- */
-static RestrictInfo *
-semi_join_test(RelOptInfo *outer, RelOptInfo *inner, List *conditions)
-{
-	RestrictInfo *rinfo;
-	CuckooTest	test;
-	Relids		element;
-
-	if (list_length(conditions) != 1)
-		return NULL;
-	rinfo = linitial_node(RestrictInfo, conditions);
-	if (!cuckoo_take_apart(&test, (Node *) rinfo->clause) ||
-		test.negated || test.any || !IsA(test.filter, Var) ||
-		!bms_is_member(((Var *) test.filter)->varno, inner->relids) ||
-		!can_look_ahead(conditions))
-		return NULL;
-	return relations_of(test.element, &element) &&
-		bms_is_subset(element, outer->relids) ? rinfo : NULL;
-}
-
-/* The hook for joins, called after the planner added its own paths. */
-static void
-add_semi_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
-			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
-{
-	Path	   *filters = inner->cheapest_total_path;
-	RestrictInfo *test;
-	Path	   *seqscan;
-	CustomPath *path;
-	ListCell   *cell;
-
-	if (next_join_hook)
-		next_join_hook(root, joinrel, outer, inner, jointype, extra);
-
-	/* if rows are locked or changed, the join must be rechecked */
-	if (jointype != JOIN_SEMI || outer->reloptkind != RELOPT_BASEREL ||
-		outer->rtekind != RTE_RELATION || root->rowMarks != NIL ||
-		root->parse->commandType != CMD_SELECT ||
-		filters == NULL || filters->param_info != NULL ||
-		filters->rows > MAX_FILTERS || !bms_is_empty(joinrel->lateral_relids) ||
-		(test = semi_join_test(outer, inner, extra->restrictlist)) == NULL ||
-		!gives_only(joinrel, outer) || !is_for_scan(root, outer))
-		return;
-
-	/* one-time conditions of the outer relation would be lost */
-	foreach(cell, outer->baserestrictinfo)
-	{
-		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
-			return;
-	}
-
-	seqscan = lfirst(find_seqscan(outer->pathlist));
-	path = makeNode(CustomPath);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = joinrel;
-	path->path.pathtarget = joinrel->reltarget;
-	path->path.rows = joinrel->rows;
-	path->path.startup_cost = seqscan->startup_cost + filters->total_cost;
-	path->path.total_cost = seqscan->total_cost + filters->total_cost +
-		SAVED_COST * cpu_operator_cost * seqscan->rows * filters->rows;
-	path->custom_paths = list_make1(filters);
-	path->custom_private = list_make2(outer, test);
-	path->methods = &semi_join_path_methods;
-	add_path(joinrel, &path->path);
-}
-
-/*
- * Conditions in the order of order_qual_clauses(): by security level, then by
- * cost, then as written.
- */
-static List *
-ordered_conditions(PlannerInfo *root, List *conditions)
-{
-	List	   *ordered = NIL;
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-	{
-		RestrictInfo *next = lfirst_node(RestrictInfo, cell);
-		QualCost	next_cost;
-		int			at = list_length(ordered);
-
-		cost_qual_eval_node(&next_cost, (Node *) next, root);
-		while (at > 0)
-		{
-			RestrictInfo *other = list_nth_node(RestrictInfo, ordered, at - 1);
-			QualCost	cost;
-
-			cost_qual_eval_node(&cost, (Node *) other, root);
-			if (other->security_level < next->security_level ||
-				(other->security_level == next->security_level &&
-				 cost.per_tuple <= next_cost.per_tuple))
-				break;
-			at--;
-		}
-		ordered = list_insert_nth(ordered, at, next);
-	}
-	return ordered;
-}
-
-static Plan *
-plan_semi_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-			   List *tlist, List *clauses, List *custom_plans)
-{
-	RelOptInfo *outer = linitial(best_path->custom_private);
-	RestrictInfo *rinfo = lsecond(best_path->custom_private);
-	Plan	   *filters = linitial(custom_plans);
-	List	   *conditions = ordered_conditions(root, outer->baserestrictinfo);
-	CuckooTest	test;
-	TargetEntry *column;
-	CustomScan *scan;
-
-	cuckoo_take_apart(&test, (Node *) rinfo->clause);
-	column = tlist_member(test.filter, filters->targetlist);
-	Assert(column != NULL);
-	conditions = extract_actual_clauses(lappend(conditions, rinfo), false);
-	scan = make_scan(root, outer, best_path, tlist, conditions,
-					 list_length(conditions) - 1, column->resno);
-	scan->custom_plans = custom_plans;
+	if (test_no < 0)
+		elog(ERROR, "conditions of a CuckooScan have no test");
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = best_path->flags;
+	scan->custom_exprs = conditions;
+	scan->custom_private =
+		list_make2_int(test_no,
+					   expected_probes(root, rel, &best_path->path, before));
+	scan->methods = &cuckoo_scan_methods;
 	return (Plan *) scan;
 }
 
@@ -529,6 +367,4 @@ cuckoo_scan_plan_init(void)
 	MarkGUCPrefixReserved("cuckoo");
 	next_rel_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = add_scans;
-	next_join_hook = set_join_pathlist_hook;
-	set_join_pathlist_hook = add_semi_joins;
 }
