@@ -208,10 +208,9 @@ sub add_long_table
 # partitions by list or hash, one of which may be partitioned again
 sub add_partitioned_table
 {
-	my ($name) = @_;
+	my ($name, $hash) = @_;
 	my $rows = 1000 + below(600);
 	my ($columns, $query) = rows_query(1, 3 * $rows, undef, one(6, 12));
-	my $hash = chance(50);
 	my @bounds = $hash ? map({ "WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2)
 	  : ('IN (0)', 'IN (1)', 'IN (2)');
 	my $nested = below(4);
@@ -357,6 +356,10 @@ sub new_schema
 		q(CREATE FUNCTION early(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS 'BEGIN RETURN $1 % 7 > 0; END'),
 		q(CREATE FUNCTION late(int) RETURNS boolean LANGUAGE plpgsql STABLE COST 1000 AS 'BEGIN RETURN $1 % 5 > 0; END'));
 	add_filters($_) for sort keys %elements;
+	must('CREATE TABLE filters_parted (LIKE filters, k int) PARTITION BY LIST (k)',
+		map({ "CREATE TABLE filters_parted_$_ PARTITION OF filters_parted FOR VALUES IN ($_)" } 0 .. 2),
+		'INSERT INTO filters_parted SELECT f.*, k FROM filters f, generate_series(0, 2) k WHERE hashtext(name || k) % 3 <> 0',
+		'ANALYZE filters_parted');
 	foreach my $storage ('extended', 'main')
 	{
 		must("CREATE TABLE filters_$storage (LIKE filters)", "ALTER TABLE filters_$storage ALTER f SET STORAGE $storage",
@@ -370,7 +373,9 @@ sub new_schema
 
 	add_table("table_$_") for 1 .. 4;
 	add_narrow_table("narrow_$_") for 1 .. 2;
-	add_partitioned_table('parted');
+	add_partitioned_table('parted', chance(50));
+	add_partitioned_table('sliced', 0);
+	must(q(CREATE FUNCTION of_sliced(f cuckoofilter, slice int) RETURNS TABLE (id int, v int) LANGUAGE sql STABLE AS 'SELECT id, v FROM sliced WHERE cf_contains(f, v) AND k = slice AND v <> -1'));
 	add_inheritance('parent');
 	add_long_table('long') if chance(30);
 	add_views();
@@ -457,7 +462,13 @@ sub test
 		$options{column} ? 0 : 4, sub {
 			my $among = 'SELECT f FROM filters WHERE name IN (' . join(', ', map { "'${family}_$_'" } some(qw(small exact empty grown null none))) . ')';
 
-			one('', 'NOT ') . "($element) <@ " . one("ANY ($among)", "ANY (ARRAY($among))", "ALL (ARRAY($among))");
+			one('', 'NOT ') . "($element) <@ " . one("ANY ($among)", "ANY (ARRAY($among))", "ANY (ARRAY($among))", "ALL (ARRAY($among))");
+		},
+		# nulls anywhere, mostly first
+		$options{column} ? 0 : 4, sub {
+			my @several = map { chance(80) ? "list('${family}_$_')" : 'NULL' } some(qw(small exact empty grown deleted large));
+
+			"($element) <@ ANY (ARRAY[" . join(', ', chance(70) ? 'NULL' : (), @several) . ']::cuckoofilter[])';
 		},
 		$options{column} ? 0 : 2, sub { "EXISTS (SELECT FROM filters e WHERE e.name IN ('${family}_small', '${family}_grown') AND e.f @> ($element))" });
 }
@@ -489,6 +500,8 @@ sub conditions
 
 	push @all, test($relation, %options, column => undef, family => undef) while chance(15);
 	push @all, condition($relation, $alias, $options{failing}) while chance(35);
+	# so many that the planner may find new memory for their list
+	push @all, map { of_relation($relation, $alias, "~id <> -$_", "~v <> -$_", "~d <> -$_") || "$_ > 0" } 1 .. 5 + below(6) if chance(15);
 	return join(' AND ', shuffle(@all));
 }
 
@@ -594,6 +607,30 @@ sub filter_join
 			2, sub { "SELECT $list FROM $relation->{name} s WHERE " . one('', 'NOT ') . "EXISTS (SELECT FROM filters fl WHERE $names AND $test)$more" },
 			1, sub { "SELECT fl.name, (SELECT count(*) FROM $relation->{name} s WHERE $test$more) FROM filters fl WHERE $names" },
 			1, sub { "SELECT $list, fl.name FROM $relation->{name} s CROSS JOIN LATERAL (SELECT name, f FROM filters fl WHERE $names OFFSET 0) fl WHERE $test$more" }) };
+}
+
+# a table of filters and one of rows that are partitioned alike
+sub partition_join
+{
+	my ($family, $names) = some_filters();
+	my ($relation) = grep { $_->{name} eq 'sliced' } @relations;
+	my $list = list($relation, 's');
+	my $test = test($relation, column => 'fl.f', family => $family);
+	my @more = map { condition($relation, 's') } 1 .. below(3);
+	my $joined;
+
+	push @more, map { one("s.id <> -$_", "s.v <> -$_", "s.d <> -$_") } 1 .. below(9);
+	$joined = join(' AND ', shuffle($test, @more));
+	return { sql => weighted(
+			4, sub { "SELECT fl.name, $list FROM filters_parted fl JOIN sliced s USING (k) WHERE $names AND $joined" },
+			2, sub { "SELECT k, count(*), max(s.id) FROM filters_parted fl JOIN sliced s USING (k) WHERE $names AND $joined GROUP BY k" },
+			2, sub { "SELECT fl.name, fl.k, s.id FROM filters_parted fl LEFT JOIN sliced s ON s.k = fl.k AND $joined WHERE $names" },
+			2, sub { "SELECT fl.name, fl.k FROM filters_parted fl WHERE $names AND @{[ one('', 'NOT ') ]}EXISTS (SELECT FROM sliced s WHERE s.k = fl.k AND $joined)" },
+			1, sub { "SELECT $list FROM sliced s WHERE @{[ one('', 'NOT ') ]}EXISTS (SELECT FROM filters_parted fl WHERE $names AND s.k = fl.k AND $joined)" },
+			1, sub { "SELECT fl.name, x.id FROM filters_parted fl @{[ one('LEFT', '') ]} JOIN LATERAL (SELECT s.id FROM sliced s WHERE s.k = fl.k AND $joined) x ON true WHERE $names" },
+			1, sub { "SELECT fl.name, fl.k, x.* FROM filters_parted fl LEFT JOIN LATERAL of_sliced(fl.f, fl.k) x ON true WHERE fl.name = 'int_" . one(qw(small exact empty)) . q(') },
+			1, sub { "SELECT k, count(*), count(DISTINCT s.v) FROM sliced s WHERE " . conditions($relation) . ' GROUP BY k' },
+			1, sub { "SELECT a.k, a.id, b.v FROM sliced a JOIN sliced b ON a.k = b.k AND a.id = b.id WHERE " . conditions($relation, where => 'a') . ' AND ' . conditions($relation, where => 'b') }) };
 }
 
 # two tables, one or both with tests
@@ -754,6 +791,7 @@ my @kinds = (
 	12 => \&aggregate_query,
 	12 => \&filter_join,
 	10 => \&table_join,
+	10 => \&partition_join,
 	6 => \&rescan_query,
 	4 => \&cte_query,
 	8 => \&prepared_query,
@@ -768,7 +806,7 @@ sub settings
 	my ($query) = @_;
 	my @set;
 
-	if (!$query->{serial} && chance(12))
+	if (!$query->{serial} && chance(20))
 	{
 		# starting workers costs a little, or they would be started for each
 		# row of a join
@@ -782,7 +820,7 @@ sub settings
 	# one kind of join off at most, as nested loops alone take too long
 	push @set, "enable_$_ = off" for (chance(20) ? one(qw(hashjoin mergejoin nestloop)) : ()),
 	  grep { chance(6) } qw(hashagg sort material indexscan bitmapscan);
-	push @set, "enable_partitionwise_$_ = on" for grep { chance(20) } qw(join aggregate);
+	push @set, "enable_partitionwise_$_ = on" for grep { chance(40) } qw(join aggregate);
 	push @set, 'plan_cache_mode = ' . one('auto', 'force_generic_plan', 'force_custom_plan');
 	push @set, q(work_mem = '64kB') if chance(10);
 	push @set, 'cursor_tuple_fraction = ' . one('0.01', '1') if chance(20);
