@@ -62,6 +62,13 @@
  */
 #define PROBES_AHEAD		16
 
+/*
+ * The first bytes of a row to prefetch, if columns of it are read afterwards.
+ * The processor would wait for them, as it cannot foresee which rows pass.
+ */
+#define CACHE_LINE			64
+#define PREFETCHED_BYTES	256
+
 /* The rows of a page that may pass, and what is known about each. */
 typedef struct CuckooBatch
 {
@@ -92,6 +99,7 @@ typedef struct CuckooScanState
 	AttrNumber	column;			/* this column, and no condition is before */
 	CuckooScanFilters filters;
 	uint32		expected;		/* number of probes, by the planner's guess */
+	uint32		prefetched;		/* bytes of a row */
 
 	/* the table */
 	TableScanDesc scan;			/* NULL before the first row */
@@ -201,6 +209,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if ((eflags & EXEC_FLAG_BACKWARD) != 0 || estate->es_epq_active != NULL)
 		s->all = ExecInitQual(plan->custom_exprs, ps);
 	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	/* count(*) reads no column of the rows that pass */
+	s->prefetched = after != NIL || ps->plan->targetlist != NIL ?
+		PREFETCHED_BYTES : 0;
 	s->first_block = InvalidBlockNumber;
 	cuckoo_init_filters(&s->filters, &s->test, estate);
 }
@@ -282,6 +293,9 @@ add_row(CuckooScanState *s, bool in_page)
 
 	ResetExprContext(econtext);
 	batch->tuples[i] = *s->tuple;
+	for (uint32 at = CACHE_LINE; at < Min(s->tuple->t_len, s->prefetched);
+		 at += CACHE_LINE)
+		CUCKOO_PREFETCH((char *) s->tuple->t_data + at);
 	if (s->column == InvalidAttrNumber)
 	{
 		econtext->ecxt_scantuple = store_row(s, &batch->tuples[i]);
@@ -347,7 +361,7 @@ next_batch(CuckooScanState *s)
 		!cuckoo_hasher_is_current(s->filters.hasher))
 		cuckoo_close_filters(&s->filters);
 	/* fetch stored filters if it pays by now, or use those already fetched */
-	if (s->filters.opened && !s->filters.together)
+	if (in_page && s->filters.opened && !s->filters.together)
 		cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
 	do
 	{
