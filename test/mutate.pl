@@ -52,7 +52,6 @@ my @files = (
 	[ 'plan_join',     'plan',               '',        '' ],
 	[ 'probe',         'probe batch',        'probes',  '002 017' ],
 	[ 'scan',          'scan',               'scans',   '002 005' ],
-	[ 'scan_demand',   'scan',               'scans',   '005' ],
 	[ 'scan_filters',  'scan',               'scans',   '005' ],
 	[ 'scan_plan',     'scan plan',          '',        '003 005 010' ],
 	[ 'sets',          'sets',               '',        '011 017' ]);

@@ -31,15 +31,17 @@
  * named "elsewhere" but one of the module's own.  That is like a compressed
  * chunk in TimescaleDB.
  *
- *	test_joins()
- *		How many joins of two relations the module's hook was asked about since
- *		the last call.
+ *	test_table_am(internal)
+ *		The handler of an access method for tables that is not heap, although
+ *		it does all that heap does.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/htup_details.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "fmgr.h"
@@ -64,7 +66,7 @@ PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_errors);
 
 PG_FUNCTION_INFO_V1(test_serialize);
-PG_FUNCTION_INFO_V1(test_joins);
+PG_FUNCTION_INFO_V1(test_table_am);
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -317,28 +319,18 @@ replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	rel->partial_pathlist = NIL;
 }
 
-static int	joins;
-
-static void
-count_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
-			RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
-{
-	joins += bms_equal(joinrel->relids, bms_union(outer->relids, inner->relids));
-}
-
-/* test_joins() */
+/* test_table_am(internal) */
 Datum
-test_joins(PG_FUNCTION_ARGS)
+test_table_am(PG_FUNCTION_ARGS)
 {
-	int			result = joins;
+	static TableAmRoutine routine;
 
-	joins = 0;
-	PG_RETURN_INT32(result);
+	routine = *GetHeapamTableAmRoutine();
+	PG_RETURN_POINTER(&routine);
 }
 
 void
 _PG_init(void)
 {
 	set_rel_pathlist_hook = replace_paths;
-	set_join_pathlist_hook = count_joins;
 }

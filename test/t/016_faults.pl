@@ -207,7 +207,7 @@ my %scenarios = (
 	'scan, stored' => 'SELECT count(*)::text FROM t WHERE NOT i <@ (SELECT f FROM filters WHERE id = 3) AND i > 0',
 	'scan, stored filter' => 'SELECT count(*)::text FROM t WHERE NOT cf_contains((SELECT f FROM filters WHERE id = 2), i + 29500)',
 	'scan, several filters' => 'SELECT count(*)::text FROM t WHERE i + 29500 <@ ANY (ARRAY(SELECT f FROM filters))',
-	'scan, semi join' => 'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))',
+	'semi join' => 'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))',
 	'scan, inner side' => 'SELECT count(*)::text FROM filters, t WHERE cf_contains(f, i) AND id < 3',
 	'scan backwards' => 'SELECT backwards()',
 	'variable' => 'SELECT filled()',
