@@ -14,5 +14,4 @@ void
 _PG_init(void)
 {
 	cuckoo_scan_init();
-	cuckoo_scan_plan_init();
 }

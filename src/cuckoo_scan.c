@@ -4,8 +4,7 @@
  *		Sequential scans that probe a filter for the rows of a page together.
  *
  * Interface: cuckoo_scan_methods, a custom scan (access/extensible.h) that
- * cuckoo_scan_plan.c puts into plans, and cuckoo_scan_init(), which registers
- * it.
+ * cuckoo_scan_plan.c puts into plans.
  *
  * The scan returns the rows of a sequential scan in the same order, forward and
  * backward, and runs in parallel workers.  The other conditions come before and
@@ -13,8 +12,8 @@
  * EvalPlanQual checks a row again.
  *
  * If a filter is larger than the processor's cache, the probe for each row
- * waits for memory, and the executor cannot hide these waits, because it
- * finishes a row before it knows the next.  This scan takes all rows of a page,
+ * waits for memory.  The executor cannot hide these waits, because it finishes
+ * a row before it knows the next.  This scan takes all rows of a page,
  * hashes the element of each, looks for all of them with one
  * cuckoo_contains_batch(), and then returns the rows that pass.  Rows are not
  * copied, because the scan keeps their page pinned until it reads the next one.
@@ -49,7 +48,7 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "storage/spin.h"
+#include "port/atomics.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -76,13 +75,6 @@ typedef struct CuckooBatch
 	uint64		hashes[MaxHeapTuplesPerPage];
 	bool		found[MaxHeapTuplesPerPage];
 } CuckooBatch;
-
-/* What parallel workers report to the leader, for EXPLAIN. */
-typedef struct CuckooScanShared
-{
-	slock_t		mutex;
-	CuckooScanCounts counts;
-} CuckooScanShared;
 
 /* The state of a scan. */
 typedef struct CuckooScanState
@@ -114,53 +106,9 @@ typedef struct CuckooScanState
 	int			next;			/* the next one to look at */
 
 	/* for EXPLAIN */
-	CuckooScanCounts counts;
-	CuckooScanShared *shared;	/* NULL unless the scan is parallel */
+	uint64		counts[CUCKOO_SCAN_COUNTS];
+	pg_atomic_uint64 *shared;	/* as many; NULL unless the scan is parallel */
 } CuckooScanState;
-
-/* ---- execution ---- */
-
-static void begin_scan(CustomScanState *node, EState *estate, int eflags);
-static TupleTableSlot *exec_scan(CustomScanState *node);
-static void end_scan(CustomScanState *node);
-static void rescan(CustomScanState *node);
-static Size estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
-static void init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm);
-static void reinit_dsm(CustomScanState *node, ParallelContext *pcxt,
-					   void *dsm);
-static void init_worker(CustomScanState *node, shm_toc *toc, void *dsm);
-static void shutdown_scan(CustomScanState *node);
-static void explain(CustomScanState *node, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = "CuckooScan",
-	.BeginCustomScan = begin_scan,
-	.ExecCustomScan = exec_scan,
-	.EndCustomScan = end_scan,
-	.ReScanCustomScan = rescan,
-	.EstimateDSMCustomScan = estimate_dsm,
-	.InitializeDSMCustomScan = init_dsm,
-	.ReInitializeDSMCustomScan = reinit_dsm,
-	.InitializeWorkerCustomScan = init_worker,
-	.ShutdownCustomScan = shutdown_scan,
-	.ExplainCustomScan = explain
-};
-
-static Node *
-create_scan_state(CustomScan *cscan)
-{
-	CuckooScanState *s = palloc0(sizeof(CuckooScanState));
-
-	NodeSetTag(s, T_CustomScanState);
-	s->css.methods = &exec_methods;
-	CUCKOO_CUSTOM_SCAN_SLOTS(&s->css, &TTSOpsBufferHeapTuple);
-	return (Node *) s;
-}
-
-const CustomScanMethods cuckoo_scan_methods = {
-	.CustomName = "CuckooScan",
-	.CreateCustomScanState = create_scan_state
-};
 
 /* Checks what ExecInitExpr() would: that the user may call the function. */
 static void
@@ -198,7 +146,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 								 RelationGetDescr(node->ss.ss_currentRelation),
 								 &TTSOpsBufferHeapTuple);
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
-		elog(ERROR, "condition of a CuckooScan is no test of a cuckoofilter");
+		elog(ERROR, "failed assertion that a CuckooScan has a test");
 	check_execute(s->test.function);
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
@@ -373,7 +321,7 @@ next_batch(CuckooScanState *s)
 	{
 		cuckoo_ask_together(&s->filters, s->batch->hashes, s->count,
 							s->batch->found);
-		s->counts.batched += in_page ? s->count : 0;
+		s->counts[CUCKOO_ROWS_BATCHED] += in_page ? s->count : 0;
 	}
 	return true;
 }
@@ -468,7 +416,7 @@ end_scan(CustomScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
-	cuckoo_forget_filters(&s->filters, &s->counts);
+	cuckoo_forget_filters(&s->filters, s->counts);
 	if (s->scan != NULL)
 		table_endscan(s->scan);
 }
@@ -478,7 +426,7 @@ rescan(CustomScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
-	cuckoo_forget_filters(&s->filters, &s->counts);
+	cuckoo_forget_filters(&s->filters, s->counts);
 	s->count = s->next = 0;
 	s->probes = 0;
 	s->first_block = InvalidBlockNumber;
@@ -490,13 +438,6 @@ rescan(CustomScanState *node)
 
 /* ---- EXPLAIN ---- */
 
-static void
-explain_count(const char *name, double count, ExplainState *es)
-{
-	if (count > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-		ExplainPropertyFloat(name, NULL, count, 0, es);
-}
-
 /*
  * Shows what EXPLAIN shows of a sequential scan, and what batches took.  Rows
  * are per loop, like all rows that EXPLAIN shows; filters are those of all
@@ -505,85 +446,80 @@ explain_count(const char *name, double count, ExplainState *es)
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
+	static const char *const names[CUCKOO_SCAN_COUNTS] = {
+		"Rows Probed in Batches", "Filters Fetched", "Filters in Memory",
+		"Filters Read by Slices"
+	};
 	CuckooScanState *s = (CuckooScanState *) node;
 	PlanState  *ps = &node->ss.ps;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, ps->plan,
 												   ancestors);
 	CustomScan *plan = (CustomScan *) ps->plan;
 	Expr	   *conditions = make_ands_explicit(plan->custom_exprs);
-	CuckooScanCounts counts = s->counts;
+	uint64		counts[CUCKOO_SCAN_COUNTS];
+	double		loops;
 
 	ExplainPropertyText("Filter",
 						deparse_expression((Node *) conditions, context,
 										   es->verbose, false), es);
-	if (es->analyze && ps->instrument != NULL)
+	if (!es->analyze || ps->instrument == NULL)
+		return;
+	loops = Max(ps->instrument->nloops, 1);
+	if (ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyFloat("Rows Removed by Filter", NULL,
+							 ps->instrument->nfiltered1 / loops, 0, es);
+	memcpy(counts, s->counts, sizeof(counts));
+	cuckoo_count_filters(&s->filters, counts);
+	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
 	{
-		double		loops = Max(ps->instrument->nloops, 1);
-
-		cuckoo_count_filters(&s->filters, &counts);
-		explain_count("Rows Removed by Filter",
-					  ps->instrument->nfiltered1 / loops, es);
-		explain_count("Rows Probed in Batches", counts.batched / loops, es);
-		explain_count("Filters Fetched", counts.fetched, es);
-		explain_count("Filters in Memory", counts.in_memory, es);
-		explain_count("Filters Read by Slices", counts.sliced, es);
+		if (counts[i] > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyFloat(names[i], NULL, counts[i] /
+								 (i == CUCKOO_ROWS_BATCHED ? loops : 1), 0, es);
 	}
 }
 
 /* ---- parallel scans ---- */
 
-static inline ParallelTableScanDesc
-parallel_scan(CuckooScanShared *shared)
-{
-	return (ParallelTableScanDesc) ((char *) shared +
-									MAXALIGN(sizeof(CuckooScanShared)));
-}
+/* The counts that workers report are in front of the scan. */
+#define SHARED_COUNTS_SIZE	\
+	MAXALIGN(CUCKOO_SCAN_COUNTS * sizeof(pg_atomic_uint64))
+#define PARALLEL_SCAN(dsm) \
+	((ParallelTableScanDesc) ((char *) (dsm) + SHARED_COUNTS_SIZE))
 
 static Size
 estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return MAXALIGN(sizeof(CuckooScanShared)) +
+	return SHARED_COUNTS_SIZE +
 		table_parallelscan_estimate(node->ss.ss_currentRelation,
 									node->ss.ps.state->es_snapshot);
 }
 
-static void
-init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
-{
-	CuckooScanState *s = (CuckooScanState *) node;
-
-	s->shared = dsm;
-	SpinLockInit(&s->shared->mutex);
-	memset(&s->shared->counts, 0, sizeof(CuckooScanCounts));
-	table_parallelscan_initialize(node->ss.ss_currentRelation,
-								  parallel_scan(dsm),
-								  node->ss.ps.state->es_snapshot);
-	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, parallel_scan(dsm));
-}
-
-static void
-reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
-{
-	table_parallelscan_reinitialize(node->ss.ss_currentRelation,
-									parallel_scan(dsm));
-}
-
+/* In a worker, or in the leader below. */
 static void
 init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 
 	s->shared = dsm;
-	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, parallel_scan(dsm));
+	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, PARALLEL_SCAN(dsm));
 }
 
 static void
-add_counts(CuckooScanCounts *to, const CuckooScanCounts *from)
+init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 {
-	to->batched += from->batched;
-	to->fetched += from->fetched;
-	to->in_memory += from->in_memory;
-	to->sliced += from->sliced;
+	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
+		pg_atomic_init_u64((pg_atomic_uint64 *) dsm + i, 0);
+	table_parallelscan_initialize(node->ss.ss_currentRelation,
+								  PARALLEL_SCAN(dsm),
+								  node->ss.ps.state->es_snapshot);
+	init_worker(node, NULL, dsm);
+}
+
+static void
+reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
+{
+	table_parallelscan_reinitialize(node->ss.ss_currentRelation,
+									PARALLEL_SCAN(dsm));
 }
 
 /*
@@ -594,30 +530,49 @@ static void
 shutdown_scan(CustomScanState *node)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
-	CuckooScanCounts counts;
 
 	if (s->shared == NULL)
 		return;
 	if (IsParallelWorker())
+		cuckoo_count_filters(&s->filters, s->counts);
+	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
 	{
-		counts = s->counts;
-		cuckoo_count_filters(&s->filters, &counts);
-		SpinLockAcquire(&s->shared->mutex);
-		add_counts(&s->shared->counts, &counts);
-		SpinLockRelease(&s->shared->mutex);
-	}
-	else
-	{
-		SpinLockAcquire(&s->shared->mutex);
-		counts = s->shared->counts;
-		SpinLockRelease(&s->shared->mutex);
-		add_counts(&s->counts, &counts);
+		if (IsParallelWorker())
+			pg_atomic_fetch_add_u64(&s->shared[i], s->counts[i]);
+		else
+			s->counts[i] += pg_atomic_read_u64(&s->shared[i]);
 	}
 	s->shared = NULL;
 }
 
-void
-cuckoo_scan_init(void)
+/* ---- the methods ---- */
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "CuckooScan",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = estimate_dsm,
+	.InitializeDSMCustomScan = init_dsm,
+	.ReInitializeDSMCustomScan = reinit_dsm,
+	.InitializeWorkerCustomScan = init_worker,
+	.ShutdownCustomScan = shutdown_scan,
+	.ExplainCustomScan = explain
+};
+
+static Node *
+create_scan_state(CustomScan *cscan)
 {
-	RegisterCustomScanMethods(&cuckoo_scan_methods);
+	CuckooScanState *s = palloc0(sizeof(CuckooScanState));
+
+	NodeSetTag(s, T_CustomScanState);
+	s->css.methods = &exec_methods;
+	CUCKOO_CUSTOM_SCAN_SLOTS(&s->css, &TTSOpsBufferHeapTuple);
+	return (Node *) s;
 }
+
+const CustomScanMethods cuckoo_scan_methods = {
+	.CustomName = "CuckooScan",
+	.CreateCustomScanState = create_scan_state
+};

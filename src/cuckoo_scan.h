@@ -26,26 +26,24 @@ enum
 
 /* ---- cuckoo_scan_plan.c ---- */
 
-/* Defines the setting and sets the hook when the library is loaded. */
-extern void cuckoo_scan_plan_init(void);
+/* Registers the scan, its setting and its hook when the library is loaded. */
+extern void cuckoo_scan_init(void);
 
 /* ---- cuckoo_scan.c ---- */
 
 extern const CustomScanMethods cuckoo_scan_methods;
 
-/* Registers cuckoo_scan_methods when the library is loaded. */
-extern void cuckoo_scan_init(void);
-
 /* ---- cuckoo_scan_filters.c ---- */
 
-/* What EXPLAIN (ANALYZE) shows of a scan. */
-typedef struct CuckooScanCounts
+/* What EXPLAIN (ANALYZE) counts of a scan. */
+enum
 {
-	uint64		batched;		/* rows probed in batches */
-	uint64		fetched;		/* stored filters that were fetched */
-	uint64		in_memory;		/* filters that were in memory before */
-	uint64		sliced;			/* stored filters that were read by slices */
-} CuckooScanCounts;
+	CUCKOO_ROWS_BATCHED,
+	CUCKOO_FILTERS_FETCHED,		/* stored ones, in full */
+	CUCKOO_FILTERS_IN_MEMORY,	/* they had been there before */
+	CUCKOO_FILTERS_SLICED,		/* stored ones, by slices */
+	CUCKOO_SCAN_COUNTS
+};
 
 typedef struct CuckooScanFilter CuckooScanFilter;
 
@@ -85,12 +83,10 @@ extern void cuckoo_open_filters(CuckooScanFilters *set, uint32 probes);
 extern void cuckoo_close_filters(CuckooScanFilters *set);
 
 /* Adds the filters that are open to the counts. */
-extern void cuckoo_count_filters(const CuckooScanFilters *set,
-								 CuckooScanCounts *counts);
+extern void cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts);
 
 /* Counts and forgets the filters, before a rescan or at the end. */
-extern void cuckoo_forget_filters(CuckooScanFilters *set,
-								  CuckooScanCounts *counts);
+extern void cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts);
 
 /* True if one of the filters contains the element, by the test's function. */
 extern bool cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element);

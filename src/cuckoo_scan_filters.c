@@ -142,23 +142,23 @@ cuckoo_close_filters(CuckooScanFilters *set)
 }
 
 void
-cuckoo_count_filters(const CuckooScanFilters *set, CuckooScanCounts *counts)
+cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 {
 	for (int i = 0; i < set->count && set->opened; i++)
 	{
 		const CuckooSite *site = &set->filters[i].site;
 
 		if (site->stored != NULL)
-			counts->fetched++;
+			counts[CUCKOO_FILTERS_FETCHED]++;
 		else if (site->image != NULL)
-			counts->in_memory++;
+			counts[CUCKOO_FILTERS_IN_MEMORY]++;
 		else if (!set->filters[i].call->args[set->test->filter_no].isnull)
-			counts->sliced++;
+			counts[CUCKOO_FILTERS_SLICED]++;
 	}
 }
 
 void
-cuckoo_forget_filters(CuckooScanFilters *set, CuckooScanCounts *counts)
+cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts)
 {
 	cuckoo_count_filters(set, counts);
 	cuckoo_close_filters(set);

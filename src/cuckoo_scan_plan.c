@@ -13,11 +13,11 @@
  * of a nested loop.
  *
  * The scan takes less time than a sequential one if it probes for many rows,
- * and as much time for few rows (make bench prints the table).  It is not
- * offered if it could gain nothing, which is the case for fewer than MIN_ROWS
- * rows: of a small table, or because the planner expects a LIMIT or a cursor to
- * end the scan before.  It is not offered, either, if conditions cannot be
- * evaluated before the rows are returned.
+ * and as much time for few rows (make bench prints the table).  For fewer than
+ * MIN_ROWS rows it could gain nothing, so it is not offered for a smaller table,
+ * or if the planner expects a LIMIT or a cursor to end the scan before.  It is
+ * not offered, either, if conditions cannot be evaluated before the rows are
+ * returned.
  *
  * The hook is set when the library is loaded.  Planning a query with one of
  * our functions calls its support function, which loads the library.  This
@@ -56,35 +56,26 @@ static bool enable_scan = true;
 static set_rel_pathlist_hook_type next_rel_hook;
 
 /*
- * Finds the relations of the columns in an expression.  Returns false, with
- * NULL, if the expression depends on relations in another way.
+ * True if the condition is a test with one or several filters for all rows of
+ * a relation, which do not depend on its columns.
  */
-static bool
-relations_of(Expr *expression, Relids *relids)
-{
-	ListCell   *cell;
-
-	*relids = NULL;
-	foreach(cell, pull_vars_of_level((Node *) expression, 0))
-	{
-		Var		   *var = lfirst(cell);
-
-		if (!IsA(var, Var))
-			return false;
-		*relids = bms_add_member(*relids, var->varno);
-	}
-	return true;
-}
-
-/* Is it a test with one or several filters for all rows of a relation? */
 static bool
 is_scan_test(Node *condition, Index relid)
 {
 	CuckooTest	test;
-	Relids		relids;
+	ListCell   *cell;
 
-	return cuckoo_take_apart(&test, condition) &&
-		relations_of(test.filter, &relids) && !bms_is_member(relid, relids);
+	if (!cuckoo_take_apart(&test, condition))
+		return false;
+	foreach(cell, pull_vars_of_level((Node *) test.filter, 0))
+	{
+		Var		   *var = lfirst(cell);
+
+		/* else it depends on relations in another way */
+		if (!IsA(var, Var) || (Index) var->varno == relid)
+			return false;
+	}
+	return true;
 }
 
 /* The conditions that are such tests. */
@@ -106,27 +97,19 @@ scan_tests(List *conditions, Index relid)
 }
 
 /*
- * Can the conditions be evaluated for rows ahead?  Sub-plans would have to be
- * initialized more than once.  The results of volatile functions may depend on
- * the current row of the query.
+ * True if the conditions can be evaluated for rows ahead.  Sub-plans would have
+ * to be initialized more than once, and the results of volatile functions may
+ * depend on the current row of the query.
  */
 static bool
 can_look_ahead(List *conditions)
 {
-	ListCell   *cell;
+	Node	   *clauses = (Node *) extract_actual_clauses(conditions, false);
 
-	foreach(cell, conditions)
-	{
-		Expr	   *clause = lfirst_node(RestrictInfo, cell)->clause;
-
-		if (contain_subplans((Node *) clause) ||
-			contain_volatile_functions((Node *) clause))
-			return false;
-	}
-	return true;
+	return !contain_subplans(clauses) && !contain_volatile_functions(clauses);
 }
 
-/* Does the table have the access method that the scan can read, heap? */
+/* True if the table has the access method that the scan can read, heap. */
 static bool
 is_heap(Oid relid)
 {
@@ -190,9 +173,50 @@ is_for_scan(PlannerInfo *root, RelOptInfo *rel)
 
 /* ---- instead of a sequential scan ---- */
 
-static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel,
-					   CustomPath *best_path, List *tlist, List *clauses,
-					   List *custom_plans);
+/*
+ * The number of rows for which each process probes the filter, given the
+ * conditions before the test.
+ */
+static int
+expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
+{
+	double		probes = rows_to_read(root, rel) *
+		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL) /
+		(path->parallel_workers + 1);
+
+	return (int) Max(Min(probes, PG_INT32_MAX), 1);
+}
+
+/*
+ * Makes the plan.  Its test is the first condition that can be one.  That is
+ * found anew, because the conditions of a path may have been copied since it
+ * was made, for a join of partitions.
+ */
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+		  List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *conditions = extract_actual_clauses(clauses, false);
+	int			test_no = 0;
+	List	   *before;
+
+	while (test_no < list_length(conditions) &&
+		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
+		test_no++;
+	if (test_no == list_length(conditions))
+		elog(ERROR, "failed assertion that a CuckooScan has a test");
+	before = list_truncate(list_copy(conditions), test_no);
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = rel->relid;
+	scan->flags = best_path->flags;
+	scan->custom_exprs = conditions;
+	scan->custom_private =
+		list_make2_int(test_no,
+					   expected_probes(root, rel, &best_path->path, before));
+	scan->methods = &cuckoo_scan_methods;
+	return (Plan *) scan;
+}
 
 static const CustomPathMethods scan_path_methods = {
 	.CustomName = "CuckooScan",
@@ -303,63 +327,10 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	}
 }
 
-/*
- * The number of rows for which each process probes the filter, given the
- * conditions before the test.
- */
-static int
-expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
-{
-	double		probes = rows_to_read(root, rel) / (path->parallel_workers + 1) *
-		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL);
-
-	return (int) Max(Min(probes, PG_INT32_MAX), 1);
-}
-
-/*
- * Makes the plan.  Its test is the first condition that can be one.  That is
- * found anew, because the conditions of a path may have been copied since it
- * was made, for a join of partitions.
- */
-static Plan *
-plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-		  List *tlist, List *clauses, List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	List	   *conditions = NIL;
-	List	   *before = NIL;
-	int			test_no = -1;
-	ListCell   *cell;
-
-	foreach(cell, clauses)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-
-		if (rinfo->pseudoconstant)
-			continue;
-		if (test_no < 0 && is_scan_test((Node *) rinfo->clause, rel->relid))
-		{
-			test_no = list_length(conditions);
-			before = list_copy(conditions);
-		}
-		conditions = lappend(conditions, rinfo->clause);
-	}
-	if (test_no < 0)
-		elog(ERROR, "conditions of a CuckooScan have no test");
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = best_path->flags;
-	scan->custom_exprs = conditions;
-	scan->custom_private =
-		list_make2_int(test_no,
-					   expected_probes(root, rel, &best_path->path, before));
-	scan->methods = &cuckoo_scan_methods;
-	return (Plan *) scan;
-}
-
 void
-cuckoo_scan_plan_init(void)
+cuckoo_scan_init(void)
 {
+	RegisterCustomScanMethods(&cuckoo_scan_methods);
 	DefineCustomBoolVariable("cuckoo.enable_scan",
 							 "Enables the planner's use of scans that probe a cuckoofilter for many rows at a time.",
 							 NULL, &enable_scan, true, PGC_USERSET,
