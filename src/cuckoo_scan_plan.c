@@ -13,9 +13,9 @@
  * of a nested loop.
  *
  * The scan takes less time than a sequential one if it probes for many rows,
- * and as much time for few rows (make bench prints the table).  For fewer than
- * MIN_ROWS rows it could gain nothing, so it is not offered for a smaller table,
- * or if the planner expects a LIMIT or a cursor to end the scan before.  It is
+ * and as much time for few rows (make bench prints the table).  It could gain
+ * nothing for fewer than MIN_ROWS rows.  It is not offered for smaller tables,
+ * nor if the planner expects a LIMIT or a cursor to end the scan before.  It is
  * not offered, either, if conditions cannot be evaluated before the rows are
  * returned.
  *
