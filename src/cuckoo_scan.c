@@ -332,10 +332,12 @@ next_batch(CuckooScanState *s)
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
-	ExprContext *econtext = node->ps.ps_ExprContext;
+	ExprState  *all = ((CuckooScanState *) node)->all;
 
-	econtext->ecxt_scantuple = row;
-	return ExecQual(((CuckooScanState *) node)->all, econtext);
+	if (all == NULL)
+		elog(ERROR, "failed assertion that a CuckooScan may go back");
+	node->ps.ps_ExprContext->ecxt_scantuple = row;
+	return ExecQual(all, node->ps.ps_ExprContext);
 }
 
 /*
