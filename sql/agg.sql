@@ -28,6 +28,11 @@ SELECT items, growth_level, fingerprint_bits, count(*) FILTER (WHERE cf_contains
 FROM (SELECT cf_agg(i, 1000, 0.0001) AS f FROM numbers) s, cf_info(f), numbers
 GROUP BY items, growth_level, fingerprint_bits;
 SELECT cf_agg(i, 1000, 0.01) FROM numbers;
+-- a capacity may be any number, as in cf_new; over no rows it is that of the call
+SELECT cf_agg(i, 1e5, 0.01, 42) = cf_agg(i, 100000, 0.01, 42) AS literal, cf_agg(i, 99999.5, 0.01) = cf_agg(i, 100000, 0.01) AS fraction,
+	cf_agg(i, 1e5, 0.01) FILTER (WHERE false) = cf_new(100000, 0.01) AS empty,
+	cf_agg(i::numeric, 99999.5, 0.01) FILTER (WHERE false) = cf_new(100000, 0.01) AS empty_fraction FROM numbers;
+SELECT cf_agg(i, 'NaN', 0.01) FROM numbers;
 
 -- same set, same bytes
 SELECT cf_agg(t) AS expected FROM numbers \gset

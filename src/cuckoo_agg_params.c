@@ -10,6 +10,8 @@
  */
 #include "cuckoo_agg.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
@@ -55,10 +57,22 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	{
 		CuckooHeader h;
 
-		params->capacity = DatumGetInt64(args[0].value);
-		cuckoo_checked_capacity(&h, params->capacity, params->bits,
-								params->seed);
+		params->capacity = cuckoo_checked_capacity(&h,
+												   DatumGetFloat8(args[0].value),
+												   params->bits, params->seed);
 	}
+}
+
+/* The parameters, for an error's detail; the rate as cf_info() tells it. */
+static char *
+describe_params(const CuckooAggParams *params)
+{
+	CuckooHeader h = {.asked_bits = params->bits};
+
+	return psprintf("%s, fpp_at_capacity %.4g and seed %lld",
+					params->capacity == 0 ? "no capacity" :
+					psprintf("capacity %lld", (long long) params->capacity),
+					cuckoo_fpp_at_capacity(&h), (long long) params->seed);
 }
 
 void
@@ -68,7 +82,7 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 	CuckooAggParams given;
 
 	if (nargs > 1 && !args[0].isnull && !args[1].isnull &&
-		DatumGetInt64(args[0].value) == params->capacity &&
+		ceil(DatumGetFloat8(args[0].value)) == (double) params->capacity &&
 		cuckoo_checked_fpp(DatumGetFloat8(args[1].value)) == params->bits &&
 		(nargs == 2 ||
 		 (!args[2].isnull &&
@@ -80,7 +94,8 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("The capacity, fpp or seed of a row differs from that of the rows before it."),
+				 errdetail("A row has %s; the rows before it have %s.",
+						   describe_params(&given), describe_params(params)),
 				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
@@ -102,7 +117,8 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("The states differ in capacity, fpp or seed."),
+				 errdetail("One state has %s; the other has %s.",
+						   describe_params(a), describe_params(b)),
 				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
@@ -186,9 +202,7 @@ depends_on_rows(TargetEntry *entry)
 void
 cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 {
-	static const Oid types[][3] = {
-		{FLOAT8OID}, {INT8OID, FLOAT8OID}, {INT8OID, FLOAT8OID, INT8OID}
-	};
+	static const Oid types[] = {FLOAT8OID, FLOAT8OID, INT8OID};
 	ListCell   *cell;
 	TargetEntry *entries[3];
 	NullableDatum args[3];
@@ -209,7 +223,7 @@ cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 	/* the aggregate may be somebody else's, over our functions */
 	nargs = Max(nargs, 0);
 	for (int i = 0, n = nargs; i < n; i++)
-		if (exprType((Node *) entries[i]->expr) != types[n - 1][i] ||
+		if (exprType((Node *) entries[i]->expr) != types[i] ||
 			depends_on_rows(entries[i]))
 			nargs = 0;
 	for (int i = 0; i < nargs; i++)

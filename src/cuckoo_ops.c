@@ -63,8 +63,8 @@ cf_new(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_NULL();
 	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
-	cuckoo_checked_capacity(&h, PG_GETARG_INT64(0), bits,
-							(uint64) PG_GETARG_INT64(2));
+	(void) cuckoo_checked_capacity(&h, PG_GETARG_FLOAT8(0), bits,
+								   (uint64) PG_GETARG_INT64(2));
 	if (!PG_ARGISNULL(3))
 	{
 		CuckooHasher hasher = {0};

@@ -33,8 +33,8 @@ BEGIN
 	RETURN form;
 END $$;
 CREATE TABLE forms (call text, parameters text);
-INSERT INTO forms VALUES ('', ''), (', 0.01', ', fpp double precision'), (', 1000, 0.01', ', capacity bigint, fpp double precision'),
-	(', 1000, 0.01, 42', ', capacity bigint, fpp double precision, seed bigint');
+INSERT INTO forms VALUES ('', ''), (', 0.01', ', fpp double precision'), (', 1000, 0.01', ', capacity double precision, fpp double precision'),
+	(', 1000, 0.01, 42', ', capacity double precision, fpp double precision, seed bigint');
 
 CREATE FUNCTION holds(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
