@@ -197,6 +197,9 @@ SELECT cf_agg(i, 100, 0.01, NULL) FROM numbers;
 SELECT cf_agg(i, 100::bigint + nullif(i, 3) - i, 0.01) FROM numbers WHERE i <= 9;
 SELECT cf_agg(i, 100, 0.01::float8 + nullif(i, 3) * 0) FROM numbers WHERE i <= 9;
 SELECT cf_agg(i, 100, 0.01, 7::bigint + nullif(i, 3) - i) FROM numbers WHERE i <= 9;
+-- those of a null count, too
+SELECT cf_agg(nullif(i, 2), 100 + (i = 2)::int, 0.01) FROM numbers WHERE i <= 2;
+SELECT cf_agg(nullif(i, 2)::numeric, CASE WHEN i <> 2 THEN 0.01 END) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i, 2) FROM numbers WHERE false;
 SELECT cf_agg(i, 1000) FROM numbers;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;
