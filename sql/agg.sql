@@ -118,6 +118,10 @@ SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f A
 FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
 DROP TABLE halves;
 
+-- a type that shares its equality with another one has the form of that type
+SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid,
+	cf_merge_agg(s) = cf_agg(c::oid) AS states FROM (SELECT c, cf_state_agg(c::regclass) OVER () AS s FROM unnest('{pg_class,pg_proc}'::regclass[]) c) s;
+
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
