@@ -56,10 +56,10 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	if (nargs > 1)
 	{
 		CuckooHeader h;
+		double		capacity = DatumGetFloat8(args[0].value);
 
-		params->capacity = cuckoo_checked_capacity(&h,
-												   DatumGetFloat8(args[0].value),
-												   params->bits, params->seed);
+		params->capacity = cuckoo_checked_capacity(&h, capacity, params->bits,
+												   params->seed);
 	}
 }
 
