@@ -14,6 +14,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -63,16 +64,31 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	}
 }
 
-/* The parameters, for an error's detail; the rate as cf_info() tells it. */
-static char *
-describe_params(const CuckooAggParams *params)
+/* In what two states or rows differ, with the values of both. */
+static const char *
+difference(const CuckooAggParams *a, const CuckooAggParams *b)
 {
-	CuckooHeader h = {.asked_bits = params->bits};
+	CuckooHeader x = {.asked_bits = a->bits};
+	CuckooHeader y = {.asked_bits = b->bits};
+	StringInfoData text;
 
-	return psprintf("%s, fpp_at_capacity %.4g and seed %lld",
-					params->capacity == 0 ? "no capacity" :
-					psprintf("capacity %lld", (long long) params->capacity),
-					cuckoo_fpp_at_capacity(&h), (long long) params->seed);
+	initStringInfo(&text);
+	if ((a->capacity == 0) != (b->capacity == 0))
+		appendStringInfo(&text, "capacity (an exact fit, and %lld)",
+						 (long long) Max(a->capacity, b->capacity));
+	else if (a->capacity != b->capacity)
+		appendStringInfo(&text, "capacity (%lld and %lld)",
+						 (long long) a->capacity, (long long) b->capacity);
+	if (a->bits != b->bits)
+		appendStringInfo(&text, "%sfpp (%.3g and %.3g, "
+						 "rounded down to what whole bits give)",
+						 text.len > 0 ? ", " : "", cuckoo_fpp_at_capacity(&x),
+						 cuckoo_fpp_at_capacity(&y));
+	if (a->seed != b->seed)
+		appendStringInfo(&text, "%sseed (%lld and %lld)",
+						 text.len > 0 ? ", " : "", (long long) a->seed,
+						 (long long) b->seed);
+	return text.data;
 }
 
 void
@@ -94,8 +110,8 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("A row has %s; the rows before it have %s.",
-						   describe_params(&given), describe_params(params)),
+				 errdetail("A row differs from the rows before it in %s.",
+						   difference(params, &given)),
 				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
@@ -117,8 +133,7 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("One state has %s; the other has %s.",
-						   describe_params(a), describe_params(b)),
+				 errdetail("The states differ in %s.", difference(a, b)),
 				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
