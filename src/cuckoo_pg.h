@@ -35,8 +35,8 @@ pg_noreturn extern void cuckoo_error(CuckooStatus status);
 extern int	cuckoo_checked_fpp(double fpp);
 
 /*
- * Geometry for a capacity, which is an error outside the limits.  In SQL it is a
- * float8, so that it can be written as 1e6.  Returns it, rounded up.
+ * Geometry for a capacity, which is an error outside the limits.  It comes as a
+ * float8, so that SQL can say 1e6.  Returns it, rounded up.
  */
 extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 									 int bits, uint64 seed);
