@@ -28,6 +28,11 @@ SELECT items, growth_level, fingerprint_bits, count(*) FILTER (WHERE cf_contains
 FROM (SELECT cf_agg(i, 1000, 0.0001) AS f FROM numbers) s, cf_info(f), numbers
 GROUP BY items, growth_level, fingerprint_bits;
 SELECT cf_agg(i, 1000, 0.01) FROM numbers;
+-- a capacity may be any number, as in cf_new; over no rows it is that of the call
+SELECT cf_agg(i, 1e5, 0.01, 42) = cf_agg(i, 100000, 0.01, 42) AS literal, cf_agg(i, 99999.5, 0.01) = cf_agg(i, 100000, 0.01) AS fraction,
+	cf_agg(i, 1e5, 0.01) FILTER (WHERE false) = cf_new(100000, 0.01) AS empty,
+	cf_agg(i::numeric, 99999.5, 0.01) FILTER (WHERE false) = cf_new(100000, 0.01) AS empty_fraction FROM numbers;
+SELECT cf_agg(i, 'NaN', 0.01) FROM numbers;
 
 -- same set, same bytes
 SELECT cf_agg(t) AS expected FROM numbers \gset
@@ -113,6 +118,10 @@ SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f A
 FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
 DROP TABLE halves;
 
+-- a type that shares its equality with another one has the form of that type
+SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid,
+	cf_merge_agg(s) = cf_agg(c::oid) AS states FROM (SELECT c, cf_state_agg(c::regclass) OVER () AS s FROM unnest('{pg_class,pg_proc}'::regclass[]) c) s;
+
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
 SELECT cf_count(cf_agg(NULL::text)) FROM numbers;
@@ -192,6 +201,9 @@ SELECT cf_agg(i, 100, 0.01, NULL) FROM numbers;
 SELECT cf_agg(i, 100::bigint + nullif(i, 3) - i, 0.01) FROM numbers WHERE i <= 9;
 SELECT cf_agg(i, 100, 0.01::float8 + nullif(i, 3) * 0) FROM numbers WHERE i <= 9;
 SELECT cf_agg(i, 100, 0.01, 7::bigint + nullif(i, 3) - i) FROM numbers WHERE i <= 9;
+-- those of a null count, too
+SELECT cf_agg(nullif(i, 2), 100 + (i = 2)::int, 0.01) FROM numbers WHERE i <= 2;
+SELECT cf_agg(nullif(i, 2)::numeric, CASE WHEN i <> 2 THEN 0.01 END) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i, 2) FROM numbers WHERE false;
 SELECT cf_agg(i, 1000) FROM numbers;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;

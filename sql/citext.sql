@@ -30,6 +30,7 @@ FROM people;
 SELECT cf_agg(c) = cf_agg(e) AS domain, cf_agg(c) = cf_agg(t::citext) AS cast, cf_agg(i::regclass) = cf_agg(i::oid) AS regclass FROM people;
 SELECT cf_agg(c, 1000, 0.01, 5) = cf_agg(upper(t)::citext, 1000, 0.01, 5) AS sized, cf_agg(c, 1000, 0.01) = cf_agg(lower(t)::citext, 1000, 0.01) AS sized,
 	cf_agg(c, 0.01) = cf_agg(e, 0.01) AS fpp FROM people;
+SELECT cf_merge_agg(s) = (SELECT cf_agg(c) FROM people) AS states FROM (SELECT cf_state_agg(c) AS s FROM people GROUP BY i % 3) days;
 SELECT cf_contains(cf_agg(c), 'x'::text) FROM people;
 -- a view written out and made anew
 DO $$

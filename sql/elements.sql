@@ -302,7 +302,8 @@ BEGIN
 EXCEPTION WHEN datatype_mismatch THEN
 	RETURN SQLSTATE;
 END $$;
-CREATE TEMP TABLE kept AS SELECT cf_add(cf_new(), '1'::own) AS own, NULL::cuckoofilter AS pair;
+CREATE FUNCTION own_hash8(own, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 8::bigint';
+CREATE TEMP TABLE kept AS SELECT cf_add(cf_new(), '1'::own) AS own, NULL::cuckoofilter AS pair, cf_add(cf_new(), ARRAY['1'::own]) AS owns;
 DO $$
 BEGIN
 	IF testable('14') THEN
@@ -342,6 +343,26 @@ END $$;
 SELECT n, CASE WHEN testable('14') THEN pair = CASE n WHEN 4 THEN '42804' ELSE 'true' END ELSE true END AS pair, own, later
 FROM seen ORDER BY n;
 COMMIT;
+-- nor does a cursor take a value by a new hash for one of the filter's
+BEGIN;
+DECLARE c CURSOR FOR SELECT cf_contains(own, i::text::own) AS found FROM kept, generate_series(1, 2) i;
+FETCH 1 FROM c;
+CREATE OR REPLACE FUNCTION own_hash(own, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 8::bigint';
+FETCH 1 FROM c;
+ROLLBACK;
+-- or by the functions of a new operator class, which the hash function of arrays looks up
+BEGIN;
+DECLARE c CURSOR FOR SELECT cf_contains(owns, ARRAY['1'::own]) AS found FROM kept, generate_series(1, 2) i;
+FETCH 1 FROM c;
+DO $$
+BEGIN
+	DROP OPERATOR CLASS own_ops USING hash;
+	DROP OPERATOR FAMILY own_ops USING hash;
+	CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash8(own, bigint);
+	PERFORM cf_hash(ARRAY['1'::own]);
+END $$;
+FETCH 1 FROM c;
+ROLLBACK;
 DROP TABLE seen, kept;
 DROP FUNCTION pair_found, own_found;
 

@@ -187,6 +187,9 @@ SELECT (cf_info(f)::text::cuckoofilter_info).items, cf_info(f)::text::cuckoofilt
 -- parameters out of range
 SELECT cf_new(0);
 SELECT cf_new(-1);
+SELECT cf_new(0.999);
+SELECT cf_new('NaN');
+SELECT cf_new('Infinity');
 SELECT cf_new(9223372036854775807);
 SELECT cf_new(1000000000, 0.001);
 SELECT cf_new(338690049, 0.001);
@@ -195,6 +198,12 @@ SELECT cf_new(1000, 0.51);
 SELECT cf_new(1000, -0.1);
 SELECT cf_new(1000, 'NaN');
 SELECT cf_new(1000, 9e-9);
+-- a capacity may be any number; a fraction is rounded up
+SELECT cf_new(1e6, 0.001) = cf_new(1000000, 0.001) AS literal, cf_new(capacity => 1e6) = cf_new(1000000::bigint) AS named,
+	cf_new(999999.5) = cf_new(1000000) AS fraction, cf_new('1e6') = cf_new(1000000::float4) AS untyped;
+PREPARE untyped AS SELECT cf_new($1, $2) = cf_new(1000, 0.01) AS parameter;
+EXECUTE untyped(1000, 0.01);
+DEALLOCATE untyped;
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 1e-8));
 SELECT fingerprint_bits, capacity FROM cf_info(cf_new(1, 0.5));
 SELECT capacity >= 338690048 AS large FROM cf_info(cf_new(338690048, 0.001));

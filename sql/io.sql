@@ -99,8 +99,8 @@ FROM (VALUES ('CRLF', E'\r\n'), ('LF', E'\n'), ('blanks, tabs', E' \t ')) s(name
 		UNION ALL SELECT cf_new(n) FROM generate_series(1, 10) n) v
 GROUP BY name ORDER BY name COLLATE "C";
 SELECT right(f::text, 2) AS padded, refused_text(t) FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 40000) i) s,
-	unnest(ARRAY[f::text, f::text || E'\r\n', f::text || '=', f::text || 'A', f::text || 'AAAA', f::text || f::text, rtrim(f::text, '='),
-		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING '==' FROM 8191), overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
+	unnest(ARRAY[f::text, f::text || E'\r\n', f::text || '=', f::text || 'A', f::text || 'AAAA', f::text || f::text, rtrim(f::text, '='), left(f::text, -1) || 'Z', left(f::text, -3) || 'B==',
+		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING 'A==' FROM 8190), overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
 DROP FUNCTION spaced, refused_text;
 -- output takes the memory of its text
 SELECT length(t::text) > 200000 AS large, contexts('ExprContext', 0, 'sum(total_bytes)') < 1200000 AS little

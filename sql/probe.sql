@@ -136,12 +136,16 @@ FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 
 -- what was dropped makes room: after a thousand filters, two are at hand where there is room for two
 CREATE TABLE many (id int PRIMARY KEY, f cuckoofilter);
 ALTER TABLE many ALTER f SET STORAGE external;
-INSERT INTO many SELECT i, cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_new(100, 1e-8, i))))))) FROM generate_series(1, 1000) i;
+-- few chunks, so that a filter is fetched for its first probe; an empty one would not be
+INSERT INTO many SELECT i, cf_add(cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_new(100, 1e-8, i)))))), -1) FROM generate_series(1, 1000) i;
 VACUUM ANALYZE many;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 4000 AS at_hand
+SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 8000 AS at_hand
 FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
+-- and not more than there is room for
+SELECT found, contexts('ExecutorState', 0, 'max(total_bytes)') < 500000 AS little
+FROM (SELECT count(*) AS found FROM generate_series(1, 1000) i WHERE (SELECT cf_contains(f, -1) FROM many WHERE id = i)) s;
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE many;
@@ -252,6 +256,9 @@ BEGIN
 	END;
 	RETURN 'none';
 END $$;
+-- also after a filter whose header is the same, for one call site
+SELECT cf_contains(corrupt(image, ''), 1) FROM (VALUES (1, cf_new()::bytea), (2, substring(cf_new()::bytea FROM 1 FOR octet_length(cf_new()::bytea) - 1))) v(n, image) ORDER BY n;
+SELECT cf_contains_any(corrupt(image, ''), '{1}') FROM (VALUES (1, cf_new()::bytea), (2, cf_new()::bytea || '\x00')) v(n, image) ORDER BY n;
 -- stored in few and in many chunks, and compressed
 INSERT INTO shelf SELECT id + 10, corrupt(set_byte(f::bytea, 2, 9), '') FROM shelf WHERE id = 300000;
 INSERT INTO shelf SELECT 300011, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;

@@ -10,8 +10,11 @@
  */
 #include "cuckoo_agg.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -54,11 +57,38 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	if (nargs > 1)
 	{
 		CuckooHeader h;
+		double		capacity = DatumGetFloat8(args[0].value);
 
-		params->capacity = DatumGetInt64(args[0].value);
-		cuckoo_checked_capacity(&h, params->capacity, params->bits,
-								params->seed);
+		params->capacity = cuckoo_checked_capacity(&h, capacity, params->bits,
+												   params->seed);
 	}
+}
+
+/* In what two states or rows differ, with the values of both. */
+static const char *
+difference(const CuckooAggParams *a, const CuckooAggParams *b)
+{
+	CuckooHeader x = {.asked_bits = a->bits};
+	CuckooHeader y = {.asked_bits = b->bits};
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if ((a->capacity == 0) != (b->capacity == 0))
+		appendStringInfo(&text, "capacity (an exact fit, and %lld)",
+						 (long long) Max(a->capacity, b->capacity));
+	else if (a->capacity != b->capacity)
+		appendStringInfo(&text, "capacity (%lld and %lld)",
+						 (long long) a->capacity, (long long) b->capacity);
+	if (a->bits != b->bits)
+		appendStringInfo(&text, "%sfpp (%.3g and %.3g, "
+						 "rounded down to what whole bits give)",
+						 text.len > 0 ? ", " : "", cuckoo_fpp_at_capacity(&x),
+						 cuckoo_fpp_at_capacity(&y));
+	if (a->seed != b->seed)
+		appendStringInfo(&text, "%sseed (%lld and %lld)",
+						 text.len > 0 ? ", " : "", (long long) a->seed,
+						 (long long) b->seed);
+	return text.data;
 }
 
 void
@@ -68,7 +98,7 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 	CuckooAggParams given;
 
 	if (nargs > 1 && !args[0].isnull && !args[1].isnull &&
-		DatumGetInt64(args[0].value) == params->capacity &&
+		ceil(DatumGetFloat8(args[0].value)) == (double) params->capacity &&
 		cuckoo_checked_fpp(DatumGetFloat8(args[1].value)) == params->bits &&
 		(nargs == 2 ||
 		 (!args[2].isnull &&
@@ -80,7 +110,8 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("The capacity, fpp or seed of a row differs from that of the rows before it."),
+				 errdetail("A row differs from the rows before it in %s.",
+						   difference(params, &given)),
 				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
@@ -102,7 +133,7 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("The states differ in capacity, fpp or seed."),
+				 errdetail("The states differ in %s.", difference(a, b)),
 				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
@@ -186,9 +217,7 @@ depends_on_rows(TargetEntry *entry)
 void
 cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 {
-	static const Oid types[][3] = {
-		{FLOAT8OID}, {INT8OID, FLOAT8OID}, {INT8OID, FLOAT8OID, INT8OID}
-	};
+	static const Oid types[] = {FLOAT8OID, FLOAT8OID, INT8OID};
 	ListCell   *cell;
 	TargetEntry *entries[3];
 	NullableDatum args[3];
@@ -209,7 +238,7 @@ cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 	/* the aggregate may be somebody else's, over our functions */
 	nargs = Max(nargs, 0);
 	for (int i = 0, n = nargs; i < n; i++)
-		if (exprType((Node *) entries[i]->expr) != types[n - 1][i] ||
+		if (exprType((Node *) entries[i]->expr) != types[i] ||
 			depends_on_rows(entries[i]))
 			nargs = 0;
 	for (int i = 0; i < nargs; i++)

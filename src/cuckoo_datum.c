@@ -71,18 +71,22 @@ cuckoo_peek_header(CuckooHeader *h, Datum datum)
 	pfree(slice);
 }
 
+/*
+ * White space aside, the text must be what encoding makes of its bytes, because
+ * pg_b64_decode() lets pass what may follow padding, and bits that are unused.
+ */
 struct varlena *
 cuckoo_base64_decode(const char *text)
 {
 	Size		room = strlen(text) / 4 * 3 + 3;
 	struct varlena *datum = palloc(VARHDRSZ + room);
 	Size		size = 0;
-	bool		padded = false;
 
 	while (*text != '\0')
 	{
 		char		block[BASE64_BLOCK];
-		const char *padding;
+		char		again[BASE64_BLOCK];
+		char	   *bytes = VARDATA(datum) + size;
 		int			len = 0;
 		int			decoded;
 
@@ -91,17 +95,13 @@ cuckoo_base64_decode(const char *text)
 		for (; *text != '\0' && len < BASE64_BLOCK; text++)
 			if (*text != ' ' && *text != '\t' && *text != '\r' && *text != '\n')
 				block[len++] = *text;
-
-		/* padding ends the text */
-		padding = memchr(block, '=', len);
-		if ((padded && len > 0) ||
-			(padding != NULL && padding < block + len - 2))
-			return NULL;
-		padded |= padding != NULL;
-		decoded = pg_b64_decode((const void *) block, len,
-								(void *) (VARDATA(datum) + size),
+		decoded = pg_b64_decode((const void *) block, len, (void *) bytes,
 								(int) (room - size));
-		if (decoded < 0)
+		/* a block after one with padding would begin within three bytes */
+		if (decoded < 0 || (len > 0 && size % 3 != 0) ||
+			pg_b64_encode((const void *) bytes, decoded, (void *) again,
+						  sizeof(again)) != len ||
+			memcmp(again, block, len) != 0)
 			return NULL;
 		size += decoded;
 	}

@@ -8,6 +8,8 @@
  */
 #include "cuckoo_pg.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 /* The core's hooks, see cuckoo_port.h. */
@@ -83,16 +85,19 @@ cuckoo_checked_fpp(double fpp)
 	return cuckoo_fpp_bits(fpp);
 }
 
-void
-cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits, uint64 seed)
+int64
+cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
 {
-	if (capacity < 1 ||
-		cuckoo_header_sized(h, (uint64) capacity, bits, seed) != CUCKOO_OK)
+	/* written so that NaN fails, and what an int64 cannot hold */
+	if (!(capacity >= 1 && capacity < (double) PG_INT64_MAX) ||
+		cuckoo_header_sized(h, (uint64) ceil(capacity), bits,
+							seed) != CUCKOO_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity is out of range"),
-				 errdetail("The requested capacity is %lld elements.",
-						   (long long) capacity),
+				 errdetail("The requested capacity is %.15g elements.",
+						   capacity),
 				 errhint("At this fpp, capacity must be between 1 and %llu.",
 						 (unsigned long long) cuckoo_max_capacity(bits))));
+	return (int64) ceil(capacity);
 }

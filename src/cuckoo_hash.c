@@ -38,11 +38,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_enum.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 #include "utils/uuid.h"
 
 #include <math.h>
@@ -140,19 +137,13 @@ hash_float8(float8 value, uint64 seed)
 }
 
 static uint64
-hash_enum(const CuckooHasher *hasher, Oid value, uint64 seed)
+hash_enum(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
-	HeapTuple	tuple = SearchSysCache1(ENUMOID, ObjectIdGetDatum(value));
-	char		label[NAMEDATALEN];
+	char	   *label = DatumGetCString(DirectFunctionCall1(enum_out, value));
+	uint64		hash = hash_text(hasher, label, strlen(label), seed);
 
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid internal value for enum: %u", value)));
-	strlcpy(label, NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel),
-			NAMEDATALEN);
-	ReleaseSysCache(tuple);
-	return hash_text(hasher, label, strlen(label), seed);
+	pfree(label);
+	return hash;
 }
 
 /* "char" as PostgreSQL 16 and later output it: empty for 0, and "\351". */
@@ -206,7 +197,7 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 		case CUCKOO_FORM_CHAR:
 			return hash_char(hasher, DatumGetChar(value), seed);
 		case CUCKOO_FORM_ENUM:
-			return hash_enum(hasher, DatumGetObjectId(value), seed);
+			return hash_enum(hasher, value, seed);
 		case CUCKOO_FORM_UUID:
 			return XXH3_64bits_withSeed(DatumGetUUIDP(value)->data, UUID_LEN,
 										seed);

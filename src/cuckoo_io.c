@@ -5,7 +5,8 @@
  *		is the image, and so is bytea.
  *
  * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  The
- * cast to bytea needs no function, because the bytes are the same.
+ * cast to bytea needs no function, because the bytes are the same.  So binary
+ * output, equality and hashes are PostgreSQL's functions for bytea.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,26 +17,23 @@
 PG_FUNCTION_INFO_V1(cuckoofilter_in);
 PG_FUNCTION_INFO_V1(cuckoofilter_out);
 PG_FUNCTION_INFO_V1(cuckoofilter_recv);
-PG_FUNCTION_INFO_V1(cuckoofilter_send);
 PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
 
 Datum
 cuckoofilter_in(PG_FUNCTION_ARGS)
 {
 	struct varlena *filter = cuckoo_base64_decode(PG_GETARG_CSTRING(0));
-	CuckooStatus status;
+	CuckooStatus status = CUCKOO_OK;
 
-	if (filter == NULL)
+	if (filter != NULL)
+		status = cuckoo_validate(cuckoo_image(filter),
+								 VARSIZE_ANY_EXHDR(filter));
+	if (filter == NULL || status != CUCKOO_OK)
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
-				 errdetail("The text is not valid base64."),
-				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the complete text of an existing one.")));
-	status = cuckoo_validate(cuckoo_image(filter), VARSIZE_ANY_EXHDR(filter));
-	if (status != CUCKOO_OK)
-		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "cuckoofilter"),
+				 filter == NULL ?
+				 errdetail("The text is not valid base64.") :
 				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
 				 errhint("Create a cuckoofilter with cf_new() or cf_agg(), or copy the complete text of an existing one.")));
@@ -77,18 +75,6 @@ cuckoofilter_recv(PG_FUNCTION_ARGS)
 	int			size = buf->len - buf->cursor;
 
 	PG_RETURN_POINTER(filter_from_bytes(pq_getmsgbytes(buf, size), size));
-}
-
-Datum
-cuckoofilter_send(PG_FUNCTION_ARGS)
-{
-	const struct varlena *filter = cuckoo_filter(PG_GETARG_DATUM(0));
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, (const void *) cuckoo_image(filter),
-				 VARSIZE_ANY_EXHDR(filter));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
 Datum

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cuckoo_ops.c
- *		SQL functions that create, change, compare and describe filters.
+ *		SQL functions that create, change and describe filters.
  *
  * A change works on an expanded copy of the argument, and returns that copy.
  * If the argument is a read-write expanded object (cuckoo_expanded.c), the
@@ -23,10 +23,8 @@
 
 #include <math.h>
 
-#include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -48,10 +46,6 @@ PG_FUNCTION_INFO_V1(cf_clear);
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
 PG_FUNCTION_INFO_V1(cf_hash);
-PG_FUNCTION_INFO_V1(cuckoofilter_eq);
-PG_FUNCTION_INFO_V1(cuckoofilter_ne);
-PG_FUNCTION_INFO_V1(cuckoofilter_hash);
-PG_FUNCTION_INFO_V1(cuckoofilter_hash_extended);
 
 Datum
 cf_new(PG_FUNCTION_ARGS)
@@ -63,8 +57,8 @@ cf_new(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_NULL();
 	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
-	cuckoo_checked_capacity(&h, PG_GETARG_INT64(0), bits,
-							(uint64) PG_GETARG_INT64(2));
+	(void) cuckoo_checked_capacity(&h, PG_GETARG_FLOAT8(0), bits,
+								   (uint64) PG_GETARG_INT64(2));
 	if (!PG_ARGISNULL(3))
 	{
 		CuckooHasher hasher = {0};
@@ -515,74 +509,4 @@ cf_hash(PG_FUNCTION_ARGS)
 
 	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
 										(uint64) PG_GETARG_INT64(1)));
-}
-
-/* Frees the filter of a datum if detoasting made a copy. */
-static void
-free_fetched(const struct varlena *filter, Datum datum)
-{
-	const void *argument = DatumGetPointer(datum);
-
-	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
-		pfree((void *) filter);
-}
-
-static bool
-filters_equal(FunctionCallInfo fcinfo)
-{
-	const struct varlena *a,
-			   *b;
-	bool		equal;
-
-	/* mostly the lengths differ, and they are known without fetching */
-	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) !=
-		toast_raw_datum_size(PG_GETARG_DATUM(1)))
-		return false;
-	a = cuckoo_filter(PG_GETARG_DATUM(0));
-	b = cuckoo_filter(PG_GETARG_DATUM(1));
-	equal = memcmp(cuckoo_image(a), cuckoo_image(b), VARSIZE_ANY_EXHDR(a)) == 0;
-	/* free memory, because logical replication compares many rows at a time */
-	free_fetched(a, PG_GETARG_DATUM(0));
-	free_fetched(b, PG_GETARG_DATUM(1));
-	return equal;
-}
-
-Datum
-cuckoofilter_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(filters_equal(fcinfo));
-}
-
-Datum
-cuckoofilter_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!filters_equal(fcinfo));
-}
-
-/* Hashes the bytes of a filter, because = compares the bytes. */
-static Datum
-filter_hash(Datum datum, uint64 seed)
-{
-	const struct varlena *filter = cuckoo_filter(datum);
-	Datum		hash = hash_any_extended(cuckoo_image(filter),
-										 (int) VARSIZE_ANY_EXHDR(filter), seed);
-
-	free_fetched(filter, datum);
-	return hash;
-}
-
-/* The low half of the extended hash with seed 0, as in PostgreSQL. */
-Datum
-cuckoofilter_hash(PG_FUNCTION_ARGS)
-{
-	uint64		hash = DatumGetUInt64(filter_hash(PG_GETARG_DATUM(0), 0));
-
-	PG_RETURN_UINT32((uint32) hash);
-}
-
-Datum
-cuckoofilter_hash_extended(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_DATUM(filter_hash(PG_GETARG_DATUM(0),
-								(uint64) PG_GETARG_INT64(1)));
 }

@@ -34,9 +34,12 @@ pg_noreturn extern void cuckoo_error(CuckooStatus status);
 /* Fingerprint bits for an fpp, which is an error outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
 
-/* Geometry for a capacity, which is an error outside the limits. */
-extern void cuckoo_checked_capacity(CuckooHeader *h, int64 capacity, int bits,
-									uint64 seed);
+/*
+ * Geometry for a capacity, which is an error outside the limits.  It comes as a
+ * float8, so that SQL can say 1e6.  Returns it, rounded up.
+ */
+extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
+									 int bits, uint64 seed);
 
 /* ---- cuckoo_datum.c ---- */
 

@@ -216,22 +216,20 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 
 	/* cf_agg(v [, fpp]) or cf_agg(v, capacity, fpp [, seed]) */
 	exact = list_length(aggref->aggargtypes) <= 2;
-	capacity = constant_argument(aggref, 1, INT8OID);
+	capacity = exact ? NULL : constant_argument(aggref, 1, FLOAT8OID);
 	asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
 	if (capacity != NULL)
-	{
-		double		most = DatumGetInt64(capacity->constvalue);
-
-		known->items = Min(known->items, Max(most, 1));
-	}
+		known->items = Min(known->items,
+						   Max(DatumGetFloat8(capacity->constvalue), 1));
 	fpp = CUCKOO_DEFAULT_FPP;
 	if (asked != NULL)
 		fpp = DatumGetFloat8(asked->constvalue);
 	/* arguments out of range, or too large, will be an error */
 	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
 		return false;
-	room = capacity != NULL ? (uint64) DatumGetInt64(capacity->constvalue)
-		: (uint64) Min(known->items, 1e18);
+	room = (uint64) Min(capacity != NULL ?
+						Max(DatumGetFloat8(capacity->constvalue), 0) :
+						known->items, 1e18);
 	if ((exact ? cuckoo_header_exact(&h, room, cuckoo_fpp_bits(fpp), 0)
 		 : cuckoo_header_sized(&h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
 		return false;

@@ -158,18 +158,6 @@ open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 	return filter;
 }
 
-/*
- * Does the filter of a call have to be opened again, after its elements were
- * hashed?  A type's hash function may itself probe filters.  To make room for
- * them, the cache may drop the filter of the call, and its header.
- */
-static inline bool
-may_be_dropped(const ProbeSite *site, FunctionCallInfo fcinfo, int argno)
-{
-	return site->hasher.hash_proc != NULL &&
-		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
-}
-
 /* The copies of an element in the stored filter of the site, read by slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
@@ -215,7 +203,8 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 
 	if (!element_hash(site, h, PG_GETARG_DATUM(1 - argno), hashed, &hash))
 		return 0;
-	if (may_be_dropped(site, fcinfo, argno))
+	/* the hash function may itself probe filters, and so have dropped ours */
+	if (site->hasher.hash_proc != NULL)
 		filter = open_filter(fcinfo, argno, site, 1, &h);
 	if (filter == NULL)
 	{
@@ -283,7 +272,8 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i],
 									seed);
 	}
-	if (may_be_dropped(site, fcinfo, 0))
+	/* as in probe_call() */
+	if (site->hasher.hash_proc != NULL)
 		filter = open_filter(fcinfo, 0, site, n, &h);
 	if (filter == NULL)
 	{

@@ -33,10 +33,10 @@ ANALYZE;
 CREATE TABLE cases (id int GENERATED ALWAYS AS IDENTITY, covers text[], expression text);
 INSERT INTO cases (covers, expression) VALUES
 	('{cuckoofilter_in,cuckoofilter_out}', 'cuckoofilter_in(cuckoofilter_out(s.f))'),
-	('{cuckoofilter_send,cuckoofilter_from_bytea}', 'cuckoofilter(cuckoofilter_send(s.f))'),
-	('{cuckoofilter_eq,cuckoofilter_ne}', 's.f = s.h OR s.f <> s.h'),
-	('{cuckoofilter_eq}', 's.stored = s.stored'),
-	('{cuckoofilter_hash,cuckoofilter_hash_extended}', 'cuckoofilter_hash(s.f) + cuckoofilter_hash_extended(s.stored, i)'),
+	('{byteasend,cuckoofilter_from_bytea}', 'cuckoofilter(cuckoofilter_send(s.f))'),
+	('{byteaeq,byteane}', 's.f = s.h OR s.f <> s.h'),
+	('{byteaeq}', 's.stored = s.stored'),
+	('{hashvarlena,hashvarlenaextended}', 'cuckoofilter_hash(s.f) + cuckoofilter_hash_extended(s.stored, i)'),
 	('{cf_new}', 'cf_new(i, 0.01, i, ''numeric'')'),
 	('{cf_add,cf_delete}', 'cf_delete(cf_add(s.f, -i), -i)'),
 	('{cf_add_unique}', 'cf_add_unique(s.n, i::numeric)'),

@@ -24,6 +24,9 @@
  *		How many of three calls function(filter, element) through one FmgrInfo
  *		are errors.
  *
+ *	test_claim(state, count bigint)
+ *		The state, in memory, which claims to hold so many hashes, all sorted.
+ *
  *	test_serialize(internal)
  *		A serialization function whose bytes are those of no state.
  *
@@ -57,6 +60,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "cuckoo_agg.h"
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(test_partial_agg_sfunc);
@@ -65,6 +70,7 @@ PG_FUNCTION_INFO_V1(test_combine_agg_sfunc);
 PG_FUNCTION_INFO_V1(test_combine_agg_ffunc);
 PG_FUNCTION_INFO_V1(test_errors);
 
+PG_FUNCTION_INFO_V1(test_claim);
 PG_FUNCTION_INFO_V1(test_serialize);
 PG_FUNCTION_INFO_V1(test_table_am);
 
@@ -293,6 +299,19 @@ test_errors(PG_FUNCTION_ARGS)
 		CurrentResourceOwner = owner;
 	}
 	PG_RETURN_INT32(errors);
+}
+
+/* test_claim(state, count bigint): for what comes next to be refused */
+Datum
+test_claim(PG_FUNCTION_ARGS)
+{
+	CuckooExpandedState *state;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0)))
+		elog(ERROR, "not a state in memory");
+	state = (CuckooExpandedState *) DatumGetEOHP(PG_GETARG_DATUM(0));
+	state->count = state->sorted = state->room = PG_GETARG_INT64(1);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
 /* test_serialize(internal) */

@@ -33,8 +33,8 @@ BEGIN
 	RETURN form;
 END $$;
 CREATE TABLE forms (call text, parameters text);
-INSERT INTO forms VALUES ('', ''), (', 0.01', ', fpp double precision'), (', 1000, 0.01', ', capacity bigint, fpp double precision'),
-	(', 1000, 0.01, 42', ', capacity bigint, fpp double precision, seed bigint');
+INSERT INTO forms VALUES ('', ''), (', 0.01', ', fpp double precision'), (', 1000, 0.01', ', capacity double precision, fpp double precision'),
+	(', 1000, 0.01, 42', ', capacity double precision, fpp double precision, seed bigint');
 
 CREATE FUNCTION holds(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -56,10 +56,10 @@ SELECT 'types without a form, whose rows are fetched: ' || type || call, chosen(
 FROM unnest('{numeric,double precision,boolean,jsonb,integer[],color}'::text[]) type, forms;
 
 -- as the partial state of no rows is none, so are the parameters
-CREATE VIEW sized AS SELECT part, test_partial_agg('cf_agg(integer,bigint,float8,bigint)'::regprocedure, ROW(v, 10000::bigint, 0.01::float8, 42::bigint))::text AS state
+CREATE VIEW sized AS SELECT part, test_partial_agg('cf_agg(integer,float8,float8,bigint)'::regprocedure, ROW(v, 10000::float8, 0.01::float8, 42::bigint))::text AS state
 	FROM (SELECT part, v FROM few UNION ALL SELECT 9, NULL) s GROUP BY part;
 CREATE FUNCTION combined(parts int[]) RETURNS cuckoofilter LANGUAGE sql AS
-	$$ SELECT test_combine_agg('cf_agg(integer,bigint,float8,bigint)'::regprocedure, state::cstring, NULL::cuckoofilter)
+	$$ SELECT test_combine_agg('cf_agg(integer,float8,float8,bigint)'::regprocedure, state::cstring, NULL::cuckoofilter)
 	FROM (SELECT NULL AS state UNION ALL SELECT state FROM sized WHERE part = ANY (parts)) s $$;
 SELECT 'parameters: of all parts', combined('{0,1,2,3,9}') = (SELECT cf_agg(v, 10000, 0.01, 42) FROM few);
 SELECT 'parameters: of parts that have no rows but one', combined('{2}') = (SELECT cf_agg(v, 10000, 0.01, 42) FROM few WHERE part = 2);
@@ -76,12 +76,13 @@ SELECT 'an aggregate and its state in one query', a.f = b.f AND a.n = cf_count(a
 	AND a.f = (SELECT cf_agg(v::text) FROM few) AND g = (SELECT cf_agg(v::text) FROM few WHERE v < 100)
 FROM shared a, shared_other b;
 
-SELECT 'cf_state_agg(text' || types || ') by partial states',
-	holds(format('SELECT test_combine_agg(%1$L::regprocedure, state, NULL::cuckoostate)::text = (SELECT cf_state_agg(v::text%3$s)::text FROM few)
+SELECT 'cf_state_agg(' || type || types || ') by partial states',
+	holds(format('SELECT test_combine_agg(%1$L::regprocedure, state, NULL::cuckoostate)::text = (SELECT cf_state_agg(%4$s%3$s)::text FROM few)
 		FROM (SELECT test_partial_agg(%1$L::regprocedure, %2$s) AS state FROM few GROUP BY part) s',
-		'cf_state_agg(text' || types || ')', CASE types WHEN '' THEN 'v::text' ELSE 'ROW(v::text' || args || ')' END, args))
-FROM (VALUES ('', ''), (',float8', ', 0.01::float8'), (',bigint,float8', ', 10000::bigint, 0.0001::float8'),
-	(',bigint,float8,bigint', ', 10000::bigint, 0.01::float8, 42::bigint')) AS form(types, args);
+		'cf_state_agg(' || type || types || ')', CASE types WHEN '' THEN value ELSE 'ROW(' || value || args || ')' END, args, value))
+FROM (VALUES ('', ''), (',float8', ', 0.01::float8'), (',float8,float8', ', 10000::float8, 0.0001::float8'),
+	(',float8,float8,bigint', ', 10000::float8, 0.01::float8, 42::bigint')) AS form(types, args),
+	(VALUES ('text', 'v::text'), ('integer', 'v'), ('uuid', 'md5(v::text)::uuid')) AS t(type, value);
 -- the way by hand, for the types whose rows would be fetched
 SELECT 'states by hand, as text: ' || type,
 	holds(format('SELECT cf_merge_agg(s::cuckoostate) = (SELECT cf_agg(%1$s) FROM few) FROM (SELECT cf_state_agg(%1$s)::text AS s FROM few GROUP BY part) s', value))

@@ -738,7 +738,7 @@ print_refusals(void)
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);
 	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YB====\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
 		   "\"Q0YBAQ==Q0YB\", \"Q0YB*Q0Y\", \"Q0YB-Q_Y\", \"====\", \"Q=0Y\", "
-		   "\"Q0YBAQ\\u00a0==\"]\n}\n");
+		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\"]\n}\n");
 	free(longer);
 	unit_filter_free(&f);
 }

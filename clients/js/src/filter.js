@@ -20,10 +20,13 @@ function check(valid, reason) {
 /** The image of PostgreSQL's text form. */
 function decodeText(text) {
   const digits = text.replace(/[ \t\r\n]/g, '');
-  if (digits.length % 4 !== 0 || /[^A-Za-z0-9+/]/.test(digits.replace(/={1,2}$/, ''))) {
-    throw new InvalidImage('invalid cuckoofilter text: not valid base64');
+  try {
+    const bytes = atob(digits);
+    if (btoa(bytes) === digits) return Uint8Array.from(bytes, (char) => char.charCodeAt(0));
+  } catch {
+    // other characters, or too few
   }
-  return Uint8Array.from(atob(digits), (char) => char.charCodeAt(0));
+  throw new InvalidImage('invalid cuckoofilter text: not valid base64');
 }
 
 // Low nibbles of the four slots, by the code of a bucket.

@@ -53,8 +53,9 @@ def decode_text(text: str) -> bytes:
     """The image of PostgreSQL's text form."""
     text = re.sub("[ \t\r\n]", "", text)
     try:
-        if len(text) % 4 == 0 and "=" not in text[:-2]:
-            return base64.b64decode(text, validate=True)
+        image = base64.b64decode(text, validate=True)
+        if base64.b64encode(image).decode() == text:
+            return image
     except ValueError:
         pass
     raise InvalidImage("invalid cuckoofilter text: not valid base64")
