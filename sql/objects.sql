@@ -1,5 +1,5 @@
 -- The objects of the extension: immutable, parallel safe, commented and relocatable.
--- Dropping the extension leaves nothing behind.  Only the union aggregates are not parallel safe.
+-- Dropping the extension leaves nothing behind.  Only the aggregates of filters are not parallel safe.
 SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments, p.provolatile, p.proparallel
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'

@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -61,6 +62,33 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	}
 }
 
+/* In what two states or rows differ, with the values of both. */
+static const char *
+difference(const CuckooAggParams *a, const CuckooAggParams *b)
+{
+	CuckooHeader x = {.asked_bits = a->bits};
+	CuckooHeader y = {.asked_bits = b->bits};
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if ((a->capacity == 0) != (b->capacity == 0))
+		appendStringInfo(&text, "capacity (an exact fit, and %lld)",
+						 (long long) Max(a->capacity, b->capacity));
+	else if (a->capacity != b->capacity)
+		appendStringInfo(&text, "capacity (%lld and %lld)",
+						 (long long) a->capacity, (long long) b->capacity);
+	if (a->bits != b->bits)
+		appendStringInfo(&text, "%sfpp (%.3g and %.3g, "
+						 "rounded down to what whole bits give)",
+						 text.len > 0 ? ", " : "", cuckoo_fpp_at_capacity(&x),
+						 cuckoo_fpp_at_capacity(&y));
+	if (a->seed != b->seed)
+		appendStringInfo(&text, "%sseed (%lld and %lld)",
+						 text.len > 0 ? ", " : "", (long long) a->seed,
+						 (long long) b->seed);
+	return text.data;
+}
+
 void
 cuckoo_check_params(const CuckooAggParams *params, int nargs,
 					const NullableDatum *args)
@@ -80,7 +108,8 @@ cuckoo_check_params(const CuckooAggParams *params, int nargs,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
-				 errdetail("The capacity, fpp or seed of a row differs from that of the rows before it."),
+				 errdetail("A row differs from the rows before it in %s.",
+						   difference(params, &given)),
 				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 
@@ -102,7 +131,7 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine states of cf_agg with different parameters"),
-				 errdetail("The states differ in capacity, fpp or seed."),
+				 errdetail("The states differ in %s.", difference(a, b)),
 				 errhint("Create both states with the same arguments of cf_agg.")));
 }
 
