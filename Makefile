@@ -195,6 +195,11 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
 
+# the error of cf_overlap, by itself: build/overlap
+build/overlap: bench/overlap.c $(core) $(wildcard src/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
+
 .PHONY: unit
 unit: $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
 	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status

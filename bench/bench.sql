@@ -140,15 +140,16 @@ SELECT query AS "peak memory", pg_size_pretty(peak) AS bytes, round(peak / (:day
 FROM (VALUES ('SELECT cf_union_agg(f) FROM year'), ('SELECT cf_agg(i, 30000000, 0.001) FROM year_items')) q (query), peak_of(query) peak;
 DROP TABLE year, year_items, week, week_items, sources, sources_items;
 
--- two filters of a million; HyperLogLog has 2^14 registers, each of its three
+-- two filters of a million, and of ten million at their capacity and twice; HyperLogLog has 2^14 registers, each of its three
 -- estimates a standard error of 0.81%
-SELECT fpp, common AS "in common", overlap AS estimate, overlap - common AS error,
-	round(sqrt(cf_count(b) * (cf_info(a)).fpp_now)::numeric) AS "at most about",
-	round(0.0081 * sqrt(2 * 1e12 + (2e6 - common) ^ 2)) AS "HyperLogLog"
-FROM unnest(ARRAY[0.01, 0.001]) fpp, unnest(ARRAY[0, 1000, 100000, 1000000]) common,
-	LATERAL (SELECT cf_agg(i, 1000000, fpp) AS a FROM generate_series(1, 1000000) i) a,
-	LATERAL (SELECT cf_agg(i, 1000000, fpp) AS b FROM generate_series(1000001 - common, 2000000 - common) i) b,
-	cf_overlap(a, b) overlap ORDER BY 1 DESC, 2;
+SELECT fpp, n, in_both AS "in common", round(common) AS estimate, round(common - in_both) AS error,
+	round(standard_error::numeric, 1) AS "standard error",
+	round(0.0081 * sqrt(2.0 * n ^ 2 + (2.0 * n - in_both) ^ 2)) AS "HyperLogLog"
+FROM (SELECT fpp, 1000000 AS n, 1000000 AS capacity, in_both FROM unnest(ARRAY[0.01, 0.001]) fpp, unnest(ARRAY[0, 1000, 100000, 1000000]) in_both
+	UNION ALL SELECT 0.03, 10000000, unnest(ARRAY[10000000, 5000000]), 100000) cases,
+	LATERAL (SELECT cf_agg(i, capacity, fpp) AS a FROM generate_series(1, n) i) a,
+	LATERAL (SELECT cf_agg(i, capacity, fpp) AS b FROM generate_series(n + 1 - in_both, 2 * n - in_both) i) b,
+	cf_overlap_info(a, b) ORDER BY n, 1 DESC, capacity, 3;
 
 -- ---- scans ----
 

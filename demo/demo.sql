@@ -192,10 +192,10 @@ SELECT format(E'  %s days have filters of %s kB in all, the month one of %s kB. 
   count(*), n(sum((cf_info(f)).bytes) / 1000), n((SELECT (cf_info(f)).bytes FROM month) / 1000)) FROM days;
 \echo
 SELECT row_of('Pages of both the 1st and the 2nd', 'time', 'found');
-SELECT row_of('cf_overlap(a.f, b.f)', n(:overlap_ms) || ' ms', n(:cf_overlap));
+SELECT row_of('cf_overlap(a.f, b.f)', n(:overlap_ms) || ' ms', n(round(:cf_overlap)));
 SELECT row_of('INTERSECT of the visits', n(:in_both_ms) || ' ms', n(:in_both_count));
 SELECT format(E'  The estimate is off by %s. Its standard error is at most %s; the filters held\n'
-  '  %s and %s pages.', abs(:cf_overlap - :in_both_count),
+  '  %s and %s pages.', abs(round(:cf_overlap) - :in_both_count),
   greatest(1, round(sqrt(cf_count(b.f) * (cf_info(a.f)).fpp_now)::numeric)), n(cf_count(a.f)), n(cf_count(b.f)))
   FROM days a, days b WHERE a.day = '2026-01-01' AND b.day = '2026-01-02';
 \echo

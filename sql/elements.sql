@@ -266,7 +266,7 @@ END $$;
 SELECT col, scan, bool_and(rows = expected AND expected IN (1500, 2000) AND estimated = (form !~ 'SELECT') AND custom = (scan = 'on')) AS "right", min(expected) AS rows
 FROM unnest(ARRAY['on', 'off']) scan,
 	(VALUES ('b', '''WORD '' || m'), ('n', '''WORD '' || m'), ('t', '''WORD '' || m'), ('a', 'ARRAY[ARRAY[m, 1]]')) AS v(col, element),
-	unnest(ARRAY['cf_contains(%s, %s)', '%2$s <@ %1$s', 'cf_contains((SELECT %s OFFSET 0), %s)', '%2$s <@ ANY (SELECT %1$s OFFSET 0)']) form,
+	unnest(ARRAY['cf_contains(%s, %s)', '%2$s <@ %1$s', 'cf_contains((SELECT %s OFFSET 0), %s)', '%2$s <@ ANY (ARRAY(SELECT %1$s OFFSET 0))']) form,
 	scanned_by(scan, form || ' ' || col, CASE WHEN col = 'a' THEN element WHEN testable('icu') THEN format('(%s) COLLATE nd', element) ELSE format('initcap(%s)', element) END)
 GROUP BY col, scan ORDER BY col, scan;
 RESET cuckoo.enable_scan;

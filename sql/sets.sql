@@ -30,18 +30,52 @@ SELECT count(*) FILTER (WHERE NOT cf_contains(f, i)) AS lost, count(*) FILTER (W
 SELECT fpp, common, abs(cf_overlap(a, b) - common) <= 4 * sqrt(greatest(cf_count(b) * (cf_info(a)).fpp_now, 1)) AS near, cf_overlap(a, b) = cf_overlap(b, a) AS commutative
 FROM unnest('{0.01,0.001}'::float8[]) fpp, unnest('{0,100,10000,30000}'::int[]) common,
 	LATERAL (SELECT cf_agg(i, 50000, fpp) FILTER (WHERE i <= 30000) AS a, cf_agg(i, 50000, fpp) FILTER (WHERE i > 30000 - common AND i <= 60000 - common) AS b FROM generate_series(1, 60000) i) s;
-SELECT cf_overlap(empty, a), cf_overlap(empty, empty), cf_overlap(a, a) = cf_count(a) AS self FROM filters;
+SELECT cf_overlap(empty, a), cf_overlap(empty, empty), abs(cf_overlap(a, a) - cf_count(a)) < 12 AS self FROM filters;
+-- the exact figures of the formula: sizes equal, unequal and none; copies, which do not count; neither clamped nor rounded
+CREATE FUNCTION parts_of(n int, first int, last int, fpp float8 DEFAULT 0.03) RETURNS cuckoofilter LANGUAGE sql AS
+	'SELECT cf_compact(cf_add_all(cf_new(n, fpp), ARRAY(SELECT generate_series(first, last))))';
+SELECT name, round(common::numeric, 3) AS common, round(standard_error::numeric, 3) AS standard_error, round(only_a::numeric, 3) AS only_a, round(only_b::numeric, 3) AS only_b,
+	round(union_count::numeric, 3) AS union_count, round(jaccard::numeric, 6) AS jaccard, round(containment::numeric, 6) AS containment, common = cf_overlap(a, b) AS same
+FROM (VALUES ('equal', parts_of(16500, 1, 30000), parts_of(16500, 20001, 50000)), ('disjoint', parts_of(16500, 1, 30000), parts_of(16500, 30001, 60000)),
+	('unequal', parts_of(16500, 1, 30000), parts_of(16500, 29901, 30200)), ('the other way round', parts_of(16500, 29901, 30200), parts_of(16500, 1, 30000)),
+	('few', parts_of(16500, 1, 10), parts_of(16500, 11, 30)), ('one by chance', parts_of(150, 1, 100), parts_of(150, 1001, 1010)),
+	('once', parts_of(33000, 1, 30000), parts_of(33000, 20001, 50000)),
+	('copies', cf_union_all(parts_of(33000, 1, 30000), parts_of(33000, 1, 30000)), parts_of(33000, 20001, 50000)),
+	('none of a', cf_new(16500, 0.03), parts_of(16500, 1, 300)), ('neutral', (SELECT cf_agg(1) WHERE false), parts_of(16500, 1, 300)), ('none', cf_new(16500, 0.03), cf_new(16500, 0.03))) v(name, a, b), cf_overlap_info(a, b);
+-- over many disjoint pairs the errors cancel out
+SELECT abs(sum(common)) < 3 * sqrt(sum(standard_error ^ 2)) AS no_bias, bool_or(common < 0) AS below, sqrt(sum(common ^ 2)) BETWEEN 0.8 * sqrt(sum(standard_error ^ 2)) AND 1.25 * sqrt(sum(standard_error ^ 2)) AS error
+FROM generate_series(1, 60) i, cf_overlap_info(parts_of(1000, 4000 * i, 4000 * i + 1999), parts_of(1000, 4000 * i + 2000, 4000 * i + 3999));
+-- the count of a union of many is too low, unless it is corrected
+SELECT cf_count(f) < 59200 AS low, abs(cf_count(f) / (1 - (cf_info(f)).fpp_now / 2) - 60000) < 60 AS corrected
+FROM (SELECT cf_union_agg(parts_of(30000, 1000 * i, 1000 * i + 999)) AS f FROM generate_series(1, 60) i) u;
 -- null for null; nothing from nothing
 SELECT cf_union(a, NULL) IS NULL AND (NULL | a) IS NULL AND cf_intersect(a, NULL) IS NULL AND cf_overlap(NULL, a) IS NULL AND cf_compact(NULL) IS NULL AND cf_grow(NULL) IS NULL AND cf_compatible(a, NULL) IS NULL AS nulls FROM filters;
 SELECT cf_union_agg(f) AS none, cf_union_all_agg(f) AS sum FROM shards WHERE f IS NULL;
 SELECT cf_union_agg(f) = cf_compact(f) AS one FROM shards WHERE shard = 1 GROUP BY f;
+-- what cf_agg returns over no rows is neutral: it stands for the empty filter of any geometry, seed and family, on either side
+CREATE VIEW neutral AS SELECT cf_agg(i) AS n, cf_agg(i, 0.01) AS m, cf_agg(i::text, 5000, 0.01) AS sized FROM generate_series(1, 0) i;
+SELECT name, f | n = cf_compact(f) AND n | f = cf_compact(f) AND m | f = f | m AS "union", cf_union_all(n, f) = cf_compact(f) AND cf_union_all(f, m) = cf_compact(f) AS sum,
+	f & n = cf_compact(cf_clear(f)) AND n & f = cf_clear(f) AS "both", cf_overlap(n, f) = 0 AND cf_overlap(f, n) = 0 AS overlap, cf_compatible(n, f) AND cf_compatible(f, m) AS compatible,
+	cf_union_agg(g) = cf_compact(f) AND cf_union_all_agg(g) = cf_compact(f) AND cf_intersect_agg(g) = cf_clear(f) AND cf_at_least_agg(g, 1) = cf_compact(f) AND cf_at_least_agg(g, 2) = cf_clear(f) AS aggregates
+FROM neutral, (VALUES ('of text', (SELECT cf_agg('a'::text, 5000, 0.01, 7))), ('many', parts_of(5000, 1, 4000, 1e-8)), ('grown', cf_grow(parts_of(5000, 1, 4000, 1e-8))), ('exact', (SELECT cf_agg(1))), ('numeric', (SELECT cf_agg(1.5))),
+	('empty', cf_new(999, 0.2, 5)), ('empty of a family', cf_new(element => 'date'))) v(name, f), LATERAL unnest(ARRAY[n, f, m]) g GROUP BY name, f, n, m ORDER BY name;
+-- of two of them the lower fpp, in any order; with the same geometry as another one, and grown, they are the same
+SELECT n | m = n AND m | n = n AND cf_union_all(m, n) = n AND m & n = n AND cf_union_agg(x) = n AND n | n = n AND cf_compact(n) = n AND cf_grow(n) | m = n AS low, cf_overlap(n, m), cf_overlap(m, m),
+	cf_new(7, 0.001) = n AS also, cf_compatible(n, sized) AS sized, cf_compatible(sized, cf_new()) AS not_neutral, cf_compatible(cf_new(1, 0.001, 1), cf_new(9999)) AS seed, cf_compatible(cf_new(1, 0.001, 0, 'int'), cf_new(9999)) AS family
+FROM neutral, LATERAL unnest(ARRAY[m, n, cf_grow(m)]) x GROUP BY n, m, sized;
+-- from any place among many rows, also when it is first, and in states with runs
+SELECT bool_and(cf_union_agg = f AND cf_union_all_agg = f) AS "union", bool_and(cf_intersect_agg = cf_clear(f)) AS "both", bool_and(at_least = f) AS at_least
+FROM (SELECT parts_of(9000, 1, 4500, 1e-8) AS f) s, LATERAL (SELECT place, cf_union_agg(g ORDER BY i), cf_union_all_agg(g ORDER BY i), cf_intersect_agg(g ORDER BY i), cf_at_least_agg(g, 1 ORDER BY i) AS at_least
+	FROM generate_series(0, 4) place, neutral, LATERAL (SELECT i, CASE WHEN i = place THEN n ELSE parts_of(9000, (i - (i > place)::int) * 1125 + 1, (i - (i > place)::int) * 1125 + 1125, 1e-8) END AS g FROM generate_series(0, 4) i) p GROUP BY place) a;
+-- a state keeps the geometry that it got: what does not fit is still an error
+SELECT cf_count(f) FROM neutral, cf_union(n, parts_of(10, 1, 5)) f;
 -- an empty filter takes the family of the other, whichever side it is on
 SELECT (cf_info(cf_new() | f)).element_family, (cf_info(f | cf_new())).element_family, (cf_info(cf_union_agg(g))).element_family
 FROM cf_add(cf_new(), 'a'::text) f, unnest(ARRAY[cf_new(), f]) g GROUP BY f;
 -- what cannot be combined
 SELECT cf_compatible(cf_new(), cf_agg(1, 1000000, 0.001)) AS empty, cf_compatible(cf_new(), cf_new(999)) AS capacity, cf_compatible(cf_new(), cf_new(seed => 1)) AS seed,
 	cf_compatible(cf_new(element => 'text'), cf_new(element => 'int')) AS family, cf_compatible(cf_new(element => 'inet'), cf_new(element => 'numeric')) AS type,
-	cf_compatible(cf_new(2000000), set_byte(cf_new(2000000)::bytea, 7, 0)::cuckoofilter) AS windows;
+	cf_compatible(cf_new(2000000), set_byte(cf_new(2000000)::bytea, 7, 0)::cuckoofilter) AS windows, cf_compatible(cf_new(10000, 0.03), cf_new(10000, 0.015)) AS only_fpp;
 CREATE FUNCTION error_of(query text) RETURNS TABLE (state text, message text, detail text, hint text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE query;
@@ -54,6 +88,19 @@ END $$;
 \x on
 SELECT e.* FROM unnest(ARRAY[
 	'SELECT cf_new(1000) | cf_new(1000000)',
+	'SELECT cf_new(10000, 0.03) | cf_new(10000, 0.015)',
+	'SELECT cf_agg(1, 100, 0.001) | cf_agg(1, 1000, 0.001)',
+	'SELECT cf_new(2000000) | set_byte(cf_new(2000000)::bytea, 7, 0)::cuckoofilter',
+	'SELECT cf_overlap_info(cf_new(1000, 0.03), cf_new(2000))',
+	'SELECT cf_intersect_agg(f) FROM (VALUES (cf_new()), (cf_new(1000))) v(f)',
+	'SELECT cf_at_least_agg(f, 1) FROM (VALUES (cf_new()), (cf_new(1000))) v(f)',
+	'SELECT cf_at_least_agg(f, 1) FROM (VALUES (cf_new(1, 0.01, 3, ''int'')), (cf_new(1, 0.01, 3, ''date''))) v(f)',
+	'SELECT cf_at_least_agg(cf_new(), NULL)',
+	'SELECT cf_at_least_agg(NULL, NULL)',
+	'SELECT cf_at_least_agg(cf_new(), 0)',
+	'SELECT cf_at_least_agg(cf_new(), i) FROM generate_series(2, 3) i',
+	'SELECT cf_at_least_agg(CASE i WHEN 2 THEN cf_new() END, i) FROM generate_series(2, 3) i',
+	'SELECT cf_union_agg(f) FROM neutral, LATERAL (VALUES (n), (cf_new(1000)), (cf_new())) v(f)',
 	'SELECT cf_new(1000000, 0.01) & cf_new(1000000)',
 	'SELECT cf_union(cf_agg(1), cf_new())',
 	'SELECT cf_union_all(cf_new(seed => -1), cf_new())',
@@ -62,6 +109,9 @@ SELECT e.* FROM unnest(ARRAY[
 	'SELECT cf_union_agg(f) FROM (VALUES (cf_new()), (cf_new(1000))) v(f)',
 	'SELECT cf_grow(cf_agg(1, 0.03))',
 	'SELECT cf_merge_agg(s) FROM (SELECT cf_state_agg(1) UNION ALL SELECT cf_state_agg(1, 0.01)) v(s)',
+	'SELECT cf_merge_agg(s) FROM (SELECT cf_state_agg(1, 1000, 0.001, 7) UNION ALL SELECT cf_state_agg(1, 2000, 0.001, 8)) v(s)',
+	'SELECT cf_merge_agg(s) FROM (SELECT cf_state_agg(1) UNION ALL SELECT cf_state_agg(1, 2000, 0.03)) v(s)',
+	'SELECT cf_agg(i, 1000 * i, 0.01) FROM generate_series(1, 2) i',
 	'SELECT cf_merge_agg(s) FROM (SELECT cf_state_agg(1) UNION ALL SELECT cf_state_agg(''a'')) v(s)'
 ]) query, error_of(query) e;
 \x off
@@ -120,6 +170,55 @@ FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f, contexts('cuckoofilter un
 -- small ones, rewritten for each row, and those of no elements
 SELECT cf_union_agg(cf_add(cf_new(1000, 0.001), i)) = cf_agg(i, 1000, 0.001) AS one_by_one, cf_union_agg(cf_new(1000, 0.001)) = cf_new(1000, 0.001) AS empty FROM generate_series(1, 300) i;
 
+CREATE FUNCTION up_to(n int) RETURNS cuckoofilter IMMUTABLE LANGUAGE sql AS 'SELECT cf_agg(i, 9000, 0.001) FROM generate_series(1, n) i';
+-- an intersection of many, and what is in at least k of them
+CREATE TABLE thirds AS SELECT part, cf_agg(i, 9000, 0.001) AS f, cf_union_all(cf_agg(i, 9000, 0.001), cf_agg(i, 9000, 0.001)) AS twice
+FROM generate_series(0, 2) part, generate_series(1, 6000) i WHERE i / 1000 <> part * 2 GROUP BY part;
+CREATE AGGREGATE both_agg(cuckoofilter) (SFUNC = cf_intersect, STYPE = cuckoofilter);
+CREATE FUNCTION both_or_one(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT CASE WHEN a IS NULL THEN b WHEN b IS NULL THEN a ELSE cf_intersect(a, b) END';
+CREATE AGGREGATE lax_agg(cuckoofilter) (SFUNC = both_or_one, STYPE = cuckoofilter);
+SELECT count(*), cf_count(both_agg(f)) AS items, bool_and(f = whole) AND both_agg(f) = whole AS same, cf_intersect_agg(f) = whole AS ours, lax_agg(f) = whole AS lax, both_agg(f) FILTER (WHERE i = 1) = whole AS one, both_agg(f) FILTER (WHERE i = 0) IS NULL AS none
+FROM (SELECT i, up_to(2000) AS f FROM generate_series(1, 3) i) s, up_to(2000) whole GROUP BY whole;
+DO $do$ BEGIN EXECUTE format($$CREATE AGGREGATE from_all_agg(cuckoofilter) (SFUNC = cf_intersect, STYPE = cuckoofilter, FINALFUNC = cf_compact, INITCOND = %L)$$,
+	(SELECT cf_union_agg(f) FROM thirds)); END $do$;
+SELECT from_all_agg(f) = cf_intersect_agg(f) AS initcond, cf_intersect_agg(f) = (SELECT (a.f & b.f) & c.f FROM thirds a, thirds b, thirds c WHERE (a.part, b.part, c.part) = (0, 1, 2)) AS two_by_two,
+	both_agg(f) = cf_intersect_agg(f) AS bare, cf_count(cf_intersect_agg(f)) BETWEEN 3000 AND 3010 AS items, cf_intersect_agg(twice) = cf_union_all(cf_intersect_agg(f), cf_intersect_agg(f)) AS copies,
+	cf_count(both_agg(f) FILTER (WHERE part < 1)) = max(cf_count(f)) FILTER (WHERE part < 1) AS one, (SELECT from_all_agg(f) = cf_union_agg(f) FROM thirds WHERE false) AS of_none FROM thirds;
+SELECT cf_count(both_agg(f)) < 10 AS disjoint FROM (SELECT cf_agg(i, 9000, 0.001) AS f FROM generate_series(1, 6000) i GROUP BY i % 2) s;
+SELECT part, both_agg(f) OVER w = (SELECT cf_intersect_agg(f) FROM thirds p WHERE p.part <= t.part) AS growing, cf_intersect_agg(f) OVER m = (SELECT cf_intersect_agg(f) FROM thirds p WHERE p.part BETWEEN t.part - 1 AND t.part) AS moving
+FROM thirds t WINDOW w AS (ORDER BY part), m AS (ORDER BY part ROWS 1 PRECEDING) ORDER BY part;
+-- k of n: one is the union, all is the intersection; copies do not count, and the result has one of each
+SELECT k, cf_at_least_agg(f, k) = cf_at_least_agg(f, k ORDER BY part DESC) AS any_order, cf_at_least_agg(f, k) = cf_at_least_agg(twice, k) AS copies, cf_count(cf_at_least_agg(f, k)) AS items
+FROM thirds, generate_series(1, 4) k GROUP BY k ORDER BY k;
+SELECT k, bool_and(cf_contains(g, i)) FILTER (WHERE n >= k) AS complete, count(*) FILTER (WHERE n < k AND cf_contains(g, i)) AS more
+FROM (SELECT k, cf_at_least_agg(f, k) AS g FROM generate_series(1, 3) k, thirds GROUP BY k) s, LATERAL (SELECT i, count(*) FILTER (WHERE i <= 6000 AND i / 1000 <> part * 2) AS n FROM generate_series(1, 7000) i, thirds WHERE i <= 6000 OR i > 6990 GROUP BY i) e GROUP BY k ORDER BY k;
+-- against counting, with a window that grows, and one that moves; nulls are skipped, no rows give null
+CREATE TABLE drawn AS SELECT day, cf_agg(i, 2000, 1e-8) AS f, array_agg(i) AS a FROM generate_series(1, 12) day, generate_series(1, 1500) i WHERE (i * 7919 + day * 104729) * day % 1009 < 90 * (day % 4 + 1) GROUP BY day;
+SELECT bool_and(growing = (SELECT cf_agg(e, 2000, 1e-8) FROM (SELECT e FROM drawn p, unnest(a) e WHERE p.day <= w.day GROUP BY e HAVING count(*) >= 3) s)) AS growing,
+	bool_and(moving = (SELECT cf_agg(e, 2000, 1e-8) FROM (SELECT e FROM drawn p, unnest(a) e WHERE p.day BETWEEN w.day - 3 AND w.day GROUP BY e HAVING count(*) >= 2) s)) AS moving, count(DISTINCT growing::text), sum(cf_count(moving)) > 1000 AS items
+FROM (SELECT day, cf_at_least_agg(f, 3) OVER (ORDER BY day) AS growing, cf_at_least_agg(f, 2) OVER (ORDER BY day ROWS 3 PRECEDING) AS moving FROM drawn) w;
+SELECT cf_at_least_agg(f, 1) IS NULL AS none, cf_at_least_agg(NULL, 1) IS NULL AS nulls, (SELECT cf_at_least_agg(g, 2) = a FROM (SELECT f FROM thirds UNION ALL SELECT NULL) u(g), (SELECT cf_at_least_agg(f, 2) AS a FROM thirds) v GROUP BY a) AS skipped FROM thirds WHERE false;
+-- a state of many filters takes memory for the distinct elements
+SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('cuckoofilter union', 0, 'sum(total_bytes)')) < 3000000 AS little FROM serial, generate_series(1, 30) GROUP BY u;
+-- functions of two states, which from PostgreSQL 16 on an aggregate without a final function returns as they are; no argument changes
+CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
+CREATE AGGREGATE bare_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter);
+SELECT cf_union(a, b) = u AS "union", cf_union_all(s, t) = v AS sum, cf_union_all(a, b) = cf_union_all(cf_compact(a), cf_compact(b)) AS other, a & b = cf_compact(a) & cf_compact(b) AS "both", cf_overlap(a, b) = cf_overlap(cf_compact(a), cf_compact(b)) AS overlap,
+	cf_compact(a) = (SELECT cf_union_agg(f) FROM days WHERE day <= 70) AND cf_compact(b) = (SELECT cf_union_agg(f) FROM days WHERE day > 50) AND cf_compact(s) = (SELECT cf_union_all_agg(f) FROM days WHERE day <= 60) AS unchanged
+FROM (SELECT bare_union(f) FILTER (WHERE day <= 70) AS a, bare_union(f) FILTER (WHERE day > 50) AS b, bare_sum(f) FILTER (WHERE day <= 60) AS s, bare_sum(f) FILTER (WHERE day > 60) AS t FROM days OFFSET 0) d, serial e(u, v);
+-- states of cf_agg that a function returns are expanded from 124 hashes on
+CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+SELECT n, m, cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_trans(a, 1), cuckoo_agg_trans(b, n + m))) = (SELECT cf_agg(i) FROM generate_series(1, n + m) i) AS combined
+FROM (VALUES (20, 30), (50, 3000), (3000, 50), (200, 3000), (3000, 3000)) v(n, m),
+	LATERAL (SELECT bare_state(i) FILTER (WHERE i <= n) AS a, bare_state(i) FILTER (WHERE i > n - 10) AS b FROM generate_series(2, n + m - 1) i) s ORDER BY n, m;
+-- a state keeps its family when it gets runs, and when two states are combined
+SELECT (cf_info(cf_union_agg(f))).element_family FROM (VALUES (cf_new(2000)), (parts_of(2000, 1, 1900, 0.001))) v(f);
+SELECT (cf_info(cf_union_agg(f))).element_family, cf_count(cf_union_agg(f)) > 1890 AS items FROM (SELECT cf_new(2000) AS f UNION ALL SELECT cf_agg(i::text, 2000, 0.001) FROM generate_series(1, 1900) i) s;
+-- an image with more than two equal entries, which only others write: they count as two, and the canonical form does not depend on them
+SELECT cf_count(f) AS entries, cf_count(f, 1) AS copies, cf_count(cf_compact(f)), cf_compact(f) = cf_compact(cf_compact(f)) AS idempotent, (cf_info(cf_compact(f))).growth_level,
+	cf_compact(f) = cf_compact(cf_add(cf_add(cf_new(1, 0.03), 1), 1)) AS two, f | f = cf_compact(f) AS "union", cf_union_all(f, f) = cf_compact(f) AS sum, f & f = cf_compact(f) AS "both", cf_union_agg(f) = cf_compact(f) AS agg
+FROM cuckoofilter('\x43460101090800000200000000000000080000000000000000000000000000001f2fa5941f2fa5940000000000000000'::bytea) f GROUP BY f;
+
 -- hashes as values, and states: the filter of the elements, without loss
 SELECT cf_hash(1), cf_hash(1::smallint) = cf_hash(1::bigint) AS family, cf_hash(1, 1) <> cf_hash(1) AS seed, cf_hash('a') = cf_hash('a'::text) AS text, cf_hash(NULL::int) AS null;
 CREATE TABLE states AS SELECT i % 3 AS part, cf_state_agg(i) AS exact, cf_state_agg(i, 0.05) AS fpp, cf_state_agg(i, 9000, 0.01) AS sized, cf_state_agg(i::text, 9000, 0.01, 7) AS seeded
@@ -134,7 +233,6 @@ SELECT part, length(cuckoostate_send(exact)) FROM states WHERE part IS NOT NULL 
 -- the planner's estimates: filters united during planning, filters of elements below a union, unknown filters
 CREATE TABLE numbers AS SELECT i AS v, i % 10 AS part FROM generate_series(1, 10000) i;
 ANALYZE numbers;
-CREATE FUNCTION up_to(n int) RETURNS cuckoofilter IMMUTABLE LANGUAGE sql AS 'SELECT cf_agg(i, 9000, 0.001) FROM generate_series(1, n) i';
 SELECT filter, round((plan_of(format('SELECT FROM numbers WHERE cf_contains(%s, v)', filter)) ->> 'Plan Rows')::numeric, -3) AS rows FROM unnest(ARRAY[
 	'up_to(1000) | up_to(4000)',
 	'up_to(1000) & up_to(4000)',

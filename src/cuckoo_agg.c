@@ -212,7 +212,7 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext caller;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "function of cf_agg called in non-aggregate context");
+		elog(ERROR, "function of an aggregate called elsewhere");
 	/* a null result is 0, too */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))

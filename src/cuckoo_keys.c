@@ -211,7 +211,6 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 					  uint64_t *scratch)
 {
 	uint64_t	step = h->base_inverse;
-	uint64_t	kept = 0;
 
 	for (uint64_t i = 0; i < n; i++)
 	{
@@ -220,10 +219,21 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 		hashes[i] = hash_key(h, step, hashes[i]);
 	}
 	sort_keys(h, hashes, n, scratch);
+	return cuckoo_keys_limit(hashes, n, CUCKOO_MAX_COPIES);
+}
+
+uint64_t
+cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies)
+{
+	uint64_t	kept = 0;
+
 	for (uint64_t i = 0; i < n; i++)
-		if (kept < CUCKOO_MAX_COPIES ||
-			hashes[kept - CUCKOO_MAX_COPIES] != hashes[i])
-			hashes[kept++] = hashes[i];
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		keys[kept] = keys[i];
+		kept += kept < copies || keys[kept - copies] != keys[i];
+	}
 	return kept;
 }
 
@@ -308,21 +318,187 @@ cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
 	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, NULL);
 }
 
-/*
- * Let c elements be in common.  Any other element of a looks the same as a
- * given other element of b with probability q = 2 / (m0 * 2^f0).  So the
- * number of common keys is K = c + q (a - c) (b - c).  This is solved for c.
- */
-double
-cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b, uint64_t common)
+uint64_t
+cuckoo_keys_count(const CuckooCounted *a, const CuckooCounted *b,
+				  uint32_t most, CuckooCounted *out)
 {
-	double		q = 2 / ldexp(a->base, a->base_bits);
-	double		linear = 1 - q * ((double) a->items + (double) b->items);
-	double		rest = (double) common -
-		q * (double) a->items * (double) b->items;
-	double		square = linear * linear + 4 * q * rest;
+	uint64_t	i = 0;
+	uint64_t	j = 0;
+	uint64_t	n = 0;
 
-	return rest <= 0 ? 0 : 2 * rest / (linear + sqrt(square));
+	/* without a branch on which key is smaller, as above */
+	for (; i < a->count && j < b->count; n++)
+	{
+		uint64_t	x = a->keys[i];
+		uint64_t	y = b->keys[j];
+		uint32_t	in_a = x <= y;
+		uint32_t	in_b = y <= x;
+		uint64_t	times = (uint64_t) (a->times[i] & (0 - in_a)) +
+			(b->times[j] & (0 - in_b));
+
+		if (n % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		out->keys[n] = x < y ? x : y;
+		out->times[n] = times < most ? (uint32_t) times : most;
+		i += in_a;
+		j += in_b;
+	}
+	if (i == a->count)
+	{
+		a = b;
+		i = j;
+	}
+	for (; i < a->count; i++, n++)
+	{
+		out->keys[n] = a->keys[i];
+		out->times[n] = a->times[i];
+	}
+	out->count = n;
+	return n;
+}
+
+void
+cuckoo_keys_once(CuckooCounted *run)
+{
+	for (uint64_t i = 0; i < run->count; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		run->times[i] = 1;
+	}
+}
+
+uint64_t
+cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
+{
+	uint64_t	n = 0;
+
+	for (uint64_t i = 0; i < run->count; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		keys[n] = run->keys[i];
+		n += run->times[i] >= least;
+	}
+	return n;
+}
+
+/* ---- estimating ---- */
+
+/*
+ * The core of an element is 0 or 1, both of which become 1, or one of 254 other
+ * values.  The keys of one core are as likely as each other: there are
+ * m0 / 2 * 2^(f0 - 8) of them.  So there are two kinds of keys, and an element
+ * has a given one with probability weight / (256 * keys of a core).
+ */
+static const struct
+{
+	double		cores;
+	double		weight;
+} kinds_of_keys[] = {
+	{254, 1}, {1, 2}
+};
+
+#define KINDS_OF_KEYS	2
+
+/* The mean number of elements that have a given key, if there are n. */
+static double
+elements_of_key(const CuckooHeader *h, int kind, double n)
+{
+	return kinds_of_keys[kind].weight * n / ldexp(h->base, h->base_bits - 1);
+}
+
+/* How many keys n elements are expected to have, and the derivative of this. */
+static double
+expected_keys(const CuckooHeader *h, double n, double *slope)
+{
+	double		keys_of_core = ldexp(h->base, h->base_bits - 9);
+	double		keys = 0;
+
+	*slope = 0;
+	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	{
+		double		mean = elements_of_key(h, i, n);
+
+		keys -= kinds_of_keys[i].cores * keys_of_core * expm1(-mean);
+		*slope += kinds_of_keys[i].cores * kinds_of_keys[i].weight / 256 *
+			exp(-mean);
+	}
+	return keys;
+}
+
+/*
+ * The number of elements for which so many keys are expected.  At most one key
+ * in 16 is there (two filters have 8 slots for every 128 keys), so Newton's
+ * method gets all digits in a few steps.
+ */
+static double
+elements_of_keys(const CuckooHeader *h, double keys)
+{
+	double		n = keys;
+
+	for (int i = 0; i < 8; i++)
+	{
+		double		slope;
+		double		missing = keys - expected_keys(h, n, &slope);
+
+		n += missing / slope;
+	}
+	return n;
+}
+
+/*
+ * This is linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
+ * Probabilistic Counting Algorithm, TODS 1990) of a, of b and of their union.
+ * What a and b have in common follows.
+ *
+ * A key adds one over the slope of expected_keys() for a if it is in a, the
+ * same for b, and takes it off for the union.  If the numbers of elements were
+ * Poisson variables, keys would be independent.  The variance of the sum would
+ * then be that of the error and that of the number of common elements.  The
+ * latter is this number, and is taken off.
+ */
+void
+cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
+			   uint64_t common_keys, CuckooOverlap *overlap)
+{
+	double		a = elements_of_keys(h, (double) a_keys);
+	double		b = elements_of_keys(h, (double) b_keys);
+	double		either = elements_of_keys(h, (double) (a_keys + b_keys -
+													   common_keys));
+	double		common = a + b - either;
+	double		possible = fmin(fmax(common, 0), fmin(a, b));
+	double		variance = -possible;
+	double		slope_a,
+				slope_b,
+				slope_either;
+
+	overlap->a = a;
+	overlap->b = b;
+	overlap->common = common;
+
+	either = a + b - possible;
+	expected_keys(h, a, &slope_a);
+	expected_keys(h, b, &slope_b);
+	expected_keys(h, either, &slope_either);
+	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	{
+		double		in_a = -expm1(-elements_of_key(h, i, a));
+		double		in_b = -expm1(-elements_of_key(h, i, b));
+		double		in_either = -expm1(-elements_of_key(h, i, either));
+		double		in_both = in_a + in_b - in_either;
+		double		only_a = 1 / slope_a - 1 / slope_either;
+		double		only_b = 1 / slope_b - 1 / slope_either;
+		double		both = only_a + 1 / slope_b;
+		double		mean = (in_either - in_b) * only_a +
+			(in_either - in_a) * only_b + in_both * both;
+		double		square = (in_either - in_b) * only_a * only_a +
+			(in_either - in_a) * only_b * only_b + in_both * both * both;
+
+		variance += kinds_of_keys[i].cores * ldexp(h->base, h->base_bits - 9) *
+			(square - mean * mean);
+	}
+	overlap->standard_error = sqrt(fmax(variance, 0));
 }
 
 /* ---- putting together ---- */

@@ -49,6 +49,13 @@ extern CuckooStatus cuckoo_keys_read(const CuckooHeader *h,
 extern uint64_t cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes,
 									  uint64_t n, uint64_t *scratch);
 
+/*
+ * Keeps at most so many copies of each key of a run.  Returns the new length.
+ * An image that somebody else wrote may have more than two entries with one
+ * key; they count as two.
+ */
+extern uint64_t cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies);
+
 /* How runs are combined: what becomes of the copies of each key. */
 typedef enum CuckooMerge
 {
@@ -71,13 +78,56 @@ extern uint64_t cuckoo_keys_common(const uint64_t *a, uint64_t a_count,
 								   const uint64_t *b, uint64_t b_count);
 
 /*
- * An estimate of how many elements two filters of one geometry have in common,
- * given the number of common keys.  It subtracts the expected chance matches.
- * The standard error is about the square root of their number, which is
- * 2 * a * b / (m0 * 2^f0) for disjoint sets of a and b elements.
+ * Distinct keys in ascending order, and for each in how many runs it is.  This
+ * is how one counts in how many of several filters an element is.
  */
-extern double cuckoo_overlap(const CuckooHeader *a, const CuckooHeader *b,
-							 uint64_t common);
+typedef struct CuckooCounted
+{
+	uint64_t   *keys;
+	uint32_t   *times;
+	uint64_t	count;
+} CuckooCounted;
+
+/*
+ * Adds up the numbers of two of them, up to `most`.  *out has room for both,
+ * and is set to the result.  Returns its length.
+ */
+extern uint64_t cuckoo_keys_count(const CuckooCounted *a,
+								  const CuckooCounted *b, uint32_t most,
+								  CuckooCounted *out);
+
+/* Sets all numbers to 1. */
+extern void cuckoo_keys_once(CuckooCounted *run);
+
+/*
+ * Writes the keys whose number is at least `least` to `keys`, which has room
+ * for all.  Returns how many there are.
+ */
+extern uint64_t cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least,
+									 uint64_t *keys);
+
+/*
+ * Estimates of the numbers of elements of two filters, and of those that they
+ * have in common.
+ */
+typedef struct CuckooOverlap
+{
+	double		a;
+	double		b;
+	double		common;			/* may be below 0, if there are none */
+	double		standard_error; /* of `common` */
+} CuckooOverlap;
+
+/*
+ * These estimates for two filters of the geometry *h.  They follow from the
+ * numbers of distinct keys: those of a, those of b, and those in both.  Copies
+ * do not matter, and the estimates have no bias.  For disjoint sets of a and b
+ * elements, 258/256 * 2 * a * b / (m0 * 2^f0) matches are expected by chance.
+ * The standard error is about the square root of this.
+ */
+extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
+						   uint64_t b_keys, uint64_t common_keys,
+						   CuckooOverlap *overlap);
 
 /*
  * Sets *h, whose geometry is that of the keys, to the lowest level that may

@@ -76,9 +76,8 @@ cf_new(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));
 }
 
-/* Finds the row type of a result, which must have `columns` columns. */
-static void
-check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
+void
+cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 {
 	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
 		(*desc)->natts != columns)
@@ -87,6 +86,7 @@ check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
 				 errmsg("function %s does not return the columns that this version of the library provides",
 						format_procedure(fcinfo->flinfo->fn_oid)),
 				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
+	*desc = BlessTupleDesc(*desc);
 }
 
 /* The number of elements that prefetching is ahead of changing. */
@@ -394,7 +394,7 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set"),
 				 errhint("Call cf_add_unique_each() in FROM.")));
-	check_row_type(fcinfo, &desc, lengthof(values));
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
 
 	values[0] = fcinfo->args[0].value;
 	if (!nulls[1])
@@ -474,7 +474,7 @@ cf_info(PG_FUNCTION_ARGS)
 	int			n = 0;
 
 	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	check_row_type(fcinfo, &desc, lengthof(values));
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
 
 	size = cuckoo_image_size(&h);
 	values[n++] = Int64GetDatum((int64) h.items);
@@ -497,8 +497,7 @@ cf_info(PG_FUNCTION_ARGS)
 	values[n++] = Int64GetDatum((int64) h.seed);
 	values[n++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
 	Assert(n == lengthof(values));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* cf_hash(element, seed): the hash by which filters know the element */

@@ -277,6 +277,10 @@ extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
 
 /* ---- cuckoo_ops.c ---- */
 
+/* Finds the row type of a result, which must have `columns` columns. */
+extern void cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc,
+								  int columns);
+
 /*
  * An array of the shape of the elements, with one boolean for each.  It is null
  * for a null element.

@@ -5,22 +5,26 @@
  *
  * Filters of one geometry, seed and element family are combined by their keys
  * (cuckoo_keys.h), which needs no elements.  Every result is canonical: equal
- * sets give equal bytes.  So the functions are commutative and associative byte
- * for byte.  The aggregates give the same filter in any order, also from
- * partial states.
+ * sets give equal bytes.  This makes the functions commutative and associative
+ * byte for byte, and the aggregates give the same filter in any order, also
+ * from partial states.
  *
- * cf_union() and cf_union_all() are also the transition and combine functions
- * of the aggregates cf_union_agg() and cf_union_all_agg(), whose state is a
- * cuckoofilter.  Rewriting a filter for each row would take time in proportion
- * to the square of the number of rows.  So in an aggregate the state soon
- * becomes an expanded object that holds runs of keys.  Runs of similar length
- * are merged.  The object turns into a filter when its bytes are needed: by the
- * final function, or by a distributed engine that ships it.  Parallel workers
- * would take 1.5 times as long as one process (measured), because the leader
- * would take their filters apart again.
+ * cf_union(), cf_union_all() and cf_intersect() are also the transition and
+ * combine functions of aggregates, whose state is a cuckoofilter.  Rewriting a
+ * filter for each row would take time in proportion to the square of the number
+ * of rows.  Instead the state soon becomes an expanded object, which has runs
+ * of keys.  Runs of similar length are merged.  It turns into a filter when
+ * its bytes are needed: by the final function, or by a distributed engine that
+ * ships it.  Parallel workers would take 1.5 times as long as one process
+ * (measured), because the leader would take their filters apart again.
  *
- * In memory a state takes 8 bytes for each key, and as much again while the
- * last runs are merged.  Placing the keys takes another 4 to 8 bytes for each.
+ * The state of cf_at_least_agg() is of the same kind, but each of its keys has
+ * a number: in how many filters it was.  A filter cannot hold this number, so
+ * the state is internal and does not become a filter before the end.
+ *
+ * In memory a state takes 8 bytes for each key, 12 if it has a number, and as
+ * much again while the last runs are merged.  Placing the keys takes another 4
+ * to 8 bytes for each.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,6 +33,8 @@
 #include "cuckoo_change.h"
 #include "cuckoo_keys.h"
 
+#include "access/htup_details.h"
+#include "funcapi.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
@@ -37,7 +43,10 @@
 PG_FUNCTION_INFO_V1(cf_union);
 PG_FUNCTION_INFO_V1(cf_union_all);
 PG_FUNCTION_INFO_V1(cf_intersect);
+PG_FUNCTION_INFO_V1(cuckoo_at_least_trans);
+PG_FUNCTION_INFO_V1(cuckoo_at_least_final);
 PG_FUNCTION_INFO_V1(cf_overlap);
+PG_FUNCTION_INFO_V1(cf_overlap_info);
 PG_FUNCTION_INFO_V1(cf_compatible);
 PG_FUNCTION_INFO_V1(cf_compact);
 PG_FUNCTION_INFO_V1(cf_grow);
@@ -48,17 +57,15 @@ PG_FUNCTION_INFO_V1(cf_grow);
 /* Enough runs for any state: each is more than twice as long as the next. */
 #define MAX_RUNS		64
 
-typedef struct Run
-{
-	uint64	   *keys;
-	Size		count;
-} Run;
+/* A run of keys.  If they are not counted, `times` is NULL. */
+typedef CuckooCounted Run;
 
 /* The state of an aggregate: either a filter, or runs to be combined. */
 typedef struct SetState
 {
 	ExpandedObjectHeader hdr;
 	CuckooMerge how;
+	uint32		least;			/* k of cf_at_least_agg(f, k), or 0 */
 	CuckooHeader header;		/* geometry, seed and family */
 	struct varlena *filter;		/* NULL if there are runs */
 	Run			runs[MAX_RUNS];
@@ -67,18 +74,23 @@ typedef struct SetState
 
 /* ---- runs ---- */
 
+static void *
+new_array(Size n, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
 static uint64 *
 new_keys(Size n)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext,
-								  Max(n, 1) * sizeof(uint64));
+	return new_array(n, sizeof(uint64));
 }
 
-/* The keys of a filter, whose header this is. */
+/* The keys of a filter, whose header this is, each at most so many times. */
 static Run
-read_run(const CuckooHeader *h, const struct varlena *filter)
+read_run(const CuckooHeader *h, const struct varlena *filter, int copies)
 {
-	Run			run = {new_keys(h->items), h->items};
+	Run			run = {new_keys(h->items), NULL, h->items};
 	uint64	   *scratch = new_keys(h->items);
 	CuckooStatus status = cuckoo_keys_read(h, cuckoo_image(filter), run.keys,
 										   scratch);
@@ -86,31 +98,41 @@ read_run(const CuckooHeader *h, const struct varlena *filter)
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
 	pfree(scratch);
+	run.count = cuckoo_keys_limit(run.keys, run.count, copies);
 	return run;
 }
 
-/* Combines two runs. */
-static Run
-merge_runs(CuckooMerge how, Run a, Run b)
+static void
+free_run(Run run)
 {
-	Run			run = {new_keys(a.count + b.count), 0};
+	pfree(run.keys);
+	if (run.times != NULL)
+		pfree(run.times);
+}
 
-	run.count = cuckoo_keys_merge(how, a.keys, a.count, b.keys, b.count,
-								  run.keys);
+/* Combines two runs.  If least is not 0, keys are counted up to this number. */
+static Run
+merge_runs(CuckooMerge how, uint32 least, Run a, Run b)
+{
+	Size		n = a.count + b.count;
+	Run			run = {new_keys(n), NULL, 0};
+
+	if (least > 0)
+	{
+		run.times = new_array(n, sizeof(uint32));
+		cuckoo_keys_count(&a, &b, least, &run);
+	}
+	else
+		run.count = cuckoo_keys_merge(how, a.keys, a.count, b.keys, b.count,
+									  run.keys);
 	/* give back the room of keys that were in both */
-	if (run.count < (a.count + b.count) / 8 * 7)
-		run.keys = repalloc_huge(run.keys, Max(run.count, 1) * sizeof(uint64));
-	return run;
-}
-
-/* The same, and frees them. */
-static Run
-join_runs(CuckooMerge how, Run a, Run b)
-{
-	Run			run = merge_runs(how, a, b);
-
-	pfree(a.keys);
-	pfree(b.keys);
+	if (run.count < n / 8 * 7)
+	{
+		n = Max(run.count, 1);
+		run.keys = repalloc_huge(run.keys, n * sizeof(uint64));
+		if (run.times != NULL)
+			run.times = repalloc_huge(run.times, n * sizeof(uint32));
+	}
 	return run;
 }
 
@@ -169,17 +191,87 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 		(a->family == b->family && a->tag == b->tag);
 }
 
-/* May cf_agg(value) choose this geometry, whose capacity is that of level 0? */
+/*
+ * Is this the filter that cf_agg(value) makes of no rows?  Nobody chose its
+ * geometry, so it stands for the empty filter of any geometry.  An empty filter
+ * of some capacity is not neutral, because a difference may be a mistake.
+ */
+static bool
+is_neutral(const CuckooHeader *h)
+{
+	CuckooHeader none;
+
+	return h->items == 0 && h->family == CUCKOO_FAMILY_NONE && h->seed == 0 &&
+		cuckoo_header_exact(&none, 0, h->asked_bits, 0) == CUCKOO_OK &&
+		same_geometry(h, &none);
+}
+
+static bool
+is_compatible(const CuckooHeader *a, const CuckooHeader *b)
+{
+	return is_neutral(a) || is_neutral(b) ||
+		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
+}
+
+/* Does it look as if cf_agg(value) had chosen this geometry? */
 static bool
 is_exact(const CuckooHeader *h)
 {
-	return h->base_bits == h->asked_bits;
+	CuckooHeader exact;
+
+	return h->items > 0 &&
+		cuckoo_header_exact(&exact, h->items, h->asked_bits, 0) == CUCKOO_OK &&
+		same_geometry(h, &exact);
+}
+
+/* Doublings up to the capacity, where there are ft bits, but at least 9. */
+static int
+doublings(const CuckooHeader *h)
+{
+	return Max(h->base_bits - Max(h->asked_bits, CUCKOO_CORE_BITS + 1), 0);
+}
+
+/* A geometry in a user's terms, and in those of FORMAT.md. */
+static const char *
+geometry_text(const CuckooHeader *h)
+{
+	uint64		buckets = (uint64) h->base << doublings(h);
+
+	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)",
+					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
+					cuckoo_fpp_at_capacity(h), h->base, h->base_bits);
+}
+
+/* Throws the error for filters of different geometry. */
+pg_noreturn static void
+complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
+{
+	bool		fpp = a->asked_bits != b->asked_bits;
+	bool		capacity = a->base != b->base || doublings(a) != doublings(b);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("cannot combine cuckoofilters of different geometry"),
+			 fpp || capacity ?
+			 errdetail("They differ in %s. One is %s, the other %s.",
+					   !fpp ? "capacity" : !capacity ? "fpp" :
+					   "capacity and fpp",
+					   geometry_text(a), geometry_text(b)) :
+			 errdetail("Both are %s, but only one of them has windows.",
+					   geometry_text(a)),
+			 is_exact(a) || is_exact(b) ?
+			 errhint("cf_agg(value) fits each filter to its elements, so geometries mostly differ. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
+			 fpp || capacity ?
+			 errhint("Build both filters with the same capacity and fpp. A filter may be for more elements and a lower fpp than were asked for, because both are rounded.") :
+			 errhint("The flag is in byte 7 of the image. Build both filters with the same program.")));
 }
 
 /* Throws an error unless the keys of both filters mean the same. */
 static void
 check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 {
+	if (is_compatible(a, b))
+		return;
 	if (!same_family(a, b))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -198,25 +290,21 @@ check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 				 errdetail("The seeds are %lld and %lld.",
 						   (long long) a->seed, (long long) b->seed),
 				 errhint("Build both with the same seed.")));
-	if (!same_geometry(a, b))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot combine cuckoofilters of different geometry"),
-				 errdetail("One has %u base buckets and fingerprints of %d bits, for %llu elements; the other has %u and %d, for %llu.",
-						   a->base, a->base_bits,
-						   (unsigned long long) cuckoo_capacity(a),
-						   b->base, b->base_bits,
-						   (unsigned long long) cuckoo_capacity(b)),
-				 is_exact(a) || is_exact(b) ?
-				 errhint("cf_agg(value) fits each filter to its elements, so geometries mostly differ. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
-				 errhint("Build both filters with the same capacity and fpp.")));
+	complain_of_geometry(a, b);
 }
 
-/* Gives a filter without a family that of another filter. */
+/*
+ * Gives *h what it lacks and another filter has, before both are combined: the
+ * family, and the geometry and seed if it is neutral.  Of two neutral filters
+ * the result is the one with the lower fpp, whatever their order.
+ */
 static void
-adopt_family(CuckooHeader *h, const CuckooHeader *other)
+adopt(CuckooHeader *h, const CuckooHeader *other)
 {
-	if (h->family == CUCKOO_FAMILY_NONE)
+	if (is_neutral(h) &&
+		!(is_neutral(other) && other->asked_bits <= h->asked_bits))
+		*h = *other;
+	else if (h->family == CUCKOO_FAMILY_NONE)
 	{
 		h->family = other->family;
 		h->tag = other->tag;
@@ -234,7 +322,7 @@ static struct varlena *
 state_filter(SetState *state, bool last_use)
 {
 	CuckooHeader h = state->header;
-	Run			run = {NULL, 0};
+	Run			run = {NULL, NULL, 0};
 	struct varlena *filter;
 	struct varlena *kept;
 
@@ -242,8 +330,9 @@ state_filter(SetState *state, bool last_use)
 		return state->filter;
 	for (int i = state->count - 1; i >= 0; i--)
 	{
-		/* the first one is copied */
-		Run			merged = merge_runs(state->how, state->runs[i], run);
+		/* the first one is copied, by a union with nothing */
+		Run			merged = merge_runs(run.keys == NULL ? CUCKOO_MERGE_UNION :
+										state->how, 0, state->runs[i], run);
 
 		if (run.keys != NULL)
 			pfree(run.keys);
@@ -288,6 +377,19 @@ state_of(Datum datum)
 	return (SetState *) cuckoo_expanded_object(datum, &state_methods);
 }
 
+/* Merges the last two runs of a state. */
+static void
+merge_last_runs(SetState *state)
+{
+	Run			a = state->runs[state->count - 2];
+	Run			b = state->runs[state->count - 1];
+
+	state->runs[state->count - 2] = merge_runs(state->how, state->least, a, b);
+	state->count--;
+	free_run(a);
+	free_run(b);
+}
+
 /* Adds a filter, whose header is *h, to a state. */
 static void
 state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
@@ -302,30 +404,30 @@ state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
 		CuckooHeader own;
 
 		cuckoo_open(&own, state->filter);
-		state->runs[0] = read_run(&own, state->filter);
+		state->runs[0] = read_run(&own, state->filter, CUCKOO_MAX_COPIES);
 		state->count = 1;
 		pfree(state->filter);
 		state->filter = NULL;
 	}
-	run = read_run(h, filter);
+	run = read_run(h, filter, state->least > 0 ? 1 : CUCKOO_MAX_COPIES);
+	if (state->least > 0)
+	{
+		run.times = new_array(run.count, sizeof(uint32));
+		cuckoo_keys_once(&run);
+	}
 	state->runs[state->count++] = run;
-	adopt_family(&state->header, h);
+	adopt(&state->header, h);
 	while (state->count > 1 &&
 		   state->runs[state->count - 2].count / 2 <=
 		   state->runs[state->count - 1].count)
-	{
-		Run		   *last = &state->runs[state->count - 2];
-
-		*last = join_runs(state->how, last[0], last[1]);
-		state->count--;
-	}
+		merge_last_runs(state);
 	MemoryContextSwitchTo(caller);
 }
 
 /* A new state of a filter, whose header is *h. */
 static SetState *
-new_state(CuckooMerge how, const CuckooHeader *h, const struct varlena *filter,
-		  MemoryContext parent)
+new_state(CuckooMerge how, uint32 least, const CuckooHeader *h,
+		  const struct varlena *filter, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "cuckoofilter union",
 												  ALLOCSET_SMALL_SIZES);
@@ -333,6 +435,7 @@ new_state(CuckooMerge how, const CuckooHeader *h, const struct varlena *filter,
 
 	EOH_init_header(&state->hdr, &state_methods, context);
 	state->how = how;
+	state->least = least;
 	state->header = *h;
 	state_add(state, h, filter);
 	return state;
@@ -362,6 +465,8 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 	CuckooHeader ha;
 	CuckooHeader hb;
 	MemoryContext context;
+	Run			run_a;
+	Run			run_b;
 	Run			run;
 
 	b = filter_argument(fcinfo, 1, &hb);
@@ -376,12 +481,16 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 	if (AggCheckCallContext(fcinfo, &context) &&
 		ha.items + hb.items > SMALL_ITEMS)
 	{
-		state = new_state(how, &ha, a, context);
+		state = new_state(how, 0, &ha, a, context);
 		state_add(state, &hb, b);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 	}
-	run = join_runs(how, read_run(&ha, a), read_run(&hb, b));
-	adopt_family(&ha, &hb);
+	run_a = read_run(&ha, a, CUCKOO_MAX_COPIES);
+	run_b = read_run(&hb, b, CUCKOO_MAX_COPIES);
+	run = merge_runs(how, 0, run_a, run_b);
+	free_run(run_a);
+	free_run(run_b);
+	adopt(&ha, &hb);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&ha, run.keys, run.count));
 }
 
@@ -403,9 +512,79 @@ cf_intersect(PG_FUNCTION_ARGS)
 	return combine(fcinfo, CUCKOO_MERGE_INTERSECTION);
 }
 
-/* cf_overlap(a, b): an estimate of how many elements both hold */
+/*
+ * cuckoo_at_least_trans(state, filter, k): the transition function of
+ * cf_at_least_agg
+ */
 Datum
-cf_overlap(PG_FUNCTION_ARGS)
+cuckoo_at_least_trans(PG_FUNCTION_ARGS)
+{
+	SetState   *state = PG_ARGISNULL(0) ? NULL :
+		(SetState *) PG_GETARG_POINTER(0);
+	MemoryContext context;
+	CuckooHeader h;
+	const struct varlena *filter;
+	int			k = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "function of an aggregate called elsewhere");
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("k of cf_at_least_agg must not be null"),
+				 errhint("Specify in how many filters an element must be.")));
+	if (k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k of cf_at_least_agg is out of range"),
+				 errdetail("It is %d.", k),
+				 errhint("k is the number of filters in which an element must be, at least 1.")));
+	if (state != NULL && state->least != (uint32) k)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k of cf_at_least_agg must be the same for all rows"),
+				 errdetail("It is %d in one row, and %u in the rows before it.",
+						   k, state->least),
+				 errhint("Use a constant, or group by the columns that it depends on.")));
+
+	/* nulls are skipped, but their k counts */
+	if (!PG_ARGISNULL(1))
+	{
+		filter = filter_argument(fcinfo, 1, &h);
+		if (state != NULL)
+			state_add(state, &h, filter);
+		else
+			state = new_state(CUCKOO_MERGE_UNION, (uint32) k, &h, filter,
+							  context);
+	}
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state);
+}
+
+/* cuckoo_at_least_final(state): the filter of the keys that are in k filters */
+Datum
+cuckoo_at_least_final(PG_FUNCTION_ARGS)
+{
+	SetState   *state = (SetState *) PG_GETARG_POINTER(0);
+	CuckooHeader h = state->header;
+	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	uint64	   *keys;
+	Size		n;
+
+	/* this does not change what the state stands for */
+	while (state->count > 1)
+		merge_last_runs(state);
+	MemoryContextSwitchTo(caller);
+
+	keys = new_keys(state->runs[0].count);
+	n = cuckoo_keys_at_least(&state->runs[0], state->least, keys);
+	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, keys, n));
+}
+
+/* How many elements do the two arguments have in common? */
+static void
+estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 {
 	CuckooHeader ha;
 	CuckooHeader hb;
@@ -413,16 +592,54 @@ cf_overlap(PG_FUNCTION_ARGS)
 	const struct varlena *b = filter_argument(fcinfo, 1, &hb);
 	Run			run_a;
 	Run			run_b;
-	uint64		common;
 
 	check_compatible(&ha, &hb);
-	run_a = read_run(&ha, a);
-	run_b = read_run(&hb, b);
-	common = cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
-								run_b.count);
-	pfree(run_a.keys);
-	pfree(run_b.keys);
-	PG_RETURN_INT64((int64) rint(cuckoo_overlap(&ha, &hb, common)));
+	run_a = read_run(&ha, a, 1);
+	run_b = read_run(&hb, b, 1);
+	adopt(&ha, &hb);
+	cuckoo_overlap(&ha, run_a.count, run_b.count,
+				   cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
+									  run_b.count), overlap);
+	free_run(run_a);
+	free_run(run_b);
+}
+
+/* cf_overlap(a, b): an estimate of how many elements both hold */
+Datum
+cf_overlap(PG_FUNCTION_ARGS)
+{
+	CuckooOverlap overlap;
+
+	estimate_overlap(fcinfo, &overlap);
+	PG_RETURN_FLOAT8(overlap.common);
+}
+
+/* cf_overlap_info(a, b): the same, its error, and what follows from it */
+Datum
+cf_overlap_info(PG_FUNCTION_ARGS)
+{
+	CuckooOverlap overlap;
+	TupleDesc	desc;
+	double		figures[7];
+	Datum		values[lengthof(figures)];
+	bool		nulls[lengthof(figures)];
+
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(figures));
+	estimate_overlap(fcinfo, &overlap);
+	figures[0] = overlap.common;
+	figures[1] = overlap.standard_error;
+	figures[2] = overlap.a - overlap.common;
+	figures[3] = overlap.b - overlap.common;
+	figures[4] = overlap.a + figures[3];
+	figures[5] = overlap.common / figures[4];
+	figures[6] = overlap.common / overlap.a;
+	for (int i = 0; i < (int) lengthof(figures); i++)
+	{
+		values[i] = Float8GetDatum(figures[i]);
+		/* the share of nothing */
+		nulls[i] = isnan(figures[i]);
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* cf_compatible(a, b): could they be combined? */
@@ -434,8 +651,7 @@ cf_compatible(PG_FUNCTION_ARGS)
 
 	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
 	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));
-	PG_RETURN_BOOL(same_family(&a, &b) && a.seed == b.seed &&
-				   same_geometry(&a, &b));
+	PG_RETURN_BOOL(is_compatible(&a, &b));
 }
 
 /* cf_compact(f): the canonical form; final function of the aggregates */
@@ -452,7 +668,7 @@ cf_compact(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state_filter(state,
 									   AggCheckCallContext(fcinfo, NULL) != 0));
 	filter = filter_argument(fcinfo, 0, &h);
-	run = read_run(&h, filter);
+	run = read_run(&h, filter, CUCKOO_MAX_COPIES);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));
 }
 

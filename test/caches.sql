@@ -117,7 +117,8 @@ INSERT INTO queries (query) VALUES
 	($$SELECT cf_info(cf_union_agg(f)), cf_info(cf_union_all_agg(f)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items WHERE v < 900 GROUP BY v % 3) s$$),
 	($$SELECT cf_count(cf_merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
 	($$SELECT cf_count(bare_union(f)) FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
-	($$SELECT cf_overlap(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_compact(a)) FROM
+	($$SELECT cf_info(cf_intersect_agg(f)), cf_info(cf_at_least_agg(f, 2)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items, generate_series(0, 2) part WHERE v < 900 AND v % 3 <> part GROUP BY part) s$$),
+	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_compact(a)) FROM
 		(SELECT cf_agg(v, 2000, 0.01) FILTER (WHERE v < 300) AS a, cf_agg(v, 2000, 0.01) FILTER (WHERE v > 200) AS b FROM items WHERE v < 500) s$$);
 -- errors
 INSERT INTO queries (query, fails) VALUES

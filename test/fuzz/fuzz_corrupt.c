@@ -46,13 +46,18 @@ combine(const UnitFilter *f, CuckooMerge how, uint64_t *hashes)
 
 	if (cuckoo_keys_read(&f->h, f->image, run.keys, scratch) == CUCKOO_OK)
 	{
-		Run			result = combined(how, run, run);
-		UnitFilter	built = filter_of(&f->h, result);
+		CuckooOverlap overlap;
+		UnitFilter	built;
+		Run			result;
 
+		run.n = cuckoo_keys_limit(run.keys, run.n, 1 + unit_below(2));
+		result = combined(how, run, run);
+		built = filter_of(&f->h, result);
 		unit_filter_free(&built);
 		free(result.keys);
-		cuckoo_overlap(&f->h, &f->h,
-					   cuckoo_keys_common(run.keys, run.n, run.keys, run.n));
+		cuckoo_overlap(&f->h, run.n, run.n,
+					   cuckoo_keys_common(run.keys, run.n, run.keys, run.n),
+					   &overlap);
 		for (uint64_t i = 0; i < run.n && i < HASHES; i++)
 			hashes[i] = run.keys[i];
 	}

@@ -63,6 +63,8 @@ my %uses = (
 		'holds(cf_compact(cf_grow(f)) = cf_compact(f))', 'holds(cf_union(f, f) = cf_compact(f))', 'holds(cf_intersect(f, f) = cf_compact(f))',
 		'holds(cf_union(f, g) = g | f)', 'cf_union_all(f, g)', 'f & g', 'cf_overlap(f, g)', 'cf_overlap(f, f)', 'holds(cf_compatible(f, f))', 'cf_compatible(f, g)', 'f = g',
 		'holds(count(*) = 1) FROM (SELECT f UNION SELECT f) u', 'cf_union_agg(x) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_union_all_agg(x) FROM unnest(ARRAY[f, g]) x',
+		'holds(cf_intersect_agg(x) = cf_compact(f)) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_intersect_agg(x) FROM unnest(ARRAY[f, g]) x', 'cf_at_least_agg(x, 2) FROM unnest(ARRAY[f, g, f]) x',
+		'holds((cf_overlap_info(f, f)).jaccard = 1 OR cf_count(f) = 0)', 'cf_overlap_info(f, g)::text',
 		'count(*) FROM numbers WHERE cf_contains(f, i)', 'count(*) FROM numbers WHERE cf_contains(f, t)' ],
 	state => [
 		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cuckoo_agg_final(s)', 'holds(cf_merge_agg(x) = cuckoo_agg_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
