@@ -7,7 +7,8 @@
 # install what is missing (test/throwaway.sh), so they work before PGXS is
 # there.
 #
-#	make check              run all tests
+#	make check              run all tests, which takes about 3 minutes
+#	make check-nightly      run them with more and longer random ones, in an hour
 #	make check-clients      test the clients for Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium
@@ -70,7 +71,7 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check check-clients check-page demo bench bench-clients psql pictures \
+tasks = check check-nightly check-clients check-page demo bench bench-clients psql pictures \
 	fuzz-scan fuzz-sql lint coverage mutate
 goals = $(or $(MAKECMDGOALS),all)
 # which is bash's own clock
@@ -108,6 +109,8 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
+check-nightly:
+	@test/throwaway.sh -t test/check.sh nightly
 check-clients:
 	@test/throwaway.sh -c clients/check.sh
 bench-clients:
@@ -210,7 +213,10 @@ build/bench_core: bench/bench_core.c $(core) $(wildcard src/*.h)
 unit_programs = $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
 unit-programs: $(unit_programs) $(unit_dir)/vectors
 unit: $(unit_programs)
-	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
+	@status=0; for t in $^; do \
+		case $$t in */fuzz_*) set -- ;; *) set -- $(if $(LONG),0 long) ;; esac; \
+		echo "$$t:"; $(RUN) $$t "$$@" || status=1; \
+	done; exit $$status
 
 # the release; the first two numbers are the version of the SQL objects
 release = $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' META.json)
