@@ -8,7 +8,7 @@
 # there.
 #
 #	make check              run all tests, which takes about 3 minutes
-#	make check-nightly      run them with more and longer random ones, in an hour
+#	make check-nightly      run them with longer random ones, in about 35 minutes
 #	make check-clients      test the clients for Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium

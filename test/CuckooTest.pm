@@ -41,11 +41,12 @@ BEGIN
 # initdb takes a second, and a copy of what it made a tenth of that. So the first
 # node of a run with some arguments makes a template for all others, also for
 # those of tests that run beside it.
-foreach my $utils ('PostgreSQL::Test::Utils', 'TestLib')
 {
+	# which of the two starts programs, whatever the names
+	my $utils = $INC{'TestLib.pm'} ? 'TestLib' : 'PostgreSQL::Test::Utils';
 	no strict 'refs';
 	no warnings 'redefine';
-	my $run = defined &{"${utils}::system_or_bail"} ? \&{"${utils}::system_or_bail"} : next;
+	my $run = \&{"${utils}::system_or_bail"};
 	my $folder = \${"${utils}::tmp_check"};
 
 	*{"${utils}::system_or_bail"} = sub {
@@ -53,8 +54,8 @@ foreach my $utils ('PostgreSQL::Test::Utils', 'TestLib')
 		my @initdb = @_;
 		my ($at) = grep { $initdb[$_] =~ /^(?:-D|--pgdata)$/ } 0 .. $#initdb;
 		my $new = $initdb[ ++$at ];
-		my $path = `which initdb`;
-		my $template = $initdb[$at] = "$$folder/initdb-" . md5_hex(join ' ', $path, @initdb[ 1 .. $at - 1, $at + 1 .. $#initdb ]);
+		my $kind = md5_hex(join ' ', `which initdb`, @initdb[ 1 .. $at - 1, $at + 1 .. $#initdb ]);
+		my $template = $initdb[$at] = "$$folder/initdb-$kind";
 
 		open my $lock, '>>', "$template.lock" or die "$template.lock: $!";
 		flock $lock, LOCK_EX or die "$template.lock: $!";

@@ -34,8 +34,8 @@ minutes=3
 if [ -n "$nightly" ]; then
 	title[scan]='random queries by the scan and without it, 10 minutes'
 	title[sql]='hostile values through SQL, 10 minutes'
-	title[unit]='unit tests of the core with large sizes, half an hour'
-	minutes=60
+	title[unit]='unit tests of the core with large sizes, about 10 minutes'
+	minutes=35
 fi
 
 # ---- counting --------------------------------------------------------------
