@@ -172,6 +172,7 @@ $(eval $(call unit_rules,plain,%,test/unit/%.c))
 $(eval $(call unit_rules,portable,portable_%,test/unit/%.c))
 $(eval $(call unit_rules,fuzz,fuzz_%,test/fuzz/fuzz_%.c test/fuzz/replay.c))
 $(eval $(call unit_rules,corrupt,fuzz_corrupt,test/fuzz/fuzz_corrupt.c test/fuzz/replay.c))
+.SECONDARY: $(foreach way,plain portable fuzz corrupt,$(call core_objects,$(way)))
 
 # golden vectors, in the folder that VECTORS names
 .PHONY: vectors
