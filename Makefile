@@ -7,7 +7,8 @@
 # install what is missing (test/throwaway.sh), so they work before PGXS is
 # there.
 #
-#	make check              run all tests
+#	make check              run all tests, which takes about 3 minutes
+#	make check-nightly      run them with longer random ones, in about 35 minutes
 #	make check-clients      test the clients for Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium
@@ -70,13 +71,13 @@ PROVE_TESTS = test/t/*.pl
 EXTRA_CLEAN = build $(wildcard test/module/*.o test/module/*.so test/module/*.bc)
 
 # Goals that need PGXS include it; the others must work without.
-tasks = check check-clients check-page demo bench bench-clients psql pictures \
+tasks = check check-nightly check-clients check-page demo bench bench-clients psql pictures \
 	fuzz-scan fuzz-sql lint coverage mutate
 goals = $(or $(MAKECMDGOALS),all)
 # which is bash's own clock
 unexport SECONDS
 
-ifneq ($(filter-out unit fuzz vectors dist release-check indent build/% $(tasks),$(goals)),)
+ifneq ($(filter-out unit unit-programs fuzz vectors dist release-check indent build/% $(tasks),$(goals)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 # the packages of 13 come without the isolation tester
@@ -108,6 +109,8 @@ ifneq ($(filter $(tasks),$(goals)),)
 .PHONY: $(tasks)
 check:
 	@test/throwaway.sh -t test/check.sh
+check-nightly:
+	@test/throwaway.sh -t test/check.sh nightly
 check-clients:
 	@test/throwaway.sh -c clients/check.sh
 bench-clients:
@@ -149,34 +152,44 @@ unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \
 portable_tests = $(addprefix $(unit_dir)/portable_, \
 	test_bucket test_format test_images test_index)
 
-$(unit_dir)/%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -Isrc -o $@ $< $(core) -lm
-$(unit_dir)/portable_%: test/unit/%.c $(core) $(wildcard src/*.h test/unit/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) -DCUCKOO_PORTABLE -Isrc -o $@ $< $(core) -lm
+# The core is compiled once in each of these ways, into a folder of that name.
+# The fuzzer of damaged images runs without assertions, which such an image may
+# fail.
+flags_plain =
+flags_portable = -DCUCKOO_PORTABLE
+flags_fuzz = -DCUCKOO_FUZZING -Itest/unit
+flags_corrupt = $(flags_fuzz) -DNDEBUG
+headers = $(wildcard src/*.h test/unit/*.h test/fuzz/*.h)
+core_objects = $(patsubst src/%.c,$(unit_dir)/$(1)/%.o,$(core))
+define unit_rules
+$(unit_dir)/$(1)/%.o: src/%.c $$(wildcard src/*.h)
+	@mkdir -p $$(@D)
+	$$(CC) $$(UNIT_CFLAGS) $$(flags_$(1)) -Isrc -c -o $$@ $$<
+$(unit_dir)/$(2): $(3) $$(call core_objects,$(1)) $$(headers)
+	$$(CC) $$(UNIT_CFLAGS) $$(flags_$(1)) -Isrc -o $$@ $$(filter %.c %.o,$$^) -lm
+endef
+$(eval $(call unit_rules,plain,%,test/unit/%.c))
+$(eval $(call unit_rules,portable,portable_%,test/unit/%.c))
+$(eval $(call unit_rules,fuzz,fuzz_%,test/fuzz/fuzz_%.c test/fuzz/replay.c))
+$(eval $(call unit_rules,corrupt,fuzz_corrupt,test/fuzz/fuzz_corrupt.c test/fuzz/replay.c))
+.SECONDARY: $(foreach way,plain portable fuzz corrupt,$(call core_objects,$(way)))
 
 # golden vectors, in the folder that VECTORS names
 .PHONY: vectors
 VECTORS = test/vectors
 vectors: $(unit_dir)/vectors
 	@for v in elements images refused; do $< $$v >$(VECTORS)/$$v.json || exit; done
-# The fuzzers of the core, test/fuzz/fuzz_*.c: with replay.c they are tests.  That
-# of damaged images runs without assertions, which such an image may fail.  Much
-# of the time would go to tracing comparisons, to libFuzzer's statistics and to
-# the sanitizer's list of freed memory, which help little here.
+# The fuzzers of the core, test/fuzz/fuzz_*.c, under libFuzzer; with replay.c
+# they are tests.  Much of the time would go to tracing comparisons, to
+# libFuzzer's statistics and to the sanitizer's list of freed memory, which help
+# little here.
 fuzzers = $(sort $(basename $(notdir $(wildcard test/fuzz/fuzz_*.c))))
-fuzz_needs = $(core) $(wildcard src/*.h test/unit/*.h test/fuzz/*.h)
-fuzz_flags = $(if $(findstring corrupt,$@),-DNDEBUG) -DCUCKOO_FUZZING -Isrc -Itest/unit
 FUZZ_CFLAGS = -std=c11 -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-fno-sanitize-coverage=trace-cmp
 
-$(unit_dir)/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/replay.c $(fuzz_needs)
+build/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(core) $(headers)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) $(fuzz_flags) -o $@ $< test/fuzz/replay.c $(core) -lm
-build/fuzz/fuzz_%: test/fuzz/fuzz_%.c $(fuzz_needs)
-	@mkdir -p $(@D)
-	clang $(FUZZ_CFLAGS) $(fuzz_flags) -o $@ $< $(core) -lm
+	clang $(FUZZ_CFLAGS) $(flags_$(if $(findstring corrupt,$@),corrupt,fuzz)) -Isrc -o $@ $< $(core) -lm
 
 # What is found anew goes to build/fuzz/corpus, an input that fails to build/fuzz.
 .PHONY: fuzz
@@ -200,9 +213,16 @@ build/overlap: bench/overlap.c $(core) $(wildcard src/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -DNDEBUG -Isrc -o $@ $< $(core) -lm
 
-.PHONY: unit
-unit: $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
-	@status=0; for t in $^; do echo "$$t:"; $(RUN) $$t || status=1; done; exit $$status
+# unit-programs only builds what unit runs, for as many processes as -j allows.
+# LONG=1 has those that know longer runs take them.
+.PHONY: unit unit-programs
+unit_programs = $(unit_tests) $(portable_tests) $(fuzzers:%=$(unit_dir)/%)
+unit-programs: $(unit_programs) $(unit_dir)/vectors
+unit: $(unit_programs)
+	@status=0; for t in $^; do \
+		case $$t in */fuzz_*) set -- ;; *) set -- $(if $(LONG),0 long) ;; esac; \
+		echo "$$t:"; $(RUN) $$t "$$@" || status=1; \
+	done; exit $$status
 
 # the release; the first two numbers are the version of the SQL objects
 release = $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' META.json)

@@ -8,7 +8,9 @@ package CuckooTest;
 use strict;
 use warnings;
 
+use Digest::MD5 qw(md5_hex);
 use Exporter 'import';
+use Fcntl qw(:flock);
 use FindBin;
 use Test::More;
 
@@ -34,6 +36,33 @@ BEGIN
 		require PostgresNode;
 		require TestLib;
 	}
+}
+
+# initdb takes a second, and a copy of what it made a tenth of that. So the first
+# node of a run with some arguments makes a template for all others, also for
+# those of tests that run beside it.
+{
+	# which of the two starts programs, whatever the names
+	my $utils = $INC{'TestLib.pm'} ? 'TestLib' : 'PostgreSQL::Test::Utils';
+	no strict 'refs';
+	no warnings 'redefine';
+	my $run = \&{"${utils}::system_or_bail"};
+	my $folder = \${"${utils}::tmp_check"};
+
+	*{"${utils}::system_or_bail"} = sub {
+		return &$run if $_[0] ne 'initdb';
+		my @initdb = @_;
+		my ($at) = grep { $initdb[$_] =~ /^(?:-D|--pgdata)$/ } 0 .. $#initdb;
+		my $new = $initdb[ ++$at ];
+		my $kind = md5_hex(join ' ', `which initdb`, @initdb[ 1 .. $at - 1, $at + 1 .. $#initdb ]);
+		my $template = $initdb[$at] = "$$folder/initdb-$kind";
+
+		open my $lock, '>>', "$template.lock" or die "$template.lock: $!";
+		flock $lock, LOCK_EX or die "$template.lock: $!";
+		$run->(@initdb) if !-e "$template/PG_VERSION";
+		close $lock;
+		$run->('cp', '-R', '-p', $template, $new);
+	};
 }
 
 # A node that is not initialized; @of are parameters such as install_path.

@@ -1,41 +1,104 @@
 #!/bin/bash
 # All tests, to be run on a throwaway server: make check
 #
-# The last line is "N passed, N failed", counted from what each suite says of
-# its single tests. A suite that fails without saying of which test counts as
-# one failure; a test that is skipped is neither, nor a file of them.
+#	test/check.sh [nightly]		with "nightly" longer and more random ones
+#
+# Most of the time goes to TAP tests, which start servers of their own. So they
+# run beside the others. A suite says when it begins and what it counted at its
+# end, but its output is shown only after a failure.
+#
+# The last line is "N passed, N failed", and ", N skipped" if tests were left
+# out, which the lines before name. A suite that fails without saying of which
+# test counts as one failure. One that passes nothing fails as well, because
+# what is missing must not look like success, unless it says "skipped: " itself.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-passed=0 failed=0 skipped=0
+nightly=${1:-}
+logs=$TMPDIR/suites		# NAME.log, and NAME.counts: passed, failed, skipped
+processes=$(getconf _NPROCESSORS_ONLN)
 
-# count SUITE STATUS PASSED FAILED
-count()
+# in the order in which they begin
+suites=(tap runner style regression isolation clients scan sql unit)
+declare -A title=(
+	[tap]='TAP tests, about 2 minutes, beside the others'
+	[runner]='what this script makes of suites'
+	[style]='style'
+	[regression]='regression tests, about 30 seconds'
+	[isolation]='isolation tests'
+	[clients]='clients for Python and JavaScript on the golden vectors'
+	[scan]='random queries by the scan and without it, 10 seconds'
+	[sql]='hostile values through SQL'
+	[unit]='unit tests of the core, about a minute')
+minutes=3
+if [ -n "$nightly" ]; then
+	title[scan]='random queries by the scan and without it, 10 minutes'
+	title[sql]='hostile values through SQL, 10 minutes'
+	title[unit]='unit tests of the core with large sizes, about 10 minutes'
+	minutes=35
+fi
+
+# ---- counting --------------------------------------------------------------
+
+# left_out LOG: lines for what was, such as "skipped: REASON" of a file of TAP
+# tests, or "ok N # skip REASON" of one test
+left_out()
 {
-	local bad=$4
+	awk '
+		/^[^ ]+ \.\.+ / { file = $1 ": " }
+		/^ok [0-9].*# [Ss][Kk][Ii][Pp]/ { print file $0 }
+		/(^|\.\. *)skipped: / { print }' "$1"
+}
 
-	if [ "$2" != 0 ] && [ "$bad" = 0 ]; then
-		echo "*** $1 failed as a whole"
-		bad=1
+# counts_of LOG: passed, failed and skipped ones, of lines like "test NAME ...
+# ok" (pg_regress up to 15), "ok N - NAME" (TAP) or the sum of a unit test; prove
+# reports a file that ended too early as a parse error
+counts_of()
+{
+	awk '
+		/^ok [0-9].*# [Ss][Kk][Ii][Pp]/ || /(^|\.\. *)skipped: / { skipped++; next }
+		/^(test .*\.\.\. ok|ok [0-9])/ { passed++ }
+		/^(test .*\.\.\. FAILED|not ok [0-9]|  Parse errors:)/ && !/# TODO/ { failed++ }
+		/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3 }
+		END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+# suite NAME: runs suite_NAME, counts, and shows its log if something failed
+suite()
+{
+	local name=$1 log=$logs/$1.log number=1 status start=$SECONDS passed failed skipped
+
+	while [ "${suites[number - 1]}" != "$name" ]; do
+		number=$((number + 1))
+	done
+	number="suite $number of ${#suites[@]}"
+	echo "$number: ${title[$name]}"
+	"suite_$name" >"$log" 2>&1
+	status=$?
+	read -r passed failed skipped < <(counts_of "$log")
+	if [ $status != 0 ] && [ "$failed" = 0 ]; then
+		echo "*** $name failed as a whole, status $status" >>"$log"
+		failed=1
+	elif [ "$passed$failed" = 00 ] && ! grep -q '^skipped: ' "$log"; then
+		echo "*** $name passed nothing" >>"$log"
+		failed=1
 	fi
-	passed=$((passed + $3)) failed=$((failed + bad))
-	[ "$bad" = 0 ]
+	echo "$passed $failed $skipped" >"$logs/$name.counts"
+	{
+		flock 9
+		if [ "$failed" != 0 ]; then
+			echo "==== what $name says, without the tests that passed"
+			grep -v '^ok [0-9]' "$log"
+			if [ "$(type -t "show_$name")" = function ]; then
+				"show_$name"
+			fi
+			echo "==== end of $name"
+		fi
+		echo "$number: $name: $passed passed, $failed failed, $skipped skipped, $((SECONDS - start)) s"
+	} 9>>"$logs/lock"
 }
 
-# count_lines SUITE STATUS FILE: of lines like "test NAME ... ok" (pg_regress up
-# to 15) or "ok N - NAME" (TAP); prove reports a file that ended too early as a
-# parse error
-count_lines()
-{
-	local ok not_ok skip
-
-	ok=$(grep -cE '^(test .*\.\.\. ok|ok [0-9])' "$3")
-	not_ok=$(grep -E '^(test .*\.\.\. FAILED|not ok [0-9]|  Parse errors:)' "$3" | grep -vc '# TODO')
-	skip=$(grep -ciE '^ok [0-9].*# skip' "$3")
-	skipped=$((skipped + $(grep -cE '(^|\.\. )skipped: ' "$3")))
-	skipped=$((skipped + skip))
-	count "$1" "$2" $((ok - skip)) "$not_ok"
-}
+# ---- the suites ------------------------------------------------------------
 
 # show_end FILE...
 show_end()
@@ -48,52 +111,141 @@ show_end()
 	done
 }
 
-# installcheck SUITE VARIABLE=...: one of the three parts of PGXS's installcheck
-installcheck()
+suite_style()
 {
-	echo "==== $1 tests"
-	make -s installcheck "${@:2}" 2>&1 | tee suite.log
-	count_lines "$1" $? suite.log
+	test/style.sh
 }
 
-echo "==== style"
-test/style.sh 2>&1 | tee suite.log
-count_lines style $? suite.log
+suite_regression()
+{
+	make -s installcheck ISOLATION= TAP_TESTS=
+}
 
-echo "==== unit tests of the core"
-make -s unit 2>&1 | tee suite.log
-status=$?
-counts=$(awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
-	END { print p + 0, f + 0 }' suite.log)
-count unit $status "${counts% *}" "${counts#* }"
+show_regression()
+{
+	cat regression.diffs
+	show_end ../log
+}
 
-installcheck regression ISOLATION= TAP_TESTS= ||
-	{ cat regression.diffs; show_end ../log; }
+suite_isolation()
+{
+	if [ -x "$(dirname "$("$PG_CONFIG" --pgxs)")/../test/isolation/pg_isolation_regress" ]; then
+		make -s installcheck REGRESS= TAP_TESTS=
+	else
+		echo 'skipped: isolation tests: this PostgreSQL comes without the tester'
+	fi
+}
 
-if [ -x "$(dirname "$("$PG_CONFIG" --pgxs)")/../test/isolation/pg_isolation_regress" ]; then
-	installcheck isolation REGRESS= TAP_TESTS= ||
-		{ cat output_iso/regression.diffs; show_end ../log; }
-else
-	echo "==== no isolation tests: this PostgreSQL comes without the tester"
-fi
+show_isolation()
+{
+	cat output_iso/regression.diffs
+	show_end ../log
+}
 
-echo "==== random queries by the scan and without"
-test/fuzz/scan.pl 10 2>&1 | tee suite.log
-count_lines fuzz $? suite.log
+suite_clients()
+{
+	clients/check.sh vectors
+}
 
-echo "==== hostile values through SQL"
-test/fuzz/sql.pl 0 3 2>&1 | tee suite.log
-count_lines fuzz $? suite.log
+suite_scan()
+{
+	test/fuzz/scan.pl "${nightly:+60}10"
+}
 
-make -s -C test/module install
-count test/module $? 0 0
-installcheck TAP REGRESS= ISOLATION= PROVE_FLAGS=-v ||
-	sed -nE 's,^test/t/(.*)\.pl +\(Wstat.*,\1,p' suite.log |
-	while read -r t; do show_end tmp_check/log/*"$t"*; done
-# for others they skip themselves, but here it was installed
-! grep 'skipped: needs make -C test/module install' suite.log
-count 'tests with test/module' $? 0 0
+suite_sql()
+{
+	if [ -n "$nightly" ]; then test/fuzz/sql.pl 600; else test/fuzz/sql.pl 0 3; fi
+}
 
-[ $skipped = 0 ] || echo "$skipped skipped"
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+suite_unit()
+{
+	make -s unit LONG="$nightly"
+}
+
+# Also builds the unit tests, beside the first of the other suites: the two must
+# not build in the same folder at the same time.
+suite_tap()
+{
+	local tests
+
+	make -s -j "$processes" unit-programs
+	touch "$logs/built"
+	make -s -j "$processes" -C test/module install || return
+	# those that take longest first, so that none is left at the end
+	tests=$(printf '%s\n' test/t/{016,005,013,014,017,008,006,015}*.pl test/t/*.pl | awk '!seen[$0]++')
+	make -s installcheck REGRESS= ISOLATION= PROVE_FLAGS="-v -j $processes" PROVE_TESTS="${tests//$'\n'/ }" || return
+	# for others they skip themselves, but here it was installed
+	! grep -q 'skipped: needs make -C test/module install' "$logs/tap.log"
+}
+
+show_tap()
+{
+	sed -nE 's,^test/t/(.*)\.pl +\(Wstat.*,\1,p' "$logs/tap.log" | while read -r test; do
+		show_end tmp_check/log/*"$test"*
+	done
+}
+
+# What suite() makes of suites such as these; one that passes nothing, because
+# none of its tests could be run, once looked like success.
+suite_runner()
+{
+	local n=0
+
+	expect 'nothing passed'        '0 1 0' true
+	expect 'failed as a whole'     '1 1 0' sh -c 'echo ok 1 - a; exit 1'
+	expect 'a test failed'         '1 1 0' sh -c 'echo ok 1 - a; echo not ok 2 - b; exit 1'
+	expect 'failed, and status 0'  '0 1 0' echo 'test a         ... FAILED    3 ms'
+	expect 'pg_regress up to 15'   '1 0 0' echo 'test a         ... ok        3 ms'
+	expect 'pg_regress from 16 on' '1 0 0' echo 'ok 1         - a         3 ms'
+	expect 'a test was left out'   '1 0 1' printf '%s\n' 'ok 1 # SKIP why' 'ok 2 - a'
+	expect 'a file was left out'   '1 0 1' printf '%s\n' 'ok 1 - a' 't/012_a.pl ...... skipped: why'
+	expect 'all files left out'    '0 1 1' echo 't/012_a.pl ...... skipped: why'
+	expect 'a suite was left out'  '0 0 1' echo 'skipped: why'
+	expect 'a file ended early'    '1 1 0' printf '%s\n' 'ok 1 - a' '  Parse errors: No plan found'
+	expect 'to be done'            '1 0 0' printf '%s\n' 'not ok 1 - a # TODO b' 'ok 2 - c'
+	expect 'unit tests'            '5 1 0' printf '%s\n' '3 passed, 0 failed' '2 passed, 1 failed'
+}
+
+# expect NAME COUNTS COMMAND...: what suite() counts of the command
+expect()
+{
+	local name=$1 counts=$2 suites=(tried) logs=$TMPDIR
+
+	n=$((n + 1))
+	eval "suite_tried() { $(printf '%q ' "${@:3}"); }"
+	title[tried]=$name
+	suite tried >/dev/null
+	[ "$(cat "$logs/tried.counts")" = "$counts" ] || printf 'not '
+	echo "ok $n - $name"
+}
+
+# ---- all of it -------------------------------------------------------------
+
+rm -rf "$logs"
+mkdir "$logs" || exit
+echo "${#suites[@]} suites, which take about $minutes minutes with two idle processors"
+{
+	for name in runner style regression isolation clients scan sql; do
+		suite $name
+	done
+	until [ -e "$logs/built" ]; do
+		sleep 0.1
+	done
+	suite unit
+} &
+suite tap
+wait
+
+for name in "${suites[@]}"; do
+	left_out "$logs/$name.log" | sed "s/^/left out, $name: /"
+done
+# a suite without counts ended in a way that nobody thought of
+for name in "${suites[@]}"; do
+	cat "$logs/$name.counts" 2>/dev/null || echo "*** $name did not end" >&2
+done | awk -v suites=${#suites[@]} '
+	{ passed += $1; failed += $2; skipped += $3 }
+	END {
+		failed += suites - NR
+		print passed + 0 " passed, " failed " failed" (skipped ? ", " skipped " skipped" : "")
+		exit(failed > 0)
+	}'

@@ -30,7 +30,11 @@ tool()
 	local word=ok
 
 	tests=$((tests + 1))
-	("${@:2}") >"$tmp/found" 2>&1 || word='not ok'
+	# as a job, which an interrupt ends
+	set -m
+	("${@:2}") >"$tmp/found" 2>&1 </dev/null &
+	set +m
+	wait $! || word='not ok'
 	echo "$word $tests - $1"
 	if [ "$word" != ok ]; then
 		sed 's/^/# /' "$tmp/found"

@@ -4,6 +4,8 @@
 #	test/versions.sh [-d FOLDER] [-c COMPILERS] TARGET...
 #
 #	13 15 17 18 19		make check in a minimal Debian with that PostgreSQL
+#	assert				the same with a PostgreSQL 15 that has assertions, and a minute
+#						of random queries by the scan and without it (make fuzz-scan)
 #	i386 s390x			make unit, that is the core and its golden vectors, for
 #						a processor of 32 bits, and for a big-endian one
 #	upgrade OLD NEW		pg_upgrade from one version to another where NEW is the
@@ -11,8 +13,10 @@
 #
 # FOLDER keeps the roots, 1 GB each, and a log of each run; otherwise it is
 # cuckoo-roots in the caller's cache. A root that is there is used as it is:
-# remove it to have it made again, which takes a minute or two. COMPILERS are
-# "gcc clang" otherwise, and the suite runs with each; upgrades take the first.
+# remove it to have it made again, which takes a minute or two. For assert it is
+# about ten, because its server is built in the root, from Debian's source.
+# COMPILERS are "gcc clang" otherwise, and the suite runs with each; upgrades take
+# the first.
 #
 # It needs root, mmdebstrap, and a mirror of Debian: that of apt's own
 # configuration, or MIRROR and MIRROR_SECURITY. What a run starts and mounts is in namespaces of its
@@ -126,13 +130,38 @@ make_root()
 	for hook; do
 		options+=(--customize-hook="chroot \"\$1\" sh -ec 'export DEBIAN_FRONTEND=noninteractive; cd /tmp; $hook'")
 	done
-	say "$name: making its root, a minute or two"
+	say "$name: making its root, a minute or two, or ten where it builds a server"
 	unfinished+=("$new")
 	rm -rf --one-file-system "$new"
 	alone mmdebstrap "${options[@]}" "${suites%% *}" "$new" "$folder/$name.list" >"$folder/$name.root.log" 2>&1 ||
 		{ tail -n 20 "$folder/$name.root.log"; return 1; }
 	chroot "$new" apt-get clean
 	mv "$new" "$root"
+}
+
+# build_server MIRROR: PostgreSQL 15 with its assertions, from Debian's source, to
+# be run in a new root, and by sh.  Without single quotes.  The patch that is left
+# out would put it where Debian's packages are.
+assert=/opt/postgresql-assert
+build_server()
+{
+	echo "deb-src $1 bookworm main" >/etc/apt/sources.list.d/source.list
+	apt-get -qq update
+	apt-get -qq source --download-only postgresql-15
+	dpkg-source --skip-patches -x postgresql-15_*.dsc source
+	useradd -r postgres
+	mkdir /opt/postgresql-assert
+	cd source || exit
+	grep -v 50-per-version-dirs debian/patches/series | while read -r patch; do
+		patch -sp1 <"debian/patches/$patch"
+	done
+	chown -R postgres: . /opt/postgresql-assert
+	runuser -u postgres -- sh -ec "
+		./configure -q --prefix=/opt/postgresql-assert --enable-cassert --enable-debug \
+			--enable-tap-tests --with-icu --with-libxml --without-readline --without-zlib
+		make -s -j $(getconf _NPROCESSORS_ONLN) world-bin
+		make -s install-world-bin"
+	rm -rf /tmp/source /tmp/postgresql-15_*
 }
 
 # want_root TARGET: succeeds if FOLDER has its root
@@ -151,6 +180,11 @@ want_root()
 		15) suite=bookworm ;;
 		17) suite=trixie ;;
 		18) suite=forky ;;
+		assert)
+			make_root assert bookworm "$server,bzip2,dpkg-dev,libicu-dev,libxml2-dev,patch,pkg-config,xz-utils" \
+				"$(declare -f build_server); build_server ${MIRROR:-$(mirror Debian)}"
+			return
+			;;
 		19)
 			# no complete release: what PostgreSQL needs comes from there, nothing else
 			make_root 19 'sid experimental' "$server,postgresql-common" \
@@ -191,22 +225,26 @@ run()
 	rm -rf --one-file-system "$copy"
 	say "$name: status $status, $((SECONDS - start)) s, $log"
 	grep -nE '^(not ok|test .*FAILED|\*\*\*|FAILED|#  +Failed test)|error:|Parse errors|Wstat' "$log" | grep -v '# TODO'
-	grep -E '^[0-9]+ skipped$|# skip|skipped: ' "$log"
-	awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; sums = $0; n++ }
+	grep -E '# skip|skipped: ' "$log"
+	awk '/^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ { p += $1; f += $3; sums = $0; n++ }
 		/^Result: / { result = $0 }
 		END { print n == 1 ? sums : n ? p " passed, " f " failed" : result }' "$log"
 	[ $status = 0 ] || { tail -n 5 "$log"; failed=$((failed + 1)); }
 }
 
+# check TARGET [VARIABLE=...]: make check with each compiler, and for assert
+# random queries as well
 check()
 {
-	local version=$1 root=$folder/$1 cc
+	local target=$1 root=$folder/$1 cc script
 
 	for cc in $compilers; do
+		script="$cc --version | head -n 1; make check WERROR=1 CC=$cc ${*:2}"
+		[ "$target" != assert ] || script+=" && make fuzz-scan SECONDS=60 CC=$cc ${*:2}"
 		if [ -x "$root/usr/bin/$cc" ]; then
-			run "$version-$cc" "$root" "$cc --version | head -n 1; exec make check WERROR=1 CC=$cc"
+			run "$target-$cc" "$root" "$script"
 		else
-			skip "$version-$cc" "the root has no $cc"
+			skip "$target-$cc" "the root has no $cc"
 		fi
 	done
 }
@@ -273,6 +311,14 @@ while [ $# -gt 0 ]; do
 	case $target in
 		13|15|17|18|19)
 			if want_root "$target"; then check "$target"; else skip "$target" "no root for it"; fi
+			;;
+		assert)
+			# ASSERTS: those of the core, too
+			if want_root assert; then
+				check assert ASSERTS=1 "PG_CONFIG=$assert/bin/pg_config"
+			else
+				skip assert "no root for it"
+			fi
 			;;
 		i386)
 			if want_root i386; then cross i386 CC='gcc -m32'; else skip i386 "no root for it"; fi
