@@ -27,10 +27,6 @@
  */
 #include "cuckoo_pg.h"
 
-#ifndef WIN32
-#include <sys/mman.h>
-#endif
-
 #include "access/detoast.h"
 #include "access/heaptoast.h"
 #include "access/table.h"
@@ -45,10 +41,6 @@
  * slices (measured on PostgreSQL 15: 10 microseconds against 1.3 for a chunk).
  */
 #define CHUNKS_OF_A_PROBE	8
-
-/* See advise_huge_pages().  The second is glibc's largest mmap threshold. */
-#define HUGE_PAGE			(2 * 1024 * 1024)
-#define HUGE_PAGES_FROM		(32 * 1024 * 1024)
 
 struct CuckooCache
 {
@@ -175,28 +167,6 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 	return last;
 }
 
-/*
- * Asks for huge pages, for memory that is about to be filled.  They make
- * filling and freeing faster (344 MB: 111 instead of 187 ms), and probes as
- * well.  Only sizes for which malloc() mostly makes a mapping are advised,
- * because free() then removes the mapping.
- */
-static inline void
-advise_huge_pages(void *memory, Size size)
-{
-#ifdef MADV_HUGEPAGE
-	if (size >= HUGE_PAGES_FROM)
-	{
-		char	   *begin = (char *) TYPEALIGN(HUGE_PAGE, memory);
-		char	   *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE,
-												  (char *) memory + size);
-
-		/* a hint: it does no harm if it fails */
-		(void) madvise(begin, end - begin, MADV_HUGEPAGE);
-	}
-#endif
-}
-
 /* Fetches `length` bytes of a stored filter from `offset` on. */
 static struct varlena *
 fetch(Relation toastrel, const struct varatt_external *pointer, uint64 offset,
@@ -204,7 +174,6 @@ fetch(Relation toastrel, const struct varatt_external *pointer, uint64 offset,
 {
 	struct varlena *slice = palloc(VARHDRSZ + length);
 
-	advise_huge_pages(slice, VARHDRSZ + length);
 	SET_VARSIZE(slice, VARHDRSZ + length);
 	table_relation_fetch_toast_slice(toastrel, pointer->va_valueid,
 									 CUCKOO_EXTERNAL_SIZE(*pointer),
