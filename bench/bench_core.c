@@ -259,10 +259,10 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 	uint64_t	deletes = (n < PROBES ? n : PROBES) / 2;
 	uint64_t	sum;
 	uint8_t    *image;
-	uint32_t   *slots;
+	void	   *slots;
 	double		start = now();
 
-	slots = need(cuckoo_build_slots(&h) * sizeof(uint32_t));
+	slots = need(cuckoo_build_size(&h));
 	image = need(size);
 	if (status == CUCKOO_OK)
 		status = cuckoo_build(&h, hashes, n, slots);

@@ -26,7 +26,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_agg.h"
-#include "cuckoo_build.h"
 #include "cuckoo_keys.h"
 
 #include "utils/datum.h"
@@ -112,30 +111,17 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	struct varlena *filter;
-	uint32	   *slots;
-
 	for (int percent = 1;; percent *= 2)
 	{
+		struct varlena *filter = cuckoo_build_filter(h, hashes, n);
 		CuckooStatus status;
 
-		slots = MemoryContextAllocHuge(CurrentMemoryContext,
-									   cuckoo_build_slots(h) * sizeof(uint32));
-		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
-			break;
-		pfree(slots);
-
-		if (cuckoo_is_crafted(h, n))
-			cuckoo_error(CUCKOO_CRAFTED);
+		if (filter != NULL)
+			return filter;
 		status = cuckoo_header_enlarge(h, percent);
 		if (status != CUCKOO_OK)
 			cuckoo_error(status);
 	}
-	filter = palloc(VARHDRSZ + cuckoo_image_size(h));
-	SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
-	cuckoo_build_pack(h, slots, cuckoo_image(filter));
-	pfree(slots);
-	return filter;
 }
 
 /*

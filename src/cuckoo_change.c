@@ -63,19 +63,17 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 			  bool grown, bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
-	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
-	uint64_t	bucket2 = cuckoo_narrow_bucket(image, place2, whole);
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
+	uint64_t	bucket1 = cuckoo_place_word(buckets, place1, whole);
+	uint64_t	bucket2 = cuckoo_place_word(buckets, place2, whole);
 	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
 	uint64_t	fullness2 = cuckoo_bucket_fullness(bucket2, h);
 	uint64_t	least = fullness1 < fullness2 ? fullness1 : fullness2;
 	bool		first;
-	CuckooEntry e = {cuckoo_narrow_lanes(h, hash, grown),
+	CuckooPattern e = {cuckoo_narrow_lanes(h, hash, grown),
 	cuckoo_tables.core_nibbles[hash & 0xff]};
-	uint64_t	place;
-	uint64_t	change;
-	uint8_t    *p;
 
 	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
 											  h).any != 0))
@@ -88,11 +86,9 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	 * `least`
 	 */
 	first = cuckoo_opaque(fullness1) <= fullness2;
-	place = cuckoo_select(first, place1, place2);
-	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
-	p = image + cuckoo_narrow_byte(place, whole);
-	cuckoo_store64(p, cuckoo_load64(p) ^
-				   change << cuckoo_narrow_shift(place, whole));
+	cuckoo_place_change(buckets, cuckoo_select(first, place1, place2), whole,
+						cuckoo_narrow_add(cuckoo_select(first, bucket1,
+														bucket2), e, h));
 	return inserted(h, image, CUCKOO_OK);
 }
 
@@ -151,9 +147,8 @@ static CUCKOO_INLINE CuckooStatus
 remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t place, bool whole)
 {
-	uint8_t    *p = image + cuckoo_narrow_byte(place, whole);
-	int			shift = cuckoo_narrow_shift(place, whole);
-	uint64_t	bucket = cuckoo_load64(p) >> shift;
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	bucket = cuckoo_place_word(buckets, place, whole);
 	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
@@ -167,7 +162,7 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) * h->lane_size;
 	change &= hit;
 	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << shift);
+	cuckoo_place_change(buckets, place, whole, change);
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
@@ -198,11 +193,12 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
 	CuckooLaneHits hits =
-		cuckoo_pair_lane_hits(cuckoo_narrow_bucket(image, place1, whole),
-							  cuckoo_narrow_bucket(image, place2, whole),
+		cuckoo_pair_lane_hits(cuckoo_place_word(buckets, place1, whole),
+							  cuckoo_place_word(buckets, place2, whole),
 							  cuckoo_narrow_lanes(h, hash, grown), h);
 	uint64_t	place;
 

@@ -173,7 +173,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 
 		if (pos % PAUSE_EVERY == 0)
 			cuckoo_check_interrupts();
-		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, pos, h->bits),
+		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, h, pos),
 							 h->bits, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{

@@ -53,6 +53,14 @@ extern struct varlena *cuckoo_new_datum(uint64 size);
 /* An empty filter of the geometry of *h. */
 extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 
+/*
+ * The filter of `n` sorted hashes or ordered keys, with the geometry and level
+ * of *h, or NULL if they do not fit.  It is an error if a larger filter would
+ * not help.
+ */
+extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
+										   const uint64 *hashes, Size n);
+
 /* Reads the header of a whole filter.  A corrupt header is an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 

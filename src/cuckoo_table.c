@@ -61,22 +61,17 @@ is_narrow(const CuckooTable *t)
 	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
 }
 
+static CUCKOO_INLINE uint64_t
+place_of(const CuckooTable *t, uint32_t pos)
+{
+	return cuckoo_place_of(t->header, pos, false);
+}
+
 /* The word in which a bucket begins.  It holds all of a narrow bucket. */
 static CUCKOO_INLINE uint64_t
 first_word(const CuckooTable *t, uint32_t pos)
 {
-	uint64_t	place = (uint64_t) pos * t->header->bucket_bits;
-
-	return cuckoo_load64(t->buckets + (place >> 3)) >> (place & 7);
-}
-
-static CUCKOO_INLINE void
-change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
-{
-	uint64_t	place = (uint64_t) pos * t->header->bucket_bits;
-	uint8_t    *p = t->buckets + (place >> 3);
-
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << (place & 7));
+	return cuckoo_place_word(t->buckets, place_of(t, pos), false);
 }
 
 /* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
@@ -112,8 +107,9 @@ static CUCKOO_INLINE void
 add(const CuckooTable *t, uint32_t pos, uint32_t fp, bool narrow)
 {
 	if (narrow)
-		change_word(t, pos, cuckoo_narrow_add(first_word(t, pos),
-											  cuckoo_entry(fp, t->header),
+		cuckoo_place_change(t->buckets, place_of(t, pos), false,
+							cuckoo_narrow_add(first_word(t, pos),
+											  cuckoo_pattern(fp, t->header),
 											  t->header));
 	else
 		cuckoo_table_replace(t, pos, 0, fp);
@@ -124,8 +120,10 @@ static CUCKOO_INLINE void
 replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp, bool narrow)
 {
 	if (narrow)
-		change_word(t, pos, cuckoo_narrow_replace(first_word(t, pos), i,
-												  cuckoo_entry(fp, t->header),
+		cuckoo_place_change(t->buckets, place_of(t, pos), false,
+							cuckoo_narrow_replace(first_word(t, pos), i,
+												  cuckoo_pattern(fp,
+																 t->header),
 												  t->header));
 	else
 	{
@@ -161,8 +159,8 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 	cuckoo_table_get(t, pos, slots);
 	for (int i = 0; i < CUCKOO_SLOTS; i++)
 		CUCKOO_PREFETCH(t->buckets +
-						cuckoo_bucket_byte(cuckoo_alternate(h, pos, slots[i]),
-										   h->bits));
+						cuckoo_bucket_byte(h, cuckoo_alternate(h, pos,
+															   slots[i])));
 }
 
 /* Adds a visit, unless there is one of the bucket. */

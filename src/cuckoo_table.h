@@ -34,26 +34,28 @@ static CUCKOO_INLINE void
 cuckoo_table_get(const CuckooTable *t, uint32_t pos,
 				 uint32_t slots[CUCKOO_SLOTS])
 {
-	int			f = t->header->bits;
+	const CuckooHeader *h = t->header;
 
 	if (t->slots)
 		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
 			   CUCKOO_SLOTS * sizeof(uint32_t));
 	else
-		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
+		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, h, pos), h->bits,
+							 slots);
 }
 
 static inline void
 cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 				 const uint32_t slots[CUCKOO_SLOTS])
 {
-	int			f = t->header->bits;
+	const CuckooHeader *h = t->header;
 
 	if (t->slots)
 		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
 			   CUCKOO_SLOTS * sizeof(uint32_t));
 	else
-		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
+		cuckoo_bucket_store(t->buckets, h, pos,
+							cuckoo_bucket_pack(slots, h->bits));
 }
 
 /* Replaces `from` by `to` in the first slot of a bucket that holds it. */
