@@ -22,6 +22,7 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_agg.h"
+#include "cuckoo_sort.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -32,9 +33,6 @@
  */
 #define FLAT_BYTES_MIN		64
 #define FLAT_ROOM_MAX		CUCKOO_FLAT_ROOM(1024)
-
-/* Fewer hashes are sorted faster by comparison. */
-#define SMALL_SORT			200
 
 /* ---- flat states ---- */
 
@@ -127,71 +125,6 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	state->sorted = state->count = run + (end - out);
 }
 
-static int
-compare_hashes(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a,
-				y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Sorts `n` hashes, with scratch memory for as many.
- *
- * Hashes are as good as random, so after four byte-wise counting passes over
- * their upper halves they are almost sorted.  This takes a ninth of the time of
- * sort_template.h, which would be a third of the time of cf_agg.
- */
-static void
-sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
-{
-	Size		offsets[4][256] = {{0}};
-	Size		end;
-
-	if (n < SMALL_SORT)
-	{
-		qsort(hashes, n, sizeof(uint64), compare_hashes);
-		return;
-	}
-
-	for (Size i = 0; i < n; i++)
-		for (int pass = 0; pass < 4; pass++)
-			offsets[pass][hashes[i] >> (32 + 8 * pass) & 0xff]++;
-
-	for (int pass = 0; pass < 4; pass++)
-	{
-		uint64	   *from = pass % 2 == 0 ? hashes : scratch;
-		uint64	   *to = pass % 2 == 0 ? scratch : hashes;
-		Size		sum = 0;
-
-		/* hashes[] is a permutation of itself at the start of every pass */
-		CHECK_FOR_INTERRUPTS();
-		for (int byte = 0; byte < 256; byte++)
-		{
-			Size		count = offsets[pass][byte];
-
-			offsets[pass][byte] = sum;
-			sum += count;
-		}
-		for (Size i = 0; i < n; i++)
-			to[offsets[pass][from[i] >> (32 + 8 * pass) & 0xff]++] = from[i];
-	}
-
-	/* sort those with equal upper halves, mostly repetitions of one hash */
-	for (Size i = 0; i < n; i = end)
-	{
-		bool		sorted = true;
-
-		for (end = i + 1;
-			 end < n && hashes[end] >> 32 == hashes[i] >> 32;
-			 end++)
-			sorted &= hashes[end - 1] <= hashes[end];
-		if (!sorted)
-			qsort(hashes + i, end - i, sizeof(uint64), compare_hashes);
-	}
-}
-
 /* Sorts the tail into the run. */
 static void
 expanded_sort(CuckooExpandedState *state)
@@ -205,7 +138,7 @@ expanded_sort(CuckooExpandedState *state)
 		return;
 	/* not in the state's memory, which may outlive an error */
 	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
-	sort_hashes(tail, n, scratch);
+	cuckoo_sort(tail, n, scratch, 0, 4 * n);
 
 	/* drop repetitions, and copy the rest to where the merge may read it */
 	for (Size i = 0; i < n; i++)
