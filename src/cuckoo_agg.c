@@ -16,7 +16,7 @@
  * same, see keep_state().
  *
  * The final function sorts an expanded state.  This does not change the set
- * (cuckoo_agg_state.c), so the function is declared read-only.  So cf_agg works
+ * (cuckoo_state.c), so the function is declared read-only.  So cf_agg works
  * as a window aggregate, and states may be shared.
  *
  * Distributed engines call the transition function with a fresh FmgrInfo for
@@ -93,12 +93,12 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	cuckoo_open_state(&b, PG_GETARG_DATUM(1), false);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(b.datum);
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		context = CurrentMemoryContext;
-	cuckoo_open_state(&b, PG_GETARG_DATUM(1), false);
-	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(cuckoo_begin_merge(&b, context));
 	cuckoo_open_state(&a, PG_GETARG_DATUM(0), false);
 	cuckoo_compare_params(&a.params, &b.params);
 	PG_RETURN_DATUM(cuckoo_merge_states(&a, &b, context));

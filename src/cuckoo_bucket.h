@@ -306,19 +306,20 @@ cuckoo_code(uint32_t nibbles)
 }
 
 /*
- * Puts an entry into a narrow bucket whose slot 0 is empty, given its lanes,
- * with zeros for the code, and its code, which begins with a zero.  The slots
- * that sort before the entry, 0 to i, move down by one.
+ * What is to be changed, by XOR, to add an entry to a narrow bucket that has
+ * room.  Its slot 0 is empty, so its code begins with a zero.  The slots that
+ * sort before the entry, 0 to i, move down by one.
  *
  * A table tells by the nibbles which slots sort after the entry, and for which
  * the lanes decide.  These are compared by subtraction, all at once.  If a
  * corrupt bucket is not in order, still no other slot is lost.
  */
 static CUCKOO_INLINE uint64_t
-cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooPattern e,
-					const CuckooHeader *h)
+cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 {
 	const CuckooTables *tables = &cuckoo_tables;
+	uint64_t	code = bucket & CUCKOO_CODE_MASK;
+	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
 	uint32_t	addition = tables->additions[code << 4 | (e.nibbles & 15)];
 	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
 	int			lane = h->bits - 4;
@@ -337,37 +338,8 @@ cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooPattern e,
 	/* all bits up to slot i, which may end where the word does */
 	mask = (after - 1) & ~after;
 	moved = lanes & mask;
-	return lanes ^ moved ^ moved >> lane ^ (e.lanes & (mask ^ mask >> lane)) ^
-		(addition & CUCKOO_CODE_MASK);
-}
-
-/*
- * What is to be changed, by XOR, to add an entry to a narrow bucket that has
- * room.
- */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
-{
-	return bucket ^
-		cuckoo_narrow_merge(bucket & ~(uint64_t) CUCKOO_CODE_MASK,
-							bucket & CUCKOO_CODE_MASK, e, h);
-}
-
-/* The same to put it in the place of slot i; those before move up by one. */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_replace(uint64_t bucket, int i, CuckooPattern e,
-					  const CuckooHeader *h)
-{
-	int			lane = h->bits - 4;
-	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
-	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
-
-	lanes ^= (lanes ^ lanes << lane) &
-		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
-	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
-	return bucket ^ cuckoo_narrow_merge(lanes,
-										cuckoo_tables.zero_codes[nibbles >> 4],
-										e, h);
+	return bucket ^ lanes ^ moved ^ moved >> lane ^
+		(e.lanes & (mask ^ mask >> lane)) ^ (addition & CUCKOO_CODE_MASK);
 }
 
 /*

@@ -171,21 +171,6 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 	return CUCKOO_FULL;
 }
 
-/* Separate functions, which leave registers to the code before the walk. */
-static CUCKOO_NOINLINE CuckooStatus
-walk_half(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
-		  uint64_t random, int *spare)
-{
-	return walk(h, slots, fp, pos, random, spare, true);
-}
-
-static CUCKOO_NOINLINE CuckooStatus
-walk_full(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
-		  uint64_t random, int *spare)
-{
-	return walk(h, slots, fp, pos, random, spare, false);
-}
-
 /*
  * Near elements go to the emptier bucket, which reduces their evictions by a
  * third.  Far elements go to the first bucket if it has room, because it is in
@@ -209,9 +194,8 @@ place(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash, int *spare,
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return (half ? walk_half : walk_full) (h, slots, pair.fp,
-												   (uint32_t) pair.pos1, hash,
-												   spare);
+			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare,
+						half);
 		set_slot(bucket1, used1, pair.fp, half);
 	}
 	else
@@ -262,14 +246,9 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots)
 		: build(h, hashes, n, slots, false);
 }
 
-void
-cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
+static CUCKOO_INLINE void
+pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool half)
 {
-	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
-	bool		half = has_half_slots(h);
-
-	memset(image, 0, cuckoo_image_size(h));
-	cuckoo_header_write(h, image);
 	for (uint32_t pos = 0; pos < h->buckets; pos++)
 	{
 		void	   *bucket = bucket_at(slots, pos, half);
@@ -281,4 +260,15 @@ cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
 			fps[i] = slot(bucket, i, half);
 		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));
 	}
+}
+
+void
+cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
+{
+	memset(image, 0, cuckoo_image_size(h));
+	cuckoo_header_write(h, image);
+	if (has_half_slots(h))
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, true);
+	else
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, false);
 }

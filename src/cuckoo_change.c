@@ -71,6 +71,8 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
 	uint64_t	fullness2 = cuckoo_bucket_fullness(bucket2, h);
 	uint64_t	least = fullness1 < fullness2 ? fullness1 : fullness2;
+	uint64_t	place,
+				change;
 	bool		first;
 	CuckooPattern e = {cuckoo_narrow_lanes(h, hash, grown),
 	cuckoo_tables.core_nibbles[hash & 0xff]};
@@ -86,9 +88,9 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	 * `least`
 	 */
 	first = cuckoo_opaque(fullness1) <= fullness2;
-	cuckoo_place_change(buckets, cuckoo_select(first, place1, place2), whole,
-						cuckoo_narrow_add(cuckoo_select(first, bucket1,
-														bucket2), e, h));
+	place = cuckoo_select(first, place1, place2);
+	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
+	cuckoo_place_change(buckets, place, whole, change);
 	return inserted(h, image, CUCKOO_OK);
 }
 
@@ -231,19 +233,10 @@ static const RemoveFunction remove_of[CUCKOO_KINDS] = {
 	[CUCKOO_WIDE] = remove_wide
 };
 
-static CUCKOO_NOINLINE CuckooStatus
-remove_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
-{
-	return remove_of[h->kind] (h, image, hash);
-}
-
-/* The first kind avoids the table, as in cuckoo_contains(). */
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
-		return remove_narrow(h, image, hash, false, true);
-	return remove_other(h, image, hash);
+	return remove_of[h->kind] (h, image, hash);
 }
 
 /*

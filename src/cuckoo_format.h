@@ -65,7 +65,6 @@ enum
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
-#define CUCKOO_WINDOW			128 /* buckets of a window, the least */
 #define CUCKOO_FLAG_WINDOWS		0x01
 #define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
 

@@ -48,23 +48,6 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 	return ((j * step >> 32) + 1) << 32 | fp;
 }
 
-/* ---- sorting ---- */
-
-/* Sorts keys into a run, in place. */
-static void
-sort_keys(const CuckooHeader *h, uint64_t *keys, uint64_t n, uint64_t *scratch)
-{
-	cuckoo_sort(keys, n, scratch, h->base_bits, h->base);
-}
-
-uint64_t *
-cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
-				  uint64_t *scratch)
-{
-	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_CORE_BITS + from,
-							CUCKOO_CORE_BITS + h->level);
-}
-
 /* ---- taking apart ---- */
 
 /* The key of a fingerprint found in segment `segment` at base bucket j. */
@@ -120,7 +103,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 	}
 	if (n != h->items)
 		return CUCKOO_BAD_ITEMS;
-	sort_keys(h, keys, n, scratch);
+	cuckoo_sort(keys, n, scratch, h->base_bits, h->base);
 	return CUCKOO_OK;
 }
 
@@ -148,7 +131,7 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 			cuckoo_check_interrupts();
 		hashes[i] = hash_key(h, step, hashes[i]);
 	}
-	sort_keys(h, hashes, n, scratch);
+	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
 	for (uint64_t i = 0; i < n; i++)
 		if (kept < CUCKOO_MAX_COPIES ||
 			hashes[kept - CUCKOO_MAX_COPIES] != hashes[i])
@@ -269,4 +252,12 @@ cuckoo_keys_level(CuckooHeader *h, uint64_t n)
 			return CUCKOO_OK;
 	}
 	return status;
+}
+
+uint64_t *
+cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
+				  uint64_t *scratch)
+{
+	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_CORE_BITS + from,
+							CUCKOO_CORE_BITS + h->level);
 }

@@ -4,7 +4,7 @@
  *		Shared declarations of the PostgreSQL side of cuckoo, by file.
  *
  * The planner's support, the scan and the aggregate have headers of their own:
- * cuckoo_plan.h, cuckoo_scan.h and cuckoo_agg.h.
+ * cuckoo_plan.h, cuckoo_scan.h and cuckoo_state.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -315,7 +315,7 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 /* The reverse.  The cache may then drop the filter. */
 extern void cuckoo_close_site(CuckooSite *site);
 
-/* ---- cuckoo_agg_io.c ---- */
+/* ---- cuckoo_state_io.c ---- */
 
 /* cuckoo_plan.c recognizes the type of the states by its input function. */
 extern Datum cuckoostate_in(PG_FUNCTION_ARGS);

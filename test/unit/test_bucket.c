@@ -310,17 +310,6 @@ test_width(int f)
 						 cuckoo_narrow_add(b.lo, cuckoo_pattern(probes[i], &h),
 										   &h), out);
 		}
-
-		/* and in the place of another */
-		for (int i = 0; i < 16 && f <= CUCKOO_NARROW_BITS; i++)
-		{
-			memcpy(out, slots, sizeof(out));
-			out[i % 4] = probes[i];
-			check_change(f, b.lo,
-						 cuckoo_narrow_replace(b.lo, i % 4,
-											   cuckoo_pattern(probes[i], &h),
-											   &h), out);
-		}
 	}
 	free(ours);
 	free(theirs);
