@@ -25,9 +25,9 @@
  * The reference costs as much as reading two unrelated places of the filter, a
  * cache line each, and nothing else.  Its loop is that of the lookups: a
  * counter gives a key (splitmix64), and the key gives the places, here by one
- * multiplication each.  They are aligned lines of the filter's own memory, and
- * one word of each is read, because more would make the reference slower than
- * the cache misses that it stands for.  No iteration waits for another, so the
+ * multiplication each.  They are aligned lines of the filter's own memory.  One
+ * word of each is read, because reading more would take longer than the cache
+ * misses that the reference stands for.  No iteration waits for another, so the
  * processor overlaps as many as it can hold.  The memory comes from malloc(), as
  * in PostgreSQL, without huge pages.
  *

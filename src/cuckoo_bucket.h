@@ -86,13 +86,6 @@ cuckoo_bucket_byte(const CuckooHeader *h, uint64_t pos)
 	return cuckoo_place_byte(cuckoo_place_of(h, pos, false), false);
 }
 
-/* The number of bytes that loading a bucket reads from that byte on. */
-static inline int
-cuckoo_bucket_reach(int f)
-{
-	return f > CUCKOO_NARROW_BITS ? 16 : 8;
-}
-
 /* Loads the bucket at `pos`, which begins in the byte at `p`. */
 static CUCKOO_INLINE CuckooBits
 cuckoo_bucket_load_at(const uint8_t *p, const CuckooHeader *h, uint64_t pos)

@@ -174,7 +174,7 @@ typedef struct CuckooHeader
 	uint64_t	base_inverse;	/* 2^64 / m0, rounded up */
 
 	/* derived: for lookups and changes of one element, see cuckoo_match.h */
-	uint32_t	bucket_bits;
+	uint32_t	bucket_bits;	/* of four fingerprints: 4f - 4 */
 	uint32_t	bucket_bytes;	/* rounded down unless buckets are whole */
 	uint32_t	level_mask;		/* the low g bits */
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
@@ -188,13 +188,6 @@ typedef struct CuckooHeader
 	uint64_t	lane_rest;		/* the other bits of each lane */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
-
-/* Bits of a bucket of four fingerprints of f bits. */
-static inline int
-cuckoo_bucket_bits(int f)
-{
-	return 4 * f - 4;
-}
 
 /* The low `bits` bits, 0 to 64. */
 static inline uint64_t

@@ -253,7 +253,7 @@ cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
 	probe->fp = pair.fp;
 	probe->pos[0] = pair.pos1;
 	probe->pos[1] = pair.pos2;
-	probe->length = cuckoo_bucket_reach(h->bits);
+	probe->length = h->kind == CUCKOO_WIDE ? 16 : 8;	/* what a load reads */
 	for (int i = 0; i < 2; i++)
 		probe->offset[i] = CUCKOO_HEADER_SIZE +
 			cuckoo_bucket_byte(h, probe->pos[i]);

@@ -103,7 +103,9 @@ cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch, int low,
 	{
 		bool		sorted = true;
 
-		for (end = i + 1; end < n && (words[end] ^ words[i]) >> high == 0; end++)
+		for (end = i + 1;
+			 end < n && (words[end] ^ words[i]) >> high == 0;
+			 end++)
 			sorted &= words[end - 1] <= words[end];
 		if (!sorted && end - i < SMALL_SORT)
 			insertion_sort(words + i, end - i);

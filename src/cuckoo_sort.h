@@ -11,10 +11,10 @@
 #include "cuckoo_port.h"
 
 /*
- * Sorts words in ascending order, in place.  The time is in proportion to their
- * number if almost all of them differ in the low `low` bits or in as many of
- * the high ones as it takes to count to `places`.  Otherwise it takes longer,
- * but not much.  `scratch` has room for n words.  Whenever interrupts are
+ * Sorts words in ascending order, in place.  They should differ, almost all of
+ * them, in their `low` lowest bits, or in as many of the highest as it takes to
+ * count to `places`.  Then the time is in proportion to their number, otherwise
+ * somewhat longer.  `scratch` has room for n words.  Whenever interrupts are
  * checked, `words` holds what it held before, in some order.
  */
 extern void cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch,

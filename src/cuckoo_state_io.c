@@ -54,7 +54,8 @@ Datum
 cuckoostate_in(PG_FUNCTION_ARGS)
 {
 	struct varlena *flat = cuckoo_base64_decode(PG_GETARG_CSTRING(0));
-	const char *problem = flat == NULL ? "not base64" : cuckoo_flat_problem(flat);
+	const char *problem = flat == NULL ? "not base64"
+		: cuckoo_flat_problem(flat);
 
 	if (problem != NULL)
 		ereturn(fcinfo->context, (Datum) 0,

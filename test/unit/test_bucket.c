@@ -223,7 +223,7 @@ test_width(int f)
 	CuckooHeader h = unit_header(2, f, 8);
 	CuckooBits	previous = {0, 0};
 
-	CHECK(cuckoo_bucket_bits(f) == bits, "f %d", f);
+	CHECK((int) h.bucket_bits == bits, "f %d", f);
 
 	/* whatever was there before must not shine through */
 	for (int i = 0; i < BUCKETS * bits; i++)
