@@ -29,7 +29,6 @@
 #include "cuckoo_keys.h"
 
 #include "utils/datum.h"
-#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(cuckoo_agg_trans);
 PG_FUNCTION_INFO_V1(cuckoo_agg_combine);

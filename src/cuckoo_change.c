@@ -157,21 +157,6 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	return CUCKOO_OK;
 }
 
-/* Separate functions, as in lookups. */
-static CUCKOO_NOINLINE CuckooStatus
-remove_shared_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				  uint64_t place)
-{
-	return remove_narrow_hit(h, image, hash, hit, place, false);
-}
-
-static CUCKOO_NOINLINE CuckooStatus
-remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				 uint64_t place)
-{
-	return remove_narrow_hit(h, image, hash, hit, place, true);
-}
-
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
  * which bucket or slot it is.  It serves if cuckoo_pair_lane_hits() finds a
@@ -196,8 +181,7 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
 		return remove_wide(h, image, hash);
 	place = cuckoo_select(hits.first != 0, place1, place2);
-	return whole ? remove_whole_hit(h, image, hash, hits.any, place)
-		: remove_shared_hit(h, image, hash, hits.any, place);
+	return remove_narrow_hit(h, image, hash, hits.any, place, whole);
 }
 
 #define REMOVE(name, grown, whole) \

@@ -16,7 +16,6 @@
 #include "access/detoast.h"
 #include "common/base64.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /* Characters of base64 between interrupt checks; whole groups of four. */
 #define BASE64_BLOCK	8192

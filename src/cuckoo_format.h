@@ -275,6 +275,14 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
 
+/*
+ * The only validator of an image (cuckoo_validate.c): returns CUCKOO_OK or the
+ * reason to refuse it.  Beyond what cuckoo_header_read() checks, it refuses
+ * impossible contents of buckets and a wrong number of items.  An image that it
+ * accepts is safe to use in every core function.
+ */
+extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
+
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);
 

@@ -29,7 +29,6 @@
 #include "cuckoo_sort.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /*
  * The size of a growing flat state is a power of two, because palloc would

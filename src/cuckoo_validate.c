@@ -6,7 +6,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_bucket.h"
-#include "cuckoo_validate.h"
 
 CuckooStatus
 cuckoo_validate(const uint8_t *image, uint64_t size)
