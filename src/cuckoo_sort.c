@@ -93,8 +93,9 @@ cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch, int low,
 		insertion_sort(words, n);
 		return;
 	}
-	for (; places != 0 && high > low; places >>= 1)
+	do
 		high--;
+	while ((places >>= 1) != 0 && high > low);
 	sort_in_place(words, n, scratch, 0, low);
 	sort_in_place(words, n, scratch, high, 64);
 
