@@ -6,8 +6,8 @@
  * This header is internal to the files that fill buckets (cuckoo_change.c and
  * cuckoo_build.c).  A failed eviction leaves the table as it was.
  *
- * A table consists of the buckets of an image, or of unpacked slots for a batch
- * build.  The latter has four slots per bucket, filled from the first one on.
+ * A table consists of the buckets of an image, or of the unpacked slots of a
+ * small batch build: four of 32 bits per bucket, filled from the first one on.
  *
  *-------------------------------------------------------------------------
  */
