@@ -19,7 +19,8 @@
 
 /*
  * Buckets of unpacked slots that an eviction can search, and those that it
- * visits in a large image; a multiple of 32.  The canonical form depends on it.
+ * visits in a large image; 32 times a power of two.  The canonical form depends
+ * on it.
  */
 #define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
 
