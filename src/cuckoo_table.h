@@ -7,7 +7,8 @@
  * cuckoo_build.c).  A failed eviction leaves the table as it was.
  *
  * A table consists of the buckets of an image, or of the unpacked slots of a
- * small batch build: four of 32 bits per bucket, filled from the first one on.
+ * small batch build.  These are four of 32 bits per bucket, filled from the
+ * first one on.
  *
  *-------------------------------------------------------------------------
  */
