@@ -141,7 +141,7 @@ endif
 # of their own for each compiler. RUN is an emulator, to test another processor:
 # CC=s390x-linux-gnu-gcc RUN='qemu-s390x -L /usr/s390x-linux-gnu' is big-endian.
 core = $(patsubst %,src/cuckoo_%.c, \
-	tables format validate table lookup change build keys)
+	tables format validate table lookup change build sort keys)
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))

@@ -7,7 +7,7 @@
  *
  * For each n, at fpp 0.001, in nanoseconds per item:
  *
- *	reads		the reference: two random reads of 64 bytes, see below
+ *	reads		the reference: a word of each of two random lines, see below
  *	absent		lookups of elements that were never added
  *	present		lookups of elements that were added
  *	batched		lookups of absent elements, 1000 at a time
@@ -25,10 +25,11 @@
  * The reference costs as much as reading two unrelated places of the filter, a
  * cache line each, and nothing else.  Its loop is that of the lookups: a
  * counter gives a key (splitmix64), and the key gives the places, here by one
- * multiplication each.  They are aligned lines of the filter's own memory, and
- * are read in full (the sum of their eight words).  No iteration waits for
- * another, so the processor overlaps as many as it can hold.  The memory comes
- * from malloc(), as in PostgreSQL, without huge pages.
+ * multiplication each.  They are aligned lines of the filter's own memory.  One
+ * word of each is read, because reading more would take longer than the cache
+ * misses that the reference stands for.  No iteration waits for another, so the
+ * processor overlaps as many as it can hold.  The memory comes from malloc(), as
+ * in PostgreSQL, without huge pages.
  *
  * Lookups and reads run over the whole filter in random order.  PROBES of them
  * are timed, after as many that are not.  Figures are medians of ROUNDS rounds,
@@ -147,15 +148,6 @@ median(const double *figures)
 	return sorted[ROUNDS / 2];
 }
 
-static inline uint64_t
-line_sum(const uint8_t *line)
-{
-	return cuckoo_load64(line) + cuckoo_load64(line + 8) +
-		cuckoo_load64(line + 16) + cuckoo_load64(line + 24) +
-		cuckoo_load64(line + 32) + cuckoo_load64(line + 40) +
-		cuckoo_load64(line + 48) + cuckoo_load64(line + 56);
-}
-
 /*
  * The loops.  Each takes the filter, the number of its first key, which other
  * calls do not use, and the number of items of the filter.  It gives a sum, so
@@ -178,8 +170,8 @@ loop_read(const CuckooHeader *h, const uint8_t *image, uint64_t first,
 	{
 		uint64_t	k = key(i);
 
-		sum += line_sum(image + ((k >> 32) * lines >> 32) * 64);
-		sum += line_sum(image + ((k & 0xffffffff) * lines >> 32) * 64);
+		sum += cuckoo_load64(image + ((k >> 32) * lines >> 32) * 64);
+		sum += cuckoo_load64(image + ((k & 0xffffffff) * lines >> 32) * 64);
 	}
 	return sum;
 }
@@ -259,10 +251,10 @@ round_of(uint64_t n, uint64_t round, const uint64_t *hashes, Result *result,
 	uint64_t	deletes = (n < PROBES ? n : PROBES) / 2;
 	uint64_t	sum;
 	uint8_t    *image;
-	uint32_t   *slots;
+	void	   *slots;
 	double		start = now();
 
-	slots = need(cuckoo_build_slots(&h) * sizeof(uint32_t));
+	slots = need(cuckoo_build_size(&h));
 	image = need(size);
 	if (status == CUCKOO_OK)
 		status = cuckoo_build(&h, hashes, n, slots);

@@ -116,6 +116,26 @@ SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f A
 	cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
 	cuckoo_merge_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
 FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
+-- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
+CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	a cuckoostate;
+	b cuckoostate;
+	f cuckoofilter;
+BEGIN
+	SELECT h.a, h.b INTO a, b FROM halves h;
+	a := cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1);
+	b := cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2);
+	f := cuckoo_merge_final(cuckoo_agg_combine(a, b));
+	left_one := cf_count(cuckoo_merge_final(a));
+	right_one := cf_count(cuckoo_merge_final(b));
+	together := cf_count(f);
+	same := f = (SELECT cf_agg(i) FROM (SELECT i FROM numbers WHERE i <= 10000 UNION ALL VALUES (-1), (-2)) s);
+END $$;
+SELECT cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1), cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2))) = f AS unsorted
+FROM halves, (SELECT cf_agg(i) AS f FROM (SELECT i FROM numbers WHERE i <= 10000 UNION ALL VALUES (-1), (-2)) s) t;
+SELECT * FROM in_variables();
+DROP FUNCTION in_variables;
 DROP TABLE halves;
 
 -- a type that shares its equality with another one has the form of that type

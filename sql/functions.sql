@@ -223,3 +223,7 @@ SELECT cf_contains(cf_new(), 'x'::cstring);
 SELECT cf_contains(cf_new(), point '(1,2)');
 
 DROP TABLE kept;
+
+-- the rate that cf_info() shows is one to ask for
+SELECT count(*) AS rates, bool_and(cf_new(1000, (cf_info(f)).fpp_at_capacity) = f) AS same
+FROM (SELECT cf_new(1000, 0.5 / 1.3 ^ i) AS f FROM generate_series(0, 60) i) s;

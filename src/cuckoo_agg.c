@@ -16,7 +16,7 @@
  * same, see keep_state().
  *
  * The final function sorts an expanded state.  This does not change the set
- * (cuckoo_agg_state.c), so the function is declared read-only.  So cf_agg works
+ * (cuckoo_state.c), so the function is declared read-only.  So cf_agg works
  * as a window aggregate, and states may be shared.
  *
  * Distributed engines call the transition function with a fresh FmgrInfo for
@@ -26,11 +26,9 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_agg.h"
-#include "cuckoo_build.h"
 #include "cuckoo_keys.h"
 
 #include "utils/datum.h"
-#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(cuckoo_agg_trans);
 PG_FUNCTION_INFO_V1(cuckoo_agg_combine);
@@ -94,12 +92,12 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	cuckoo_open_state(&b, PG_GETARG_DATUM(1), false);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(b.datum);
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		context = CurrentMemoryContext;
-	cuckoo_open_state(&b, PG_GETARG_DATUM(1), false);
-	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(cuckoo_begin_merge(&b, context));
 	cuckoo_open_state(&a, PG_GETARG_DATUM(0), false);
 	cuckoo_compare_params(&a.params, &b.params);
 	PG_RETURN_DATUM(cuckoo_merge_states(&a, &b, context));
@@ -112,30 +110,17 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	struct varlena *filter;
-	uint32	   *slots;
-
 	for (int percent = 1;; percent *= 2)
 	{
+		struct varlena *filter = cuckoo_build_filter(h, hashes, n);
 		CuckooStatus status;
 
-		slots = MemoryContextAllocHuge(CurrentMemoryContext,
-									   cuckoo_build_slots(h) * sizeof(uint32));
-		if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
-			break;
-		pfree(slots);
-
-		if (cuckoo_is_crafted(h, n))
-			cuckoo_error(CUCKOO_CRAFTED);
+		if (filter != NULL)
+			return filter;
 		status = cuckoo_header_enlarge(h, percent);
 		if (status != CUCKOO_OK)
 			cuckoo_error(status);
 	}
-	filter = palloc(VARHDRSZ + cuckoo_image_size(h));
-	SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
-	cuckoo_build_pack(h, slots, cuckoo_image(filter));
-	pfree(slots);
-	return filter;
 }
 
 /*

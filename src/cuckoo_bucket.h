@@ -36,38 +36,66 @@ typedef struct CuckooBits
 } CuckooBits;
 
 /*
- * The byte in which the bucket at `pos` begins, counted from the first bucket.
+ * The place of a bucket: its distance from the first bucket.  It is counted in
+ * bits or, if `whole`, in bytes, which saves lookups an instruction.  `whole`
+ * is a constant, which may be true only if buckets are whole bytes (f is odd).
  */
-static inline uint64_t
-cuckoo_bucket_byte(uint64_t pos, int f)
+static CUCKOO_INLINE uint64_t
+cuckoo_place_of(const CuckooHeader *h, uint64_t pos, bool whole)
 {
-	return pos * (uint32_t) (f - 1) >> 1;
+	return pos * (whole ? h->bucket_bytes : h->bucket_bits);
+}
+
+/* The byte in which the bucket at a place begins. */
+static CUCKOO_INLINE uint64_t
+cuckoo_place_byte(uint64_t place, bool whole)
+{
+	return whole ? place : place >> 3;
 }
 
 /* How many bits into that byte: 0 or 4. */
-static inline int
-cuckoo_bucket_shift(uint64_t pos, int f)
+static CUCKOO_INLINE int
+cuckoo_place_shift(uint64_t place, bool whole)
 {
-	return (int) (pos & (uint32_t) (f - 1) & 1) << 2;
+	return whole ? 0 : (int) (place & 7);
 }
 
-/* The number of bytes that loading a bucket reads from that byte on. */
-static inline int
-cuckoo_bucket_reach(int f)
+/* The word that begins with a bucket, which is all of a narrow one. */
+static CUCKOO_INLINE uint64_t
+cuckoo_place_word(const uint8_t *buckets, uint64_t place, bool whole)
 {
-	return f > CUCKOO_NARROW_BITS ? 16 : 8;
+	return cuckoo_load64(buckets + cuckoo_place_byte(place, whole)) >>
+		cuckoo_place_shift(place, whole);
+}
+
+/* Changes a narrow bucket by XOR. */
+static CUCKOO_INLINE void
+cuckoo_place_change(uint8_t *buckets, uint64_t place, bool whole,
+					uint64_t change)
+{
+	uint8_t    *p = buckets + cuckoo_place_byte(place, whole);
+
+	cuckoo_store64(p, cuckoo_load64(p) ^
+				   change << cuckoo_place_shift(place, whole));
+}
+
+/* The byte in which the bucket at `pos` begins. */
+static CUCKOO_INLINE uint64_t
+cuckoo_bucket_byte(const CuckooHeader *h, uint64_t pos)
+{
+	return cuckoo_place_byte(cuckoo_place_of(h, pos, false), false);
 }
 
 /* Loads the bucket at `pos`, which begins in the byte at `p`. */
-static inline CuckooBits
-cuckoo_bucket_load_at(const uint8_t *p, uint64_t pos, int f)
+static CUCKOO_INLINE CuckooBits
+cuckoo_bucket_load_at(const uint8_t *p, const CuckooHeader *h, uint64_t pos)
 {
-	int			off = cuckoo_bucket_shift(pos, f);
+	int			off = cuckoo_place_shift(cuckoo_place_of(h, pos, false), false);
 	CuckooBits	b;
 
 	b.lo = cuckoo_load64(p) >> off;
 	b.hi = 0;
-	if (f > CUCKOO_NARROW_BITS)
+	if (h->bits > CUCKOO_NARROW_BITS)
 	{
 		uint64_t	next = cuckoo_load64(p + 8);
 
@@ -78,10 +106,10 @@ cuckoo_bucket_load_at(const uint8_t *p, uint64_t pos, int f)
 }
 
 /* Loads the bucket at `pos` from the buckets of an image. */
-static inline CuckooBits
-cuckoo_bucket_load(const uint8_t *buckets, uint64_t pos, int f)
+static CUCKOO_INLINE CuckooBits
+cuckoo_bucket_load(const uint8_t *buckets, const CuckooHeader *h, uint64_t pos)
 {
-	return cuckoo_bucket_load_at(buckets + cuckoo_bucket_byte(pos, f), pos, f);
+	return cuckoo_bucket_load_at(buckets + cuckoo_bucket_byte(h, pos), h, pos);
 }
 
 /*
@@ -149,33 +177,22 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 }
 
 /*
- * A fingerprint prepared for comparison with buckets of one filter: its lane in
- * every lane position, and its low nibble in every nibble position.
+ * A fingerprint prepared for comparison with all slots of a bucket at once.
  *
  * The lanes of a narrow bucket are compared in place, after the code.  Those of
  * a wide bucket are compared in two words, each of which begins with a lane.
  */
 typedef struct CuckooPattern
 {
-	uint64_t	tops;			/* highest bit of each lane of a word */
-	uint64_t	rest;			/* its other bits */
-	uint64_t	gather;			/* see cuckoo_narrow_slots() */
-	uint64_t	lanes;
-	int			lane;			/* bits of a lane */
-	uint32_t	nibbles;
+	uint64_t	lanes;			/* its lane in every lane position */
+	uint32_t	nibbles;		/* its low nibble in every nibble position */
 } CuckooPattern;
 
-static inline CuckooPattern
-cuckoo_pattern(uint32_t fp, const CuckooHeader *h, int f)
+static CUCKOO_INLINE CuckooPattern
+cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
 {
-	CuckooPattern p;
+	CuckooPattern p = {h->lane_ones * (fp >> 4), (fp & 15) * 0x1111};
 
-	p.lane = f - 4;
-	p.tops = h->lane_tops;
-	p.rest = h->lane_rest;
-	p.gather = h->lane_gather;
-	p.lanes = h->lane_ones * (fp >> 4);
-	p.nibbles = (fp & 15) * 0x1111;
 	return p;
 }
 
@@ -201,17 +218,19 @@ cuckoo_lower_lanes(CuckooBits b)
  * result is zero for none, else a value for cuckoo_bucket_matches().  Unlike
  * that of cuckoo_pair_lane_hits(), it is exact.
  */
-static inline uint64_t
-cuckoo_bucket_lane_hits(CuckooBits b, const CuckooPattern *p)
+static CUCKOO_INLINE uint64_t
+cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
-	if (p->lane <= CUCKOO_NARROW_BITS - 4)
-		return ~cuckoo_used_lanes(b.lo ^ p->lanes, p->rest) & p->tops;
+	uint64_t	rest = h->lane_rest;
+	uint64_t	tops = h->lane_tops;
+
+	if (h->bits <= CUCKOO_NARROW_BITS)
+		return ~cuckoo_used_lanes(b.lo ^ p.lanes, rest) & tops;
 
 	/* two lanes in each word; the top bits of the upper go one bit lower */
-	return (~cuckoo_used_lanes(cuckoo_lower_lanes(b) ^ p->lanes, p->rest) &
-			p->tops) |
-		(~cuckoo_used_lanes(cuckoo_upper_lanes(b, p->lane) ^ p->lanes,
-							p->rest) & p->tops) >> 1;
+	return (~cuckoo_used_lanes(cuckoo_lower_lanes(b) ^ p.lanes, rest) & tops) |
+		(~cuckoo_used_lanes(cuckoo_upper_lanes(b, h->bits - 4) ^ p.lanes,
+							rest) & tops) >> 1;
 }
 
 /*
@@ -232,23 +251,24 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
  * four mean nothing.
  */
 static inline uint32_t
-cuckoo_nibble_matches(uint64_t bucket, const CuckooPattern *p)
+cuckoo_nibble_matches(uint64_t bucket, CuckooPattern p)
 {
-	uint32_t	x = p->nibbles ^
+	uint32_t	x = p.nibbles ^
 		cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
 
 /* The slots that hold the fingerprint of the pattern, given the lane hits. */
-static inline uint32_t
-cuckoo_bucket_matches(CuckooBits b, const CuckooPattern *p, uint64_t hits)
+static CUCKOO_INLINE uint32_t
+cuckoo_bucket_matches(CuckooBits b, CuckooPattern p, uint64_t hits,
+					  const CuckooHeader *h)
 {
-	int			lane = p->lane;
+	int			lane = h->bits - 4;
 
-	if (lane <= CUCKOO_NARROW_BITS - 4)
+	if (h->bits <= CUCKOO_NARROW_BITS)
 		return cuckoo_nibble_matches(b.lo, p) &
-			cuckoo_narrow_slots(hits, p->gather);
+			cuckoo_narrow_slots(hits, h->lane_gather);
 	hits >>= lane - 2;
 	return cuckoo_nibble_matches(b.lo, p) &
 		(uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
@@ -278,35 +298,21 @@ cuckoo_code(uint32_t nibbles)
 					   cuckoo_tables.upper_codes[nibbles >> 8]);
 }
 
-/* What is compared with all slots of a narrow bucket at once. */
-typedef struct CuckooEntry
-{
-	uint64_t	lanes;			/* its lane in every lane position */
-	uint32_t	nibbles;		/* its low nibble in every nibble position */
-} CuckooEntry;
-
-static inline CuckooEntry
-cuckoo_entry(uint32_t fp, const CuckooHeader *h)
-{
-	CuckooEntry e = {h->lane_ones * (fp >> 4), (fp & 15) * 0x1111};
-
-	return e;
-}
-
 /*
- * Puts an entry into a narrow bucket whose slot 0 is empty, given its lanes,
- * with zeros for the code, and its code, which begins with a zero.  The slots
- * that sort before the entry, 0 to i, move down by one.
+ * What is to be changed, by XOR, to add an entry to a narrow bucket that has
+ * room.  Its slot 0 is empty, so its code begins with a zero.  The slots that
+ * sort before the entry, 0 to i, move down by one.
  *
  * A table tells by the nibbles which slots sort after the entry, and for which
  * the lanes decide.  These are compared by subtraction, all at once.  If a
  * corrupt bucket is not in order, still no other slot is lost.
  */
 static CUCKOO_INLINE uint64_t
-cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooEntry e,
-					const CuckooHeader *h)
+cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 {
 	const CuckooTables *tables = &cuckoo_tables;
+	uint64_t	code = bucket & CUCKOO_CODE_MASK;
+	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
 	uint32_t	addition = tables->additions[code << 4 | (e.nibbles & 15)];
 	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
 	int			lane = h->bits - 4;
@@ -325,37 +331,8 @@ cuckoo_narrow_merge(uint64_t lanes, uint64_t code, CuckooEntry e,
 	/* all bits up to slot i, which may end where the word does */
 	mask = (after - 1) & ~after;
 	moved = lanes & mask;
-	return lanes ^ moved ^ moved >> lane ^ (e.lanes & (mask ^ mask >> lane)) ^
-		(addition & CUCKOO_CODE_MASK);
-}
-
-/*
- * What is to be changed, by XOR, to add an entry to a narrow bucket that has
- * room.
- */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_add(uint64_t bucket, CuckooEntry e, const CuckooHeader *h)
-{
-	return bucket ^
-		cuckoo_narrow_merge(bucket & ~(uint64_t) CUCKOO_CODE_MASK,
-							bucket & CUCKOO_CODE_MASK, e, h);
-}
-
-/* The same to put it in the place of slot i; those before move up by one. */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_replace(uint64_t bucket, int i, CuckooEntry e,
-					  const CuckooHeader *h)
-{
-	int			lane = h->bits - 4;
-	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
-	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
-
-	lanes ^= (lanes ^ lanes << lane) &
-		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
-	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
-	return bucket ^ cuckoo_narrow_merge(lanes,
-										cuckoo_tables.zero_codes[nibbles >> 4],
-										e, h);
+	return bucket ^ lanes ^ moved ^ moved >> lane ^
+		(e.lanes & (mask ^ mask >> lane)) ^ (addition & CUCKOO_CODE_MASK);
 }
 
 /*
@@ -431,16 +408,18 @@ cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 }
 
 /* Stores the result of cuckoo_bucket_pack() as the bucket at `pos`. */
-static inline void
-cuckoo_bucket_store(uint8_t *buckets, uint32_t pos, int f, CuckooBits b)
+static CUCKOO_INLINE void
+cuckoo_bucket_store(uint8_t *buckets, const CuckooHeader *h, uint64_t pos,
+					CuckooBits b)
 {
-	int			bits = cuckoo_bucket_bits(f);
-	uint8_t    *p = buckets + cuckoo_bucket_byte(pos, f);
-	int			off = cuckoo_bucket_shift(pos, f);
+	uint64_t	place = cuckoo_place_of(h, pos, false);
+	uint8_t    *p = buckets + cuckoo_place_byte(place, false);
+	int			off = cuckoo_place_shift(place, false);
+	int			bits = (int) h->bucket_bits;
 	uint64_t	mask = cuckoo_low_mask(bits) << off;
 
 	cuckoo_store64(p, (cuckoo_load64(p) & ~mask) | b.lo << off);
-	if (f > CUCKOO_NARROW_BITS)
+	if (h->bits > CUCKOO_NARROW_BITS)
 	{
 		mask = cuckoo_low_mask(bits + off - 64);
 		cuckoo_store64(p + 8, (cuckoo_load64(p + 8) & ~mask) |

@@ -15,6 +15,10 @@
  * it follows a walk without success.  So a small filter can be built from its
  * keys at its level, however full inserts have made it.
  *
+ * A slot has 16 bits if the fingerprint fits, except in a small table, whose
+ * search takes slots of 32 bits.  The code is the same for both: `half` is a
+ * constant, which cuckoo_build() and cuckoo_build_pack() choose.
+ *
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_build.h"
@@ -33,26 +37,66 @@
 #define MAX_STEPS		CUCKOO_LIMIT(500, 24)
 #define LAST_STEPS		CUCKOO_LIMIT(1 << 25, 96)
 
-/* The copies of fp in a bucket. */
-static inline int
-slot_copies(const uint32_t *bucket, uint32_t fp)
+static inline bool
+is_small(const CuckooHeader *h)
 {
-	return (bucket[0] == fp) + (bucket[1] == fp) +
-		(bucket[2] == fp) + (bucket[3] == fp);
+	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
 }
 
-/* The occupied slots of a bucket.  They come first. */
-static inline int
-slots_used(const uint32_t *bucket)
+static inline bool
+has_half_slots(const CuckooHeader *h)
 {
-	return (bucket[0] != 0) + (bucket[1] != 0) +
-		(bucket[2] != 0) + (bucket[3] != 0);
+	return h->bits <= 16 && !is_small(h);
 }
 
-static inline uint32_t *
-slot_bucket(uint32_t *slots, uint64_t pos)
+uint64_t
+cuckoo_build_size(const CuckooHeader *h)
 {
-	return slots + pos * CUCKOO_SLOTS;
+	return (uint64_t) h->buckets * CUCKOO_SLOTS *
+		(has_half_slots(h) ? sizeof(uint16_t) : sizeof(uint32_t));
+}
+
+/* ---- buckets of slots, the occupied ones first ---- */
+
+static CUCKOO_INLINE void *
+bucket_at(void *slots, uint64_t pos, bool half)
+{
+	return (uint8_t *) slots + pos * CUCKOO_SLOTS *
+		(half ? sizeof(uint16_t) : sizeof(uint32_t));
+}
+
+static CUCKOO_INLINE uint32_t
+slot(const void *bucket, int i, bool half)
+{
+	return half ? ((const uint16_t *) bucket)[i]
+		: ((const uint32_t *) bucket)[i];
+}
+
+static CUCKOO_INLINE void
+set_slot(void *bucket, int i, uint32_t fp, bool half)
+{
+	if (half)
+		((uint16_t *) bucket)[i] = (uint16_t) fp;
+	else
+		((uint32_t *) bucket)[i] = fp;
+}
+
+/*
+ * The slots that do not hold fp, with fp = 0 the occupied ones.  Those of 16
+ * bits are compared in one word, as lanes are.
+ */
+static CUCKOO_INLINE int
+count_others(const void *bucket, uint32_t fp, bool half)
+{
+	const uint64_t ones = UINT64_C(0x0001000100010001);
+	uint64_t	word;
+
+	if (!half)
+		return (slot(bucket, 0, half) != fp) + (slot(bucket, 1, half) != fp) +
+			(slot(bucket, 2, half) != fp) + (slot(bucket, 3, half) != fp);
+	memcpy(&word, bucket, sizeof(word));
+	word = cuckoo_used_lanes(word ^ fp * ones, 0x7fff * ones);
+	return (int) ((word >> 15 & ones) * ones >> 48);
 }
 
 static inline bool
@@ -60,12 +104,6 @@ is_far(uint64_t hash)
 {
 	/* a core of 0 is replaced by 1 */
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
-}
-
-static inline bool
-is_small(const CuckooHeader *h)
-{
-	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
 }
 
 /* The steps of walks beyond MAX_STEPS */
@@ -85,29 +123,30 @@ spare_steps(const CuckooHeader *h)
  * evicts another one.  If there is no room, a fingerprint is lost, and the
  * result is CUCKOO_FULL.
  */
-static CuckooStatus
-walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
-	 uint64_t random, int *spare)
+static CUCKOO_INLINE CuckooStatus
+walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
+	 uint64_t random, int *spare, bool half)
 {
 	for (int n = 0; n < MAX_STEPS || (*spare)-- > 0; n++)
 	{
-		uint32_t   *bucket = slot_bucket(slots, pos);
+		void	   *bucket = bucket_at(slots, pos, half);
 		uint32_t	others[CUCKOO_SLOTS];
 		uint32_t	evicted;
 		int			v;
 
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t   *other;
+			uint32_t	entry = slot(bucket, i, half);
+			void	   *other;
 			int			used;
 
-			others[i] = cuckoo_alternate(h, pos, bucket[i]);
-			other = slot_bucket(slots, others[i]);
-			used = slots_used(other);
+			others[i] = cuckoo_alternate(h, pos, entry);
+			other = bucket_at(slots, others[i], half);
+			used = count_others(other, 0, half);
 			if (used < CUCKOO_SLOTS)
 			{
-				other[used] = bucket[i];
-				bucket[i] = fp;
+				set_slot(other, used, entry, half);
+				set_slot(bucket, i, fp, half);
 				return CUCKOO_OK;
 			}
 		}
@@ -118,12 +157,12 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 		random = random * UINT64_C(6364136223846793005) +
 			UINT64_C(1442695040888963407);
 		v = (int) (random >> 62);
-		evicted = bucket[v];
-		bucket[v] = fp;
+		evicted = slot(bucket, v, half);
+		set_slot(bucket, v, fp, half);
 		fp = evicted;
 		pos = others[v];
 	}
-	if (is_small(h))
+	if (!half && is_small(h))
 	{
 		CuckooTable table = {h, NULL, slots};
 
@@ -138,41 +177,38 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
  * the cache.  Without windows all elements are far, and some are placed as if
  * they were near.  An insert does not make this difference.
  */
-static inline CuckooStatus
-place(CuckooHeader *h, uint32_t *slots, CuckooPair pair, uint64_t hash,
-	  int *spare)
+static CUCKOO_INLINE CuckooStatus
+place(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash, int *spare,
+	  bool half)
 {
-	uint32_t   *bucket1 = slot_bucket(slots, pair.pos1);
-	uint32_t   *bucket2 = slot_bucket(slots, pair.pos2);
-	int			used1 = slots_used(bucket1);
-	int			used2 = slots_used(bucket2);
+	void	   *bucket1 = bucket_at(slots, pair.pos1, half);
+	void	   *bucket2 = bucket_at(slots, pair.pos2, half);
+	int			used1 = count_others(bucket1, 0, half);
+	int			used2 = count_others(bucket2, 0, half);
 
-	if (CUCKOO_UNLIKELY(slot_copies(bucket1, pair.fp) +
-						slot_copies(bucket2, pair.fp) >= CUCKOO_MAX_COPIES))
+	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp, half) +
+						count_others(bucket2, pair.fp, half) <=
+						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
 		return CUCKOO_OK;
 	h->items++;
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare);
-		bucket1[used1] = pair.fp;
+			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare,
+						half);
+		set_slot(bucket1, used1, pair.fp, half);
 	}
 	else
-		bucket2[used2] = pair.fp;
+		set_slot(bucket2, used2, pair.fp, half);
 	return CUCKOO_OK;
 }
 
-CuckooStatus
-cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
-			 uint32_t *slots)
+static CUCKOO_INLINE CuckooStatus
+build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
+	  bool half)
 {
 	CuckooPair	pairs[AHEAD] = {{0}};
 	int			spare = spare_steps(h);
-
-	h->items = 0;
-	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
-		return CUCKOO_FULL;
-	memset(slots, 0, cuckoo_build_slots(h) * sizeof(uint32_t));
 
 	/* first buckets come in order; second ones are prefetched */
 	for (uint64_t i = 0; i < n + AHEAD; i++)
@@ -184,7 +220,7 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 		if (i >= AHEAD)
 		{
 			CuckooStatus status = place(h, slots, *pair, hashes[i - AHEAD],
-										&spare);
+										&spare, half);
 
 			if (status != CUCKOO_OK)
 				return status;
@@ -192,27 +228,47 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 		if (i < n)
 		{
 			*pair = cuckoo_pair(h, hashes[i]);
-			CUCKOO_PREFETCH(slot_bucket(slots, pair->pos1));
-			CUCKOO_PREFETCH(slot_bucket(slots, pair->pos2));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1, half));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2, half));
 		}
 	}
 	return CUCKOO_OK;
 }
 
-void
-cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots, uint8_t *image)
+CuckooStatus
+cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots)
 {
-	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+	h->items = 0;
+	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+	memset(slots, 0, cuckoo_build_size(h));
+	return has_half_slots(h) ? build(h, hashes, n, slots, true)
+		: build(h, hashes, n, slots, false);
+}
 
-	memset(image, 0, cuckoo_image_size(h));
-	cuckoo_header_write(h, image);
+static CUCKOO_INLINE void
+pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool half)
+{
 	for (uint32_t pos = 0; pos < h->buckets; pos++)
 	{
-		const uint32_t *bucket = slots + (size_t) pos * CUCKOO_SLOTS;
+		void	   *bucket = bucket_at(slots, pos, half);
+		uint32_t	fps[CUCKOO_SLOTS];
 
 		if (pos % PAUSE_EVERY == 0)
 			cuckoo_check_interrupts();
-		cuckoo_bucket_store(buckets, pos, h->bits,
-							cuckoo_bucket_pack(bucket, h->bits));
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+			fps[i] = slot(bucket, i, half);
+		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));
 	}
+}
+
+void
+cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
+{
+	memset(image, 0, cuckoo_image_size(h));
+	cuckoo_header_write(h, image);
+	if (has_half_slots(h))
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, true);
+	else
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, false);
 }

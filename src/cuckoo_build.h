@@ -7,7 +7,7 @@
  * buckets leave at most two copies, as with cuckoo_insert().
  *
  * cuckoo_build() takes the sorted distinct hashes.  It places their
- * fingerprints into unpacked slots of four bytes each, in the caller's
+ * fingerprints into unpacked slots of two or four bytes each, in the caller's
  * workspace.  cuckoo_build_pack() packs these slots once.
  *
  *-------------------------------------------------------------------------
@@ -17,14 +17,8 @@
 
 #include "cuckoo_format.h"
 
-/*
- * The number of slots, of four bytes each, in the workspace of cuckoo_build().
- */
-static inline uint64_t
-cuckoo_build_slots(const CuckooHeader *h)
-{
-	return (uint64_t) h->buckets * CUCKOO_SLOTS;
-}
+/* The size in bytes of the workspace, which is aligned as malloc() does. */
+extern uint64_t cuckoo_build_size(const CuckooHeader *h);
 
 /*
  * Places `n` hashes, sorted and distinct, into `slots`, with the geometry and
@@ -32,10 +26,10 @@ cuckoo_build_slots(const CuckooHeader *h)
  * if they do not fit.  Then retry with a larger geometry or a higher level.
  */
 extern CuckooStatus cuckoo_build(CuckooHeader *h, const uint64_t *hashes,
-								 uint64_t n, uint32_t *slots);
+								 uint64_t n, void *slots);
 
 /* Writes the image, with its header, from the slots of cuckoo_build(). */
-extern void cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots,
+extern void cuckoo_build_pack(const CuckooHeader *h, void *slots,
 							  uint8_t *image);
 
 #endif							/* CUCKOO_BUILD_H */

@@ -33,7 +33,6 @@
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 /*

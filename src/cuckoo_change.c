@@ -27,7 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* The insert for wide buckets.  It is correct for narrow ones, too. */
+/* The insert for wide buckets and for evictions.  It is correct for all. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -41,47 +41,34 @@ insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 										   (uint32_t) pair.pos2));
 }
 
-/* The insert if both buckets are full and hold no copy. */
-static CUCKOO_NOINLINE CuckooStatus
-insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
-{
-	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
-	CuckooPair	pair = cuckoo_pair(h, hash);
-
-	return inserted(h, image, cuckoo_evict(&table, pair.fp,
-										   (uint32_t) pair.pos1,
-										   (uint32_t) pair.pos2));
-}
-
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
  * which bucket or slot it is.  It serves if no lane agrees, so that there is no
- * copy.  It does what cuckoo_place() would do.
+ * copy, and one bucket has room.  It does what cuckoo_place() would do.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 			  bool grown, bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
-	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
-	uint64_t	bucket2 = cuckoo_narrow_bucket(image, place2, whole);
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
+	uint64_t	bucket1 = cuckoo_place_word(buckets, place1, whole);
+	uint64_t	bucket2 = cuckoo_place_word(buckets, place2, whole);
 	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
 	uint64_t	fullness2 = cuckoo_bucket_fullness(bucket2, h);
 	uint64_t	least = fullness1 < fullness2 ? fullness1 : fullness2;
+	uint64_t	place,
+				change;
 	bool		first;
-	CuckooEntry e = {cuckoo_narrow_lanes(h, hash, grown),
+	CuckooPattern e = {cuckoo_narrow_lanes(h, hash, grown),
 	cuckoo_tables.core_nibbles[hash & 0xff]};
-	uint64_t	place;
-	uint64_t	change;
-	uint8_t    *p;
 
 	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
-											  h).any != 0))
+											  h).any != 0) ||
+		least >= CUCKOO_CODES_ZERO)
 		return insert_wide(h, image, hash, max_copies);
-	if (least >= CUCKOO_CODES_ZERO)
-		return insert_evict(h, image, hash);
 
 	/*
 	 * unpredictable; compared again, because compilers would branch on
@@ -90,9 +77,7 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	first = cuckoo_opaque(fullness1) <= fullness2;
 	place = cuckoo_select(first, place1, place2);
 	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
-	p = image + cuckoo_narrow_byte(place, whole);
-	cuckoo_store64(p, cuckoo_load64(p) ^
-				   change << cuckoo_narrow_shift(place, whole));
+	cuckoo_place_change(buckets, place, whole, change);
 	return inserted(h, image, CUCKOO_OK);
 }
 
@@ -151,9 +136,8 @@ static CUCKOO_INLINE CuckooStatus
 remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t place, bool whole)
 {
-	uint8_t    *p = image + cuckoo_narrow_byte(place, whole);
-	int			shift = cuckoo_narrow_shift(place, whole);
-	uint64_t	bucket = cuckoo_load64(p) >> shift;
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	bucket = cuckoo_place_word(buckets, place, whole);
 	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
 	uint64_t	change;
@@ -167,25 +151,10 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) * h->lane_size;
 	change &= hit;
 	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << shift);
+	cuckoo_place_change(buckets, place, whole, change);
 	h->items--;
 	cuckoo_header_write_items(h, image);
 	return CUCKOO_OK;
-}
-
-/* Separate functions, as in lookups. */
-static CUCKOO_NOINLINE CuckooStatus
-remove_shared_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				  uint64_t place)
-{
-	return remove_narrow_hit(h, image, hash, hit, place, false);
-}
-
-static CUCKOO_NOINLINE CuckooStatus
-remove_whole_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				 uint64_t place)
-{
-	return remove_narrow_hit(h, image, hash, hit, place, true);
 }
 
 /*
@@ -198,11 +167,12 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-	uint64_t	place1 = cuckoo_narrow_place(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_narrow_place(h, pair.pos2, whole);
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
+	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
 	CuckooLaneHits hits =
-		cuckoo_pair_lane_hits(cuckoo_narrow_bucket(image, place1, whole),
-							  cuckoo_narrow_bucket(image, place2, whole),
+		cuckoo_pair_lane_hits(cuckoo_place_word(buckets, place1, whole),
+							  cuckoo_place_word(buckets, place2, whole),
 							  cuckoo_narrow_lanes(h, hash, grown), h);
 	uint64_t	place;
 
@@ -211,8 +181,7 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
 		return remove_wide(h, image, hash);
 	place = cuckoo_select(hits.first != 0, place1, place2);
-	return whole ? remove_whole_hit(h, image, hash, hits.any, place)
-		: remove_shared_hit(h, image, hash, hits.any, place);
+	return remove_narrow_hit(h, image, hash, hits.any, place, whole);
 }
 
 #define REMOVE(name, grown, whole) \
@@ -235,19 +204,10 @@ static const RemoveFunction remove_of[CUCKOO_KINDS] = {
 	[CUCKOO_WIDE] = remove_wide
 };
 
-static CUCKOO_NOINLINE CuckooStatus
-remove_other(CuckooHeader *h, uint8_t *image, uint64_t hash)
-{
-	return remove_of[h->kind] (h, image, hash);
-}
-
-/* The first kind avoids the table, as in cuckoo_contains(). */
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
-	if (CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE))
-		return remove_narrow(h, image, hash, false, true);
-	return remove_other(h, image, hash);
+	return remove_of[h->kind] (h, image, hash);
 }
 
 /*

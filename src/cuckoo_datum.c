@@ -11,11 +11,11 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_pg.h"
+#include "cuckoo_build.h"
 
 #include "access/detoast.h"
 #include "common/base64.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /* Characters of base64 between interrupt checks; whole groups of four. */
 #define BASE64_BLOCK	8192
@@ -35,6 +35,25 @@ cuckoo_new_filter(const CuckooHeader *h)
 	struct varlena *filter = cuckoo_new_datum(cuckoo_image_size(h));
 
 	cuckoo_header_write(h, cuckoo_image(filter));
+	return filter;
+}
+
+struct varlena *
+cuckoo_build_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	void	   *slots = MemoryContextAllocHuge(CurrentMemoryContext,
+											   cuckoo_build_size(h));
+	struct varlena *filter = NULL;
+
+	if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
+	{
+		filter = palloc(VARHDRSZ + cuckoo_image_size(h));
+		SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
+		cuckoo_build_pack(h, slots, cuckoo_image(filter));
+	}
+	else if (cuckoo_is_crafted(h, n))
+		cuckoo_error(CUCKOO_CRAFTED);
+	pfree(slots);
 	return filter;
 }
 

@@ -18,8 +18,6 @@
  */
 #include "cuckoo_pg.h"
 
-#include "utils/memutils.h"
-
 static Size
 filter_flat_size(ExpandedObjectHeader *eohptr)
 {

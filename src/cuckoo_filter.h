@@ -20,6 +20,5 @@
 
 #include "cuckoo_change.h"
 #include "cuckoo_lookup.h"
-#include "cuckoo_validate.h"
 
 #endif							/* CUCKOO_FILTER_H */

@@ -155,7 +155,7 @@ cuckoo_header_derive(CuckooHeader *h)
 		h->kind = h->level > 0 ? CUCKOO_WHOLE_GROWN : CUCKOO_WHOLE;
 	else
 		h->kind = h->level > 0 ? CUCKOO_SHARED_GROWN : CUCKOO_SHARED;
-	h->bucket_bits = (uint32_t) cuckoo_bucket_bits(h->bits);
+	h->bucket_bits = 4 * (uint32_t) h->bits - 4;
 	h->bucket_bytes = h->bucket_bits / 8;
 	h->lane_mask = base_mask & ~UINT32_C(15);
 

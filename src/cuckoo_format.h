@@ -65,7 +65,6 @@ enum
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
-#define CUCKOO_WINDOW			128 /* buckets of a window, the least */
 #define CUCKOO_FLAG_WINDOWS		0x01
 #define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
 
@@ -175,7 +174,7 @@ typedef struct CuckooHeader
 	uint64_t	base_inverse;	/* 2^64 / m0, rounded up */
 
 	/* derived: for lookups and changes of one element, see cuckoo_match.h */
-	uint32_t	bucket_bits;
+	uint32_t	bucket_bits;	/* of four fingerprints: 4f - 4 */
 	uint32_t	bucket_bytes;	/* rounded down unless buckets are whole */
 	uint32_t	level_mask;		/* the low g bits */
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
@@ -189,13 +188,6 @@ typedef struct CuckooHeader
 	uint64_t	lane_rest;		/* the other bits of each lane */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
-
-/* Bits of a bucket of four fingerprints of f bits. */
-static inline int
-cuckoo_bucket_bits(int f)
-{
-	return 4 * f - 4;
-}
 
 /* The low `bits` bits, 0 to 64. */
 static inline uint64_t
@@ -282,6 +274,14 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 {
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
+
+/*
+ * The only validator of an image (cuckoo_validate.c): returns CUCKOO_OK or the
+ * reason to refuse it.  Beyond what cuckoo_header_read() checks, it refuses
+ * impossible contents of buckets and a wrong number of items.  An image that it
+ * accepts is safe to use in every core function.
+ */
+extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);

@@ -116,8 +116,11 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 
 		if (utf8 != text)
 		{
-			text = utf8;
-			len = strlen(utf8);
+			uint64		hash = XXH3_64bits_withSeed(utf8, strlen(utf8), seed);
+
+			/* an array may have many elements */
+			pfree(utf8);
+			return hash;
 		}
 	}
 	return XXH3_64bits_withSeed(text, len, seed);

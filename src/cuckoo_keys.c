@@ -3,10 +3,8 @@
  * cuckoo_keys.c
  *		A filter as a sorted run of keys: taken apart, combined, put together.
  *
- * Runs are sorted by counting passes from the lowest digit to the highest
- * (Knuth, The Art of Computer Programming, 5.2.5), because keys are as good as
- * random.  Passes look only at the bits in which keys may differ: the f0 low
- * ones, and the high ones that number the base buckets.
+ * Keys may differ in the f0 low bits, and in the high ones that number the base
+ * buckets.  These are what they are sorted by.
  *
  * Keys are placed segment by segment, so that a segment stays in the
  * processor's cache, and within a segment in the order of the run.  The low
@@ -19,13 +17,10 @@
 #include "cuckoo_keys.h"
 #include "cuckoo_bucket.h"
 #include "cuckoo_index.h"
+#include "cuckoo_sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* Counters of a pass fit the L1 cache.  Fewer keys are sorted by comparison. */
-#define DIGIT_BITS		CUCKOO_LIMIT(11, 4)
-#define SMALL_RUN		CUCKOO_LIMIT(200, 12)
 #define PAUSE_EVERY		65536	/* steps between interrupt checks */
 
 /*
@@ -51,89 +46,6 @@ static inline uint64_t
 make_key(uint64_t step, uint32_t j, uint32_t fp)
 {
 	return ((j * step >> 32) + 1) << 32 | fp;
-}
-
-/* ---- sorting ---- */
-
-/* A stable pass over `bits` bits of the keys, from bit `shift` on. */
-static void
-sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, int shift, int bits)
-{
-	uint64_t	offsets[1 << DIGIT_BITS] = {0};
-	uint32_t	mask = (uint32_t) cuckoo_low_mask(bits);
-	uint64_t	sum = 0;
-
-	cuckoo_check_interrupts();
-	for (uint64_t i = 0; i < n; i++)
-		offsets[from[i] >> shift & mask]++;
-	for (uint32_t digit = 0; digit <= mask; digit++)
-	{
-		uint64_t	count = offsets[digit];
-
-		offsets[digit] = sum;
-		sum += count;
-	}
-	for (uint64_t i = 0; i < n; i++)
-		to[offsets[from[i] >> shift & mask]++] = from[i];
-}
-
-/*
- * Sorts *keys by bits `low` to `high` - 1, in stable passes of about equal
- * width.  Each pass exchanges *keys and *scratch.
- */
-static void
-sort_bits(uint64_t **keys, uint64_t **scratch, uint64_t n, int low, int high)
-{
-	int			passes = (high - low + DIGIT_BITS - 1) / DIGIT_BITS;
-
-	for (; passes > 0; passes--)
-	{
-		int			bits = (high - low + passes - 1) / passes;
-		uint64_t   *sorted = *scratch;
-
-		sort_pass(*keys, sorted, n, low, bits);
-		*scratch = *keys;
-		*keys = sorted;
-		low += bits;
-	}
-}
-
-static int
-compare_keys(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a,
-				y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts keys into a run, in place. */
-static void
-sort_keys(const CuckooHeader *h, uint64_t *keys, uint64_t n, uint64_t *scratch)
-{
-	uint64_t   *sorted = keys;
-	int			base_bits = 1;
-
-	if (n < SMALL_RUN)
-	{
-		qsort(keys, (size_t) n, sizeof(uint64_t), compare_keys);
-		return;
-	}
-	while (base_bits < 32 && h->base >> base_bits != 0)
-		base_bits++;
-	sort_bits(&sorted, &scratch, n, 0, h->base_bits);
-	sort_bits(&sorted, &scratch, n, 64 - base_bits, 64);
-	if (sorted != keys)
-		memcpy(keys, sorted, n * sizeof(uint64_t));
-}
-
-uint64_t *
-cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
-				  uint64_t *scratch)
-{
-	sort_bits(&keys, &scratch, n, CUCKOO_CORE_BITS + from,
-			  CUCKOO_CORE_BITS + h->level);
-	return keys;
 }
 
 /* ---- taking apart ---- */
@@ -173,7 +85,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 
 		if (pos % PAUSE_EVERY == 0)
 			cuckoo_check_interrupts();
-		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, pos, h->bits),
+		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, h, pos),
 							 h->bits, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
@@ -191,7 +103,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 	}
 	if (n != h->items)
 		return CUCKOO_BAD_ITEMS;
-	sort_keys(h, keys, n, scratch);
+	cuckoo_sort(keys, n, scratch, h->base_bits, h->base);
 	return CUCKOO_OK;
 }
 
@@ -218,7 +130,7 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 			cuckoo_check_interrupts();
 		hashes[i] = hash_key(h, step, hashes[i]);
 	}
-	sort_keys(h, hashes, n, scratch);
+	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
 	return cuckoo_keys_limit(hashes, n, CUCKOO_MAX_COPIES);
 }
 
@@ -516,4 +428,12 @@ cuckoo_keys_level(CuckooHeader *h, uint64_t n)
 			return CUCKOO_OK;
 	}
 	return status;
+}
+
+uint64_t *
+cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
+				  uint64_t *scratch)
+{
+	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_CORE_BITS + from,
+							CUCKOO_CORE_BITS + h->level);
 }

@@ -35,7 +35,8 @@ static CUCKOO_INLINE bool
 contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 					uint64_t hits, uint64_t place, bool whole)
 {
-	uint64_t	bucket = cuckoo_narrow_bucket(image, place, whole);
+	uint64_t	bucket = cuckoo_place_word(image + CUCKOO_HEADER_SIZE, place,
+										   whole);
 	uint32_t	other = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
 		cuckoo_tables.core_nibbles[hash & 0xff];
 	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
@@ -68,8 +69,9 @@ static CUCKOO_INLINE bool
 contains_narrow_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
 {
-	uint64_t	bucket1 = cuckoo_narrow_bucket(image, place1, whole);
-	uint64_t	bucket2 = cuckoo_narrow_bucket(image, place2, whole);
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	bucket1 = cuckoo_place_word(buckets, place1, whole);
+	uint64_t	bucket2 = cuckoo_place_word(buckets, place2, whole);
 	CuckooLaneHits hits = cuckoo_pair_lane_hits(bucket1, bucket2, lanes, h);
 	uint64_t	place;
 
@@ -87,8 +89,8 @@ contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 
 	return contains_narrow_at(h, image, hash,
-							  cuckoo_narrow_place(h, pair.pos1, whole),
-							  cuckoo_narrow_place(h, pair.pos2, whole),
+							  cuckoo_place_of(h, pair.pos1, whole),
+							  cuckoo_place_of(h, pair.pos2, whole),
 							  cuckoo_narrow_lanes(h, hash, grown), whole);
 }
 
@@ -146,6 +148,7 @@ batch_narrow(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
 			 bool whole)
 {
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 	struct
 	{
 		uint64_t	lanes;
@@ -159,10 +162,10 @@ batch_narrow(const CuckooHeader *h, const uint8_t *image,
 		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
 
 		at[i].lanes = cuckoo_narrow_lanes(h, hashes[i], grown);
-		at[i].place1 = cuckoo_narrow_place(h, pair.pos1, whole);
-		at[i].place2 = cuckoo_narrow_place(h, pair.pos2, whole);
-		CUCKOO_PREFETCH(image + cuckoo_narrow_byte(at[i].place1, whole));
-		CUCKOO_PREFETCH(image + cuckoo_narrow_byte(at[i].place2, whole));
+		at[i].place1 = cuckoo_place_of(h, pair.pos1, whole);
+		at[i].place2 = cuckoo_place_of(h, pair.pos2, whole);
+		CUCKOO_PREFETCH(buckets + cuckoo_place_byte(at[i].place1, whole));
+		CUCKOO_PREFETCH(buckets + cuckoo_place_byte(at[i].place2, whole));
 	}
 	for (size_t i = 0; i < n; i++)
 		found[i] = contains_narrow_at(h, image, hashes[i], at[i].place1,
@@ -184,8 +187,8 @@ prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 
-	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos1, h->bits));
-	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(pair.pos2, h->bits));
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(h, pair.pos1));
+	CUCKOO_PREFETCH(buckets + cuckoo_bucket_byte(h, pair.pos2));
 }
 
 void
@@ -250,10 +253,10 @@ cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
 	probe->fp = pair.fp;
 	probe->pos[0] = pair.pos1;
 	probe->pos[1] = pair.pos2;
-	probe->length = cuckoo_bucket_reach(h->bits);
+	probe->length = h->kind == CUCKOO_WIDE ? 16 : 8;	/* what a load reads */
 	for (int i = 0; i < 2; i++)
 		probe->offset[i] = CUCKOO_HEADER_SIZE +
-			cuckoo_bucket_byte(probe->pos[i], h->bits);
+			cuckoo_bucket_byte(h, probe->pos[i]);
 }
 
 int

@@ -28,16 +28,16 @@ static CUCKOO_INLINE uint32_t
 cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
 					const uint8_t *p1, const uint8_t *p2)
 {
-	CuckooBits	b1 = cuckoo_bucket_load_at(p1, pair.pos1, h->bits);
-	CuckooBits	b2 = cuckoo_bucket_load_at(p2, pair.pos2, h->bits);
-	CuckooPattern pattern = cuckoo_pattern(pair.fp, h, h->bits);
-	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, &pattern);
-	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, &pattern);
+	CuckooBits	b1 = cuckoo_bucket_load_at(p1, h, pair.pos1);
+	CuckooBits	b2 = cuckoo_bucket_load_at(p2, h, pair.pos2);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
+	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, pattern, h);
+	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, pattern, h);
 
 	if (CUCKOO_LIKELY((hits1 | hits2) == 0))
 		return 0;
-	return cuckoo_bucket_matches(b1, &pattern, hits1) |
-		cuckoo_bucket_matches(b2, &pattern, hits2) << CUCKOO_SLOTS;
+	return cuckoo_bucket_matches(b1, pattern, hits1, h) |
+		cuckoo_bucket_matches(b2, pattern, hits2, h) << CUCKOO_SLOTS;
 }
 
 /* The same in an image. */
@@ -46,10 +46,10 @@ cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 					 CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	const uint8_t *p1 = buckets + cuckoo_bucket_byte(pair.pos1, h->bits);
-	const uint8_t *p2 = buckets + cuckoo_bucket_byte(pair.pos2, h->bits);
 
-	return cuckoo_pair_matches(h, pair, p1, p2);
+	return cuckoo_pair_matches(h, pair,
+							   buckets + cuckoo_bucket_byte(h, pair.pos1),
+							   buckets + cuckoo_bucket_byte(h, pair.pos2));
 }
 
 /* The copies for given matching slots: 0, 1, or 2 for two or more. */
@@ -76,36 +76,6 @@ cuckoo_copies_of(uint32_t matches)
 	M(whole_grown, true, true) \
 	M(shared, false, false) \
 	M(shared_grown, true, false)
-
-/*
- * The place of a bucket: its distance from the first bucket, in bytes if
- * buckets are whole bytes, else in bits.
- */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_place(const CuckooHeader *h, uint64_t pos, bool whole)
-{
-	return pos * (whole ? h->bucket_bytes : h->bucket_bits);
-}
-
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_byte(uint64_t place, bool whole)
-{
-	return CUCKOO_HEADER_SIZE + (whole ? place : place >> 3);
-}
-
-/* How many bits into that byte: 0 or 4. */
-static CUCKOO_INLINE int
-cuckoo_narrow_shift(uint64_t place, bool whole)
-{
-	return whole ? 0 : (int) (place & 7);
-}
-
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_bucket(const uint8_t *image, uint64_t place, bool whole)
-{
-	return cuckoo_load64(image + cuckoo_narrow_byte(place, whole)) >>
-		cuckoo_narrow_shift(place, whole);
-}
 
 /*
  * The lane of the fingerprint in every lane position.  It does not depend on

@@ -4,7 +4,7 @@
  *		Shared declarations of the PostgreSQL side of cuckoo, by file.
  *
  * The planner's support, the scan and the aggregate have headers of their own:
- * cuckoo_plan.h, cuckoo_scan.h and cuckoo_agg.h.
+ * cuckoo_plan.h, cuckoo_scan.h and cuckoo_state.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,6 +55,14 @@ extern struct varlena *cuckoo_new_datum(uint64 size);
 
 /* An empty filter of the geometry of *h. */
 extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
+
+/*
+ * The filter of `n` sorted hashes or ordered keys, with the geometry and level
+ * of *h, or NULL if they do not fit.  It is an error if a larger filter would
+ * not help.
+ */
+extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
+										   const uint64 *hashes, Size n);
 
 /* Reads the header of a whole filter.  A corrupt header is an error. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
@@ -314,7 +322,7 @@ extern void cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo,
 /* The reverse.  The cache may then drop the filter. */
 extern void cuckoo_close_site(CuckooSite *site);
 
-/* ---- cuckoo_agg_io.c ---- */
+/* ---- cuckoo_state_io.c ---- */
 
 /* cuckoo_plan.c recognizes the type of the states by its input function. */
 extern Datum cuckoostate_in(PG_FUNCTION_ARGS);

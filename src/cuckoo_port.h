@@ -4,10 +4,10 @@
  *		What the core needs from the compiler, the machine and its host program.
  *
  * The core never allocates memory, never prints, and fails only by returning a
- * status.  It consists of, from the ground up: port, tables, format, bucket and
- * index, match and table, then lookup, change and build.  Validate stands above
- * bucket, and keys above bucket and index.  A file includes only files below it
- * and libc headers.
+ * status.  It consists of, from the ground up: port, tables and sort, format,
+ * bucket and index, match and table, then lookup, change and build.  Validate
+ * stands above bucket, and keys above bucket, index and sort.  A file includes
+ * only files below it and libc headers.
  *
  * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
  * requests, and a failed assertion is an error.  Elsewhere (unit tests,

@@ -18,7 +18,6 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(cf_contains);

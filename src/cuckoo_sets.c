@@ -29,7 +29,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_pg.h"
-#include "cuckoo_build.h"
 #include "cuckoo_change.h"
 #include "cuckoo_keys.h"
 
@@ -141,10 +140,9 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 {
 	CuckooStatus status = cuckoo_keys_level(h, n);
 	int			ordered_for = 0;
-	uint32	   *slots = NULL;
-	struct varlena *filter;
+	struct varlena *filter = NULL;
 
-	while (status == CUCKOO_OK && slots == NULL)
+	while (status == CUCKOO_OK && filter == NULL)
 	{
 		if (h->level > ordered_for)
 		{
@@ -156,22 +154,13 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 			keys = ordered;
 			ordered_for = h->level;
 		}
-		slots = MemoryContextAllocHuge(CurrentMemoryContext,
-									   cuckoo_build_slots(h) * sizeof(uint32));
-		if (cuckoo_build(h, keys, n, slots) != CUCKOO_OK)
-		{
-			pfree(slots);
-			slots = NULL;
-			status = cuckoo_is_crafted(h, n) ? CUCKOO_CRAFTED :
-				cuckoo_header_set_level(h, h->level + 1);
-		}
+		filter = cuckoo_build_filter(h, keys, n);
+		if (filter == NULL)
+			status = cuckoo_header_set_level(h, h->level + 1);
 	}
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
 	pfree(keys);
-	filter = cuckoo_new_datum(cuckoo_image_size(h));
-	cuckoo_build_pack(h, slots, cuckoo_image(filter));
-	pfree(slots);
 	return filter;
 }
 

@@ -36,57 +36,37 @@
  * visited.  So the search is exhaustive in a table of as many buckets as
  * visits.  In others it skips up to a third of the buckets that it meets.
  */
-#define VISITED_WORDS(max_visits)	((max_visits) / 32)
+#define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
 
 /* A full bucket, and what would take the place of one of its entries. */
 typedef struct Visit
 {
 	uint32_t	pos;
 	uint32_t	fp;
-	int16_t		from;			/* the visit whose entry fp is; -1: it is new */
-	int16_t		slot;			/* of fp, there */
+	int			from;			/* the visit whose entry fp is; -1: it is new */
 } Visit;
 
 typedef struct Search
 {
 	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
+	int			most;			/* visits before the filter counts as full */
 	int			count;
 	Visit		visits[MANY_VISITS];	/* in this order */
 } Search;
 
-/* Can buckets be changed as words?  Callers pass the answer as an argument. */
-static inline bool
-is_narrow(const CuckooTable *t)
-{
-	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
-}
-
-/* The word in which a bucket begins.  It holds all of a narrow bucket. */
-static CUCKOO_INLINE uint64_t
-first_word(const CuckooTable *t, uint32_t pos)
-{
-	uint64_t	place = (uint64_t) pos * t->header->bucket_bits;
-
-	return cuckoo_load64(t->buckets + (place >> 3)) >> (place & 7);
-}
-
-static CUCKOO_INLINE void
-change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
-{
-	uint64_t	place = (uint64_t) pos * t->header->bucket_bits;
-	uint8_t    *p = t->buckets + (place >> 3);
-
-	cuckoo_store64(p, cuckoo_load64(p) ^ change << (place & 7));
-}
-
 /* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
-fullness(const CuckooTable *t, uint32_t pos, bool narrow)
+fullness(const CuckooTable *t, uint32_t pos)
 {
 	const uint32_t *s;
 
-	if (narrow || t->slots == NULL)
-		return cuckoo_bucket_fullness(first_word(t, pos), t->header);
+	if (t->slots == NULL)
+	{
+		uint64_t	place = cuckoo_place_of(t->header, pos, false);
+
+		return cuckoo_bucket_fullness(cuckoo_place_word(t->buckets, place,
+														false), t->header);
+	}
 	s = t->slots + (size_t) pos * CUCKOO_SLOTS;
 	return (uint64_t) ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) + (s[3] != 0)) *
 		(CUCKOO_CODES_ZERO / CUCKOO_SLOTS);
@@ -107,47 +87,16 @@ cuckoo_table_replace(const CuckooTable *t, uint32_t pos, uint32_t from,
 	cuckoo_table_put(t, pos, slots);
 }
 
-/* Adds to a bucket that has room. */
-static CUCKOO_INLINE void
-add(const CuckooTable *t, uint32_t pos, uint32_t fp, bool narrow)
-{
-	if (narrow)
-		change_word(t, pos, cuckoo_narrow_add(first_word(t, pos),
-											  cuckoo_entry(fp, t->header),
-											  t->header));
-	else
-		cuckoo_table_replace(t, pos, 0, fp);
-}
-
-/* Replaces slot i of a bucket. */
-static CUCKOO_INLINE void
-replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp, bool narrow)
-{
-	if (narrow)
-		change_word(t, pos, cuckoo_narrow_replace(first_word(t, pos), i,
-												  cuckoo_entry(fp, t->header),
-												  t->header));
-	else
-	{
-		uint32_t	slots[CUCKOO_SLOTS];
-
-		cuckoo_table_get(t, pos, slots);
-		slots[i] = fp;
-		cuckoo_table_put(t, pos, slots);
-	}
-}
-
 CuckooStatus
 cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	bool		narrow = is_narrow(t);
-	uint64_t	fullness1 = fullness(t, pos, narrow);
-	uint64_t	fullness2 = fullness(t, other, narrow);
+	uint64_t	fullness1 = fullness(t, pos);
+	uint64_t	fullness2 = fullness(t, other);
 	bool		first = fullness1 <= fullness2;
 
 	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
 		return cuckoo_evict(t, fp, pos, other);
-	add(t, first ? pos : other, fp, narrow);
+	cuckoo_table_replace(t, first ? pos : other, 0, fp);
 	return CUCKOO_OK;
 }
 
@@ -161,82 +110,74 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 	cuckoo_table_get(t, pos, slots);
 	for (int i = 0; i < CUCKOO_SLOTS; i++)
 		CUCKOO_PREFETCH(t->buckets +
-						cuckoo_bucket_byte(cuckoo_alternate(h, pos, slots[i]),
-										   h->bits));
+						cuckoo_bucket_byte(h, cuckoo_alternate(h, pos,
+															   slots[i])));
 }
 
 /* Adds a visit, unless there is one of the bucket. */
 static CUCKOO_INLINE void
-add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot,
-		  int max_visits)
+add_visit(Search *s, uint32_t pos, uint32_t fp, int from)
 {
-	uint64_t   *word = &s->visited[pos / 64 % VISITED_WORDS(max_visits)];
+	uint64_t   *word = &s->visited[pos / 64 & (VISITED_WORDS(s->most) - 1)];
 	uint64_t	before = *word;
 	Visit	   *v = &s->visits[s->count];
 
 	v->pos = pos;
 	v->fp = fp;
-	v->from = (int16_t) from;
-	v->slot = (int16_t) slot;
+	v->from = from;
 	*word |= UINT64_C(1) << pos % 64;
 	s->count += *word != before;
 }
 
 /*
- * `narrow` and `max_visits` are constants.  A visit does not branch on which
- * entry has room in its other bucket: it looks at all four, and takes the
- * emptiest bucket.
+ * A visit does not branch on which entry has room in its other bucket: it looks
+ * at all four, and takes the emptiest bucket.
  */
-static CUCKOO_INLINE CuckooStatus
-evict(const CuckooTable *t, Search *s, uint32_t fp, uint32_t pos,
-	  uint32_t other, bool narrow, int max_visits)
+CuckooStatus
+cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
-	memset(s->visited, 0, VISITED_WORDS(max_visits) * sizeof(uint64_t));
-	s->count = 0;
-	add_visit(s, other, fp, -1, 0, max_visits);
-	add_visit(s, pos, fp, -1, 0, max_visits);
-	for (int n = 0; n < s->count; n++)
+	Search		s;
+	bool		large = t->slots == NULL && t->header->buckets > LARGE_BUCKETS;
+
+	s.most = large || t->slots != NULL ? MANY_VISITS : FEW_VISITS;
+	s.count = 0;
+	memset(s.visited, 0, VISITED_WORDS(s.most) * sizeof(uint64_t));
+	add_visit(&s, other, fp, -1);
+	add_visit(&s, pos, fp, -1);
+	for (int n = 0; n < s.count; n++)
 	{
-		uint32_t	here = s->visits[n].pos;
+		uint32_t	here = s.visits[n].pos;
 		uint32_t	slots[CUCKOO_SLOTS];
 		uint32_t	others[CUCKOO_SLOTS];
 		uint64_t	emptiest = UINT64_MAX;
 
-		if (narrow && max_visits == MANY_VISITS && n + 1 < s->count)
-			prefetch_others(t, s->visits[n + 1].pos);
+		if (large && n + 1 < s.count)
+			prefetch_others(t, s.visits[n + 1].pos);
 		cuckoo_table_get(t, here, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
 			uint64_t	full;
 
 			others[i] = cuckoo_alternate(t->header, here, slots[i]);
-			full = fullness(t, others[i], narrow) | (uint64_t) i;
+			full = fullness(t, others[i]) | (uint64_t) i;
 			emptiest = full < emptiest ? full : emptiest;
 		}
 		if (emptiest < CUCKOO_CODES_ZERO)
 		{
-			int			i = (int) (emptiest & 3);
+			uint32_t	entry = slots[emptiest & 3];
 
-			add(t, others[i], slots[i], narrow);
-			for (; n >= 0; i = s->visits[n].slot, n = s->visits[n].from)
-				replace(t, s->visits[n].pos, i, s->visits[n].fp, narrow);
+			/* no bucket is visited twice, so an entry's value tells it */
+			cuckoo_table_replace(t, others[emptiest & 3], 0, entry);
+			for (; n >= 0; n = s.visits[n].from)
+			{
+				cuckoo_table_replace(t, s.visits[n].pos, entry,
+									 s.visits[n].fp);
+				entry = s.visits[n].fp;
+			}
 			return CUCKOO_OK;
 		}
-		for (int i = 0; i < CUCKOO_SLOTS && s->count < max_visits; i++)
-			add_visit(s, others[i], slots[i], n, i, max_visits);
+		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)
+			add_visit(&s, others[i], slots[i], n);
 	}
 	return CUCKOO_FULL;
-}
-
-CuckooStatus
-cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
-{
-	Search		s;
-	bool		many = t->slots != NULL || t->header->buckets > LARGE_BUCKETS;
-
-	if (!is_narrow(t))
-		return many ? evict(t, &s, fp, pos, other, false, MANY_VISITS)
-			: evict(t, &s, fp, pos, other, false, FEW_VISITS);
-	return many ? evict(t, &s, fp, pos, other, true, MANY_VISITS)
-		: evict(t, &s, fp, pos, other, true, FEW_VISITS);
 }

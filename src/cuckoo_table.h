@@ -6,8 +6,9 @@
  * This header is internal to the files that fill buckets (cuckoo_change.c and
  * cuckoo_build.c).  A failed eviction leaves the table as it was.
  *
- * A table consists of the buckets of an image, or of unpacked slots for a batch
- * build.  The latter has four slots per bucket, filled from the first one on.
+ * A table consists of the buckets of an image, or of the unpacked slots of a
+ * small batch build.  These are four of 32 bits per bucket, filled from the
+ * first one on.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +20,8 @@
 
 /*
  * Buckets of unpacked slots that an eviction can search, and those that it
- * visits in a large image; a multiple of 32.  The canonical form depends on it.
+ * visits in a large image; 32 times a power of two.  The canonical form depends
+ * on it.
  */
 #define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
 
@@ -34,26 +36,28 @@ static CUCKOO_INLINE void
 cuckoo_table_get(const CuckooTable *t, uint32_t pos,
 				 uint32_t slots[CUCKOO_SLOTS])
 {
-	int			f = t->header->bits;
+	const CuckooHeader *h = t->header;
 
 	if (t->slots)
 		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
 			   CUCKOO_SLOTS * sizeof(uint32_t));
 	else
-		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, pos, f), f, slots);
+		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, h, pos), h->bits,
+							 slots);
 }
 
 static inline void
 cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 				 const uint32_t slots[CUCKOO_SLOTS])
 {
-	int			f = t->header->bits;
+	const CuckooHeader *h = t->header;
 
 	if (t->slots)
 		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
 			   CUCKOO_SLOTS * sizeof(uint32_t));
 	else
-		cuckoo_bucket_store(t->buckets, pos, f, cuckoo_bucket_pack(slots, f));
+		cuckoo_bucket_store(t->buckets, h, pos,
+							cuckoo_bucket_pack(slots, h->bits));
 }
 
 /* Replaces `from` by `to` in the first slot of a bucket that holds it. */

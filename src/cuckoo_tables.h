@@ -58,6 +58,8 @@ typedef struct CuckooTables
 
 extern const CuckooTables cuckoo_tables;
 
+#define CUCKOO_WINDOW		128 /* buckets of a window, the least */
+
 /*
  * How to get from one bucket to the other: the move of each core, in filters
  * without windows, with each segment as a window, and with windows of 128.  A

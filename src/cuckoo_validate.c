@@ -6,7 +6,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_bucket.h"
-#include "cuckoo_validate.h"
 
 CuckooStatus
 cuckoo_validate(const uint8_t *image, uint64_t size)
@@ -22,8 +21,7 @@ cuckoo_validate(const uint8_t *image, uint64_t size)
 
 	for (uint32_t pos = 0; pos < h.buckets; pos++)
 	{
-		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, pos,
-										   h.bits);
+		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, &h, pos);
 		uint32_t	slots[CUCKOO_SLOTS];
 
 		if (pos % 65536 == 0)

@@ -36,9 +36,9 @@ $| = 1;
 # What is about a file: regression tests; isolation tests; TAP tests.
 my @files = (
 	[ 'agg',           'agg batch',          '',        '001 005 011 017' ],
-	[ 'agg_io',        'agg io',             '',        '001 003 005 011 017' ],
+	[ 'state_io',      'agg io',             '',        '001 003 005 011 017' ],
 	[ 'agg_params',    'agg',                '',        '003 005 011 017' ],
-	[ 'agg_state',     'agg batch',          '',        '002 005 011 017' ],
+	[ 'state',         'agg batch',          '',        '002 005 011 017' ],
 	[ 'cache',         'probe scan',         'probes',  '002 017' ],
 	[ 'datum',         'io functions',       '',        '002 017' ],
 	[ 'error',         'functions io',       '',        '' ],

@@ -65,9 +65,9 @@ fill(Reference *r)
 			r->h.items += r->slots[pos][i] != 0;
 		}
 		bits = cuckoo_bucket_pack(r->slots[pos], r->h.bits);
-		cuckoo_bucket_store(r->image + CUCKOO_HEADER_SIZE, pos, r->h.bits, bits);
+		cuckoo_bucket_store(r->image + CUCKOO_HEADER_SIZE, &r->h, pos, bits);
 		cuckoo_bucket_unpack(cuckoo_bucket_load(r->image + CUCKOO_HEADER_SIZE,
-												pos, r->h.bits),
+												&r->h, pos),
 							 r->h.bits, unpacked);
 		memcpy(sorted, r->slots[pos], sizeof(sorted));
 		naive_sort(sorted);

@@ -93,7 +93,7 @@ cuckoo_where(PG_FUNCTION_ARGS)
 		uint64		pos = i < CUCKOO_SLOTS ? pair.pos1 : pair.pos2;
 
 		cuckoo_bucket_unpack(cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE,
-												pos, h.bits), h.bits, fps);
+												&h, pos), h.bits, fps);
 		contents[i] = hex(fps[i % CUCKOO_SLOTS]);
 		if (fps[i % CUCKOO_SLOTS] == pair.fp)
 			slots[n++] = Int32GetDatum(i);

@@ -71,7 +71,7 @@ filter_of(const CuckooHeader *geometry, Run run)
 	memcpy(keys, run.keys, run.n * sizeof(uint64_t));
 	while (status == CUCKOO_OK && f.image == NULL)
 	{
-		uint32_t   *slots = unit_alloc(cuckoo_build_slots(&f.h) * sizeof(uint32_t));
+		void	   *slots = unit_alloc(cuckoo_build_size(&f.h));
 
 		ordered = cuckoo_keys_order(&f.h, from, ordered, run.n,
 									ordered == keys ? scratch : keys);

@@ -69,11 +69,11 @@ static CuckooStatus
 build(UnitFilter *f, const CuckooHeader *geometry, const uint64_t *hashes,
 	  uint64_t n)
 {
-	uint32_t   *slots = unit_alloc(cuckoo_build_slots(geometry) * sizeof(uint32_t));
+	void	   *slots = unit_alloc(cuckoo_build_size(geometry));
 	CuckooStatus status;
 
 	/* whatever was in the workspace */
-	memset(slots, 0xa5, cuckoo_build_slots(geometry) * sizeof(uint32_t));
+	memset(slots, 0xa5, cuckoo_build_size(geometry));
 	f->h = *geometry;
 	f->h.family = CUCKOO_FAMILY_INTEGER;
 	f->image = NULL;

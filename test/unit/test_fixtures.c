@@ -18,7 +18,6 @@
  *-------------------------------------------------------------------------
  */
 #include "cuckoo_keys.h"
-#include "cuckoo_validate.h"
 #include "unit.h"
 
 #include <string.h>

@@ -50,7 +50,7 @@ next_sized(CuckooHeader *h, uint64_t n, int round)
 static void
 build(UnitFilter *f, const CuckooHeader *h, const uint64_t *hashes, uint64_t n)
 {
-	uint32_t   *slots = unit_alloc(cuckoo_build_slots(h) * sizeof(uint32_t));
+	void	   *slots = unit_alloc(cuckoo_build_size(h));
 	CuckooHeader built = *h;
 
 	if (cuckoo_build(&built, hashes, n, slots) == CUCKOO_OK)

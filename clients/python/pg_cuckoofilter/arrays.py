@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .elements import ElementError
-
-if TYPE_CHECKING:
-    from .filter import CuckooFilter
+from .image import CORES, MIXED, QUADS, Header, check
 
 Words = NDArray[np.uint64]
 CHUNK = 1 << 14  # so much at a time stays in the cache
 
 
 def unpack(buckets: bytes, f: int) -> array[int]:
-    """See unpack() in filter.py."""
-    from .filter import QUADS, check
-
+    """See unpack() in image.py."""
     quads = np.array(QUADS)
     slots = array("I")
     pairs = np.frombuffer(buckets, np.uint8).reshape(-1, f - 1)
@@ -54,7 +50,7 @@ def xxh3_of_8_bytes(words: Words, seed: int) -> Words:
     return x ^ x >> np.uint64(28)
 
 
-def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
+def hashes(f: Header, values: NDArray[Any]) -> Words:
     """The hash of each value; those of integers and floats take no loop."""
     if f.family == "integer" and values.dtype.kind == "i":
         return xxh3_of_8_bytes(values.astype(np.int64).view(np.uint64), f.seed)
@@ -65,7 +61,7 @@ def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
     return np.fromiter((f.hash(value) for value in values.tolist()), np.uint64, len(values))
 
 
-def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
+def contains(f: Header, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
     """Is each value in the filter?"""
     # as it is: a list of numbers would become floats, bytes would lose zeros
     shaped = np.asarray(values) if hasattr(values, "__array__") else np.array(values, object)
@@ -79,10 +75,8 @@ def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[n
     return found.reshape(shaped.shape)
 
 
-def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
+def contains_hashes(f: Header, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
     """See CuckooFilter._place() for what happens here."""
-    from .filter import CORES, MIXED
-
     low = (h & np.uint64(0xFFFFFFFF)).astype(np.int64)
     high = (h >> np.uint64(32)).astype(np.int64)
     core = np.array(CORES)[low & 0xFF]

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_agg_state.c
- *		States of cf_agg in memory: adding hashes, and merging states.
+ * cuckoo_state.c
+ *		States of cf_agg in memory: checks, adding hashes, and merging states.
  *
  * In memory a state has two shapes:
  *
- *	flat		a varlena, see cuckoo_agg.h, its hashes sorted and distinct.
+ *	flat		a varlena, see cuckoo_state.h, its hashes sorted and distinct.
  *				While an aggregate fills it, it may have room behind the last
  *				hash, to grow in place.  A group of ten values takes 128 bytes.
  *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
@@ -19,12 +19,16 @@
  * Sorting and merging a tail does not change the set, and is not interrupted
  * halfway.  So after an error the state holds the set that it held before.
  *
+ * A flat state may come from a damaged page, so its header is checked whenever
+ * it is opened.  Its hashes are checked only on input.  In a damaged state they
+ * may be in any order.  This gives a wrong filter, but it is memory-safe.
+ *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_agg.h"
+#include "cuckoo_state.h"
+#include "cuckoo_sort.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /*
  * The size of a growing flat state is a power of two, because palloc would
@@ -33,10 +37,81 @@
 #define FLAT_BYTES_MIN		64
 #define FLAT_ROOM_MAX		CUCKOO_FLAT_ROOM(1024)
 
-/* Fewer hashes are sorted faster by comparison. */
-#define SMALL_SORT			200
+/* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first under 1e-8. */
+#define STATE_BITS_MAX		30
 
 /* ---- flat states ---- */
+
+/*
+ * Returns why the header of a flat state is invalid, or NULL.  A state with a
+ * valid header is memory-safe, whatever its hashes.
+ */
+static const char *
+find_header_problem(const struct varlena *flat)
+{
+	Size		size = VARSIZE(flat) - VARHDRSZ;
+	uint8	   *bytes = cuckoo_flat_bytes(flat);
+	CuckooAggParams params;
+	CuckooHeader h;
+
+	if (size < CUCKOO_STATE_HEADER_SIZE)
+		return "shorter than a header";
+	if (bytes[CUCKOO_STATE_AT_MAGIC] != 'C' ||
+		bytes[CUCKOO_STATE_AT_MAGIC + 1] != 'S')
+		return "first two bytes are not \"CS\"";
+	if (bytes[CUCKOO_STATE_AT_VERSION] != CUCKOO_STATE_VERSION)
+		return "unknown version";
+	cuckoo_flat_read_params(flat, &params);
+	if (params.family == CUCKOO_FAMILY_NONE ||
+		params.family > CUCKOO_FAMILY_LAST ||
+		(params.tag != 0 && params.family != CUCKOO_FAMILY_OTHER))
+		return "unknown element family";
+	if (bytes[CUCKOO_STATE_AT_RESERVED] != 0)
+		return "reserved byte is not zero";
+	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
+		params.capacity < 0 ||
+		(params.capacity > 0 &&
+		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
+							 params.seed) != CUCKOO_OK))
+		return "fingerprint bits or capacity out of range";
+	if (cuckoo_load64(bytes + CUCKOO_STATE_AT_COUNT) >
+		CUCKOO_FLAT_ROOM(VARSIZE(flat)))
+		return "length does not agree with the number of hashes";
+	return NULL;
+}
+
+const char *
+cuckoo_flat_problem(const struct varlena *flat)
+{
+	const char *problem = find_header_problem(flat);
+
+	if (problem != NULL)
+		return problem;
+	if (VARSIZE(flat) != cuckoo_flat_size(cuckoo_flat_count(flat)))
+		return "length does not agree with the number of hashes";
+	for (Size i = 1; i < cuckoo_flat_count(flat); i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (cuckoo_load64(cuckoo_flat_hash(flat, i)) <=
+			cuckoo_load64(cuckoo_flat_hash(flat, i - 1)))
+			return "hashes are not in order";
+	}
+	return NULL;
+}
+
+void
+cuckoo_check_flat(const struct varlena *flat)
+{
+	const char *problem = find_header_problem(flat);
+
+	if (unlikely(problem != NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("corrupt cuckoostate"),
+				 errdetail("The state is invalid: %s.", problem),
+				 errhint("Compute the state again from the original values.")));
+}
 
 static inline void
 flat_set_count(struct varlena *flat, Size count)
@@ -127,71 +202,6 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	state->sorted = state->count = run + (end - out);
 }
 
-static int
-compare_hashes(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a,
-				y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Sorts `n` hashes, with scratch memory for as many.
- *
- * Hashes are as good as random, so after four byte-wise counting passes over
- * their upper halves they are almost sorted.  This takes a ninth of the time of
- * sort_template.h, which would be a third of the time of cf_agg.
- */
-static void
-sort_hashes(uint64 *hashes, Size n, uint64 *scratch)
-{
-	Size		offsets[4][256] = {{0}};
-	Size		end;
-
-	if (n < SMALL_SORT)
-	{
-		qsort(hashes, n, sizeof(uint64), compare_hashes);
-		return;
-	}
-
-	for (Size i = 0; i < n; i++)
-		for (int pass = 0; pass < 4; pass++)
-			offsets[pass][hashes[i] >> (32 + 8 * pass) & 0xff]++;
-
-	for (int pass = 0; pass < 4; pass++)
-	{
-		uint64	   *from = pass % 2 == 0 ? hashes : scratch;
-		uint64	   *to = pass % 2 == 0 ? scratch : hashes;
-		Size		sum = 0;
-
-		/* hashes[] is a permutation of itself at the start of every pass */
-		CHECK_FOR_INTERRUPTS();
-		for (int byte = 0; byte < 256; byte++)
-		{
-			Size		count = offsets[pass][byte];
-
-			offsets[pass][byte] = sum;
-			sum += count;
-		}
-		for (Size i = 0; i < n; i++)
-			to[offsets[pass][from[i] >> (32 + 8 * pass) & 0xff]++] = from[i];
-	}
-
-	/* sort those with equal upper halves, mostly repetitions of one hash */
-	for (Size i = 0; i < n; i = end)
-	{
-		bool		sorted = true;
-
-		for (end = i + 1;
-			 end < n && hashes[end] >> 32 == hashes[i] >> 32;
-			 end++)
-			sorted &= hashes[end - 1] <= hashes[end];
-		if (!sorted)
-			qsort(hashes + i, end - i, sizeof(uint64), compare_hashes);
-	}
-}
-
 /* Sorts the tail into the run. */
 static void
 expanded_sort(CuckooExpandedState *state)
@@ -205,7 +215,7 @@ expanded_sort(CuckooExpandedState *state)
 		return;
 	/* not in the state's memory, which may outlive an error */
 	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
-	sort_hashes(tail, n, scratch);
+	cuckoo_sort(tail, n, scratch, 0, 4 * n);
 
 	/* drop repetitions, and copy the rest to where the merge may read it */
 	for (Size i = 0; i < n; i++)
@@ -364,18 +374,6 @@ cuckoo_add_hash(CuckooAggState *state, uint64 hash, MemoryContext context)
 			expanded_from_flat(PG_DETOAST_DATUM_COPY(state->datum),
 							   2 * FLAT_ROOM_MAX, context);
 	expanded_add(state->expanded, hash);
-	return EOHPGetRWDatum(&state->expanded->hdr);
-}
-
-Datum
-cuckoo_begin_merge(CuckooAggState *state, MemoryContext context)
-{
-	/* a large state is mostly the first of several */
-	if (state->flat == NULL || cuckoo_flat_count(state->flat) <= FLAT_ROOM_MAX)
-		return state->datum;
-	state->expanded = expanded_from_flat(state->flat,
-										 2 * cuckoo_flat_count(state->flat),
-										 context);
 	return EOHPGetRWDatum(&state->expanded->hdr);
 }
 

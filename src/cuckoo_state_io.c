@@ -1,22 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * cuckoo_agg_io.c
+ * cuckoo_state_io.c
  *		States of cf_agg as bytes: the type cuckoostate, and the serialized form
  *		of states of STYPE internal.
  *
- * A flat state may come from a damaged page, so its header is checked whenever
- * it is opened.  Its hashes are checked only on input.  In a damaged state they
- * may be in any order.  This gives a wrong filter, but it is memory-safe.
- *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_agg.h"
+#include "cuckoo_state.h"
 
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
-
-/* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first under 1e-8. */
-#define STATE_BITS_MAX		30
 
 PG_FUNCTION_INFO_V1(cuckoostate_in);
 PG_FUNCTION_INFO_V1(cuckoostate_out);
@@ -26,70 +18,11 @@ PG_FUNCTION_INFO_V1(cuckoo_state_final);
 PG_FUNCTION_INFO_V1(cuckoo_agg_serialize);
 PG_FUNCTION_INFO_V1(cuckoo_agg_deserialize);
 
-/*
- * Returns why the header of a flat state is invalid, or NULL.  A state with a
- * valid header is memory-safe, whatever its hashes.
- */
-static const char *
-find_header_problem(const struct varlena *flat)
-{
-	Size		size = VARSIZE(flat) - VARHDRSZ;
-	uint8	   *bytes = cuckoo_flat_bytes(flat);
-	CuckooAggParams params;
-	CuckooHeader h;
-
-	if (size < CUCKOO_STATE_HEADER_SIZE)
-		return "shorter than a header";
-	if (bytes[CUCKOO_STATE_AT_MAGIC] != 'C' ||
-		bytes[CUCKOO_STATE_AT_MAGIC + 1] != 'S')
-		return "first two bytes are not \"CS\"";
-	if (bytes[CUCKOO_STATE_AT_VERSION] != CUCKOO_STATE_VERSION)
-		return "unknown version";
-	cuckoo_flat_read_params(flat, &params);
-	if (params.family == CUCKOO_FAMILY_NONE ||
-		params.family > CUCKOO_FAMILY_LAST ||
-		(params.tag != 0 && params.family != CUCKOO_FAMILY_OTHER))
-		return "unknown element family";
-	if (bytes[CUCKOO_STATE_AT_RESERVED] != 0)
-		return "reserved byte is not zero";
-	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
-		params.capacity < 0 ||
-		(params.capacity > 0 &&
-		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
-							 params.seed) != CUCKOO_OK))
-		return "fingerprint bits or capacity out of range";
-	if (cuckoo_load64(bytes + CUCKOO_STATE_AT_COUNT) >
-		CUCKOO_FLAT_ROOM(VARSIZE(flat)))
-		return "length does not agree with the number of hashes";
-	return NULL;
-}
-
-/* Returns why a flat state from outside is invalid, or NULL. */
-static const char *
-find_problem(const struct varlena *flat)
-{
-	const char *problem = find_header_problem(flat);
-
-	if (problem != NULL)
-		return problem;
-	if (VARSIZE(flat) != cuckoo_flat_size(cuckoo_flat_count(flat)))
-		return "length does not agree with the number of hashes";
-	for (Size i = 1; i < cuckoo_flat_count(flat); i++)
-	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (cuckoo_load64(cuckoo_flat_hash(flat, i)) <=
-			cuckoo_load64(cuckoo_flat_hash(flat, i - 1)))
-			return "hashes are not in order";
-	}
-	return NULL;
-}
-
 /* Throws an error if a flat state that came as bytes is invalid. */
 static void
 check_input(const struct varlena *flat)
 {
-	const char *problem = find_problem(flat);
+	const char *problem = cuckoo_flat_problem(flat);
 
 	if (problem != NULL)
 		ereport(ERROR,
@@ -97,19 +30,6 @@ check_input(const struct varlena *flat)
 				 errmsg("invalid cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
 				 errhint("Pass the complete, unaltered bytes of a cuckoostate.")));
-}
-
-void
-cuckoo_check_flat(const struct varlena *flat)
-{
-	const char *problem = find_header_problem(flat);
-
-	if (unlikely(problem != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("corrupt cuckoostate"),
-				 errdetail("The state is invalid: %s.", problem),
-				 errhint("Compute the state again from the original values.")));
 }
 
 /* A copy of a state in the flat form, without room for more hashes. */
@@ -134,7 +54,8 @@ Datum
 cuckoostate_in(PG_FUNCTION_ARGS)
 {
 	struct varlena *flat = cuckoo_base64_decode(PG_GETARG_CSTRING(0));
-	const char *problem = flat == NULL ? "not base64" : find_problem(flat);
+	const char *problem = flat == NULL ? "not base64"
+		: cuckoo_flat_problem(flat);
 
 	if (problem != NULL)
 		ereturn(fcinfo->context, (Datum) 0,
