@@ -50,6 +50,8 @@ INSERT INTO one_a_page SELECT i, repeat('x', 5000) FROM generate_series(1, 8000)
 CREATE TABLE outer_2000 AS SELECT generate_series(1, 2000) AS o;
 CREATE TABLE inner_1000 AS SELECT generate_series(1, 1000) AS i;
 CREATE TABLE small_1100 AS SELECT generate_series(1, 1100) AS i;
+CREATE TABLE small_3000 AS SELECT generate_series(1, 3000) AS i;
+CREATE TABLE small_10000 AS SELECT generate_series(1, 10000) AS i;
 CREATE TABLE whole AS SELECT i, i % 100 AS p FROM generate_series(1, 300000) i;
 CREATE TABLE parted (i int, p int) PARTITION BY LIST (p);
 DO $$
@@ -149,8 +151,14 @@ INSERT INTO shapes (name, query) VALUES
 	('one row a page', 'SELECT count(*) FROM one_a_page WHERE ' || test('half', 'i')),
 	('a table of 1,000 rows', 'SELECT count(*) FROM inner_1000 WHERE ' || test('half', 'i')),
 	('a table of 1,100 rows, few pass', 'SELECT count(*) FROM small_1100 WHERE ' || test('few', 'i')),
+	('a table of 3,000 rows', 'SELECT count(*) FROM small_3000 WHERE ' || test('half', 'i')),
+	('a table of 3,000 rows, filter of 8 MB', 'SELECT count(*) FROM small_3000 WHERE ' || test('8 MB', 'i')),
+	('a table of 10,000 rows', 'SELECT count(*) FROM small_10000 WHERE ' || test('half', 'i')),
+	('a table of 10,000 rows, filter of 8 MB', 'SELECT count(*) FROM small_10000 WHERE ' || test('8 MB', 'i')),
 	('LIMIT 1', 'SELECT early FROM wide_1 WHERE ' || test('half', 'early') || ' LIMIT 1'),
 	('LIMIT 1, filter of 8 MB', 'SELECT early FROM wide_1 WHERE ' || test('8 MB', 'early') || ' LIMIT 1'),
+	('LIMIT 100, filter of 8 MB', 'SELECT early FROM wide_1 WHERE ' || test('8 MB', 'early') || ' LIMIT 100'),
+	('LIMIT 1000, filter of 8 MB', 'SELECT early FROM wide_1 WHERE ' || test('8 MB', 'early') || ' LIMIT 1000'),
 	('LIMIT 10, few pass', 'SELECT early FROM wide_1 WHERE ' || test('few', 'early') || ' LIMIT 10'),
 	('LIMIT 1, 60 columns', 'SELECT * FROM wide_60 WHERE ' || test('half', 'late') || ' LIMIT 1'),
 	('EXISTS', 'SELECT EXISTS (SELECT FROM wide_1 WHERE ' || test('half', 'early') || ')'),
@@ -224,7 +232,7 @@ BEGIN
 			END IF;
 		END LOOP;
 		IF round = 0 THEN
-			n := least(greatest(ceil(at_least_ms / least(a[0], b[0])), 1), 200);
+			n := least(greatest(ceil(at_least_ms / least(a[0], b[0])), 1), 1000);
 		END IF;
 	END LOOP;
 	SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a[i]), percentile_cont(0.5) WITHIN GROUP (ORDER BY b[i]),
