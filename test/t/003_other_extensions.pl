@@ -204,7 +204,7 @@ SELECT 'transition of another family', error_of('SELECT cuckoo_agg_trans(s, ''x'
 SELECT 'transition with other parameters', error_of('SELECT cuckoo_agg_trans(s, 1::bigint, 0.1) FROM states') LIKE '22023 %' AND unchanged();
 -- a state that no filter can hold is refused before there is memory for more, not in the end
 SELECT 'a state of 150 million hashes at 1e-8, and one more',
-	error_of('SELECT cuckoo_agg_trans(test_claim(cuckoo_agg_combine(NULL, s), 150000000), 1::bigint, 1e-8) IS NULL FROM (SELECT state_agg(i, 1e-8) AS s FROM generate_series(1::bigint, 9000) i OFFSET 0) s')
+	error_of('SELECT cuckoo_agg_trans(test_claim(cuckoo_agg_trans(s, -1::bigint, 1e-8), 150000000), 1::bigint, 1e-8) IS NULL FROM (SELECT state_agg(i, 1e-8) AS s FROM generate_series(1::bigint, 9000) i OFFSET 0) s')
 	LIKE '54000 cuckoofilter would exceed the size limit%';
 CREATE TABLE others (what text, code text, s cuckoostate);
 INSERT INTO others SELECT 'family', '42804', state_agg('x'::text);
