@@ -193,9 +193,11 @@ want_root()
 			return
 			;;
 	esac
-	# the dependencies of server-dev, which are not needed, are all of LLVM
+	# the dependencies of server-dev, which are not needed, are all of LLVM; of
+	# an old suite the mirror may lack the last update, although its index has it
 	make_root "$target" $suite "$server,libpq-dev,postgresql-$target" \
-		"apt-get -qq download postgresql-server-dev-$target; dpkg -x postgresql-server-dev-${target}_*.deb /" \
+		"apt-get -qq download postgresql-server-dev-$target || apt-get -qq download postgresql-server-dev-$target/$suite
+		dpkg -x postgresql-server-dev-${target}_*.deb /" \
 		"apt-get -qq -y install postgresql-$target-plproxy || echo there is no plproxy"
 }
 
