@@ -303,13 +303,13 @@ cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
  * m0 / 2 * 2^(f0 - 8) of them.  So there are two kinds of keys, and an element
  * has a given one with probability weight / (256 * keys of a core).
  */
-static const struct
+typedef struct KeyKind
 {
 	double		cores;
 	double		weight;
-} kinds_of_keys[] = {
-	{254, 1}, {1, 2}
-};
+} KeyKind;
+
+static const KeyKind kinds_of_keys[] = {{254, 1}, {1, 2}};
 
 #define KINDS_OF_KEYS	2
 
