@@ -81,22 +81,12 @@ set_slot(void *bucket, int i, uint32_t fp, bool half)
 		((uint32_t *) bucket)[i] = fp;
 }
 
-/*
- * The slots that do not hold fp, with fp = 0 the occupied ones.  Those of 16
- * bits are compared in one word, as lanes are.
- */
+/* The slots that do not hold fp, with fp = 0 the occupied ones. */
 static CUCKOO_INLINE int
 count_others(const void *bucket, uint32_t fp, bool half)
 {
-	const uint64_t ones = UINT64_C(0x0001000100010001);
-	uint64_t	word;
-
-	if (!half)
-		return (slot(bucket, 0, half) != fp) + (slot(bucket, 1, half) != fp) +
-			(slot(bucket, 2, half) != fp) + (slot(bucket, 3, half) != fp);
-	memcpy(&word, bucket, sizeof(word));
-	word = cuckoo_used_lanes(word ^ fp * ones, 0x7fff * ones);
-	return (int) ((word >> 15 & ones) * ones >> 48);
+	return (slot(bucket, 0, half) != fp) + (slot(bucket, 1, half) != fp) +
+		(slot(bucket, 2, half) != fp) + (slot(bucket, 3, half) != fp);
 }
 
 static inline bool
@@ -138,14 +128,12 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 		{
 			uint32_t	entry = slot(bucket, i, half);
 			void	   *other;
-			int			used;
 
 			others[i] = cuckoo_alternate(h, pos, entry);
 			other = bucket_at(slots, others[i], half);
-			used = count_others(other, 0, half);
-			if (used < CUCKOO_SLOTS)
+			if (slot(other, CUCKOO_SLOTS - 1, half) == 0)
 			{
-				set_slot(other, used, entry, half);
+				set_slot(other, count_others(other, 0, half), entry, half);
 				set_slot(bucket, i, fp, half);
 				return CUCKOO_OK;
 			}
