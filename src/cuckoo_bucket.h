@@ -335,6 +335,22 @@ cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 		(e.lanes & (mask ^ mask >> lane)) ^ (addition & CUCKOO_CODE_MASK);
 }
 
+/* The same to put it in the place of slot i; those before move up by one. */
+static CUCKOO_INLINE uint64_t
+cuckoo_narrow_replace(uint64_t bucket, int i, CuckooPattern e,
+					  const CuckooHeader *h)
+{
+	int			lane = h->bits - 4;
+	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
+	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
+
+	lanes ^= (lanes ^ lanes << lane) &
+		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
+	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
+	lanes |= cuckoo_tables.zero_codes[nibbles >> 4];
+	return bucket ^ lanes ^ cuckoo_narrow_add(lanes, e, h);
+}
+
 /*
  * Unpacks a bucket into its slots.  Only a corrupt image has a code out of
  * range, which counts as that of four zero nibbles.

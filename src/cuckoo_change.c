@@ -27,7 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* The insert for wide buckets and for evictions.  It is correct for all. */
+/* The insert for wide buckets.  It is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -41,10 +41,22 @@ insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 										   (uint32_t) pair.pos2));
 }
 
+/* The insert if both buckets are full and hold no copy. */
+static CUCKOO_NOINLINE CuckooStatus
+insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
+{
+	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
+	CuckooPair	pair = cuckoo_pair(h, hash);
+
+	return inserted(h, image, cuckoo_evict(&table, pair.fp,
+										   (uint32_t) pair.pos1,
+										   (uint32_t) pair.pos2));
+}
+
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
  * which bucket or slot it is.  It serves if no lane agrees, so that there is no
- * copy, and one bucket has room.  It does what cuckoo_place() would do.
+ * copy.  It does what cuckoo_place() would do.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
@@ -66,9 +78,10 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	cuckoo_tables.core_nibbles[hash & 0xff]};
 
 	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
-											  h).any != 0) ||
-		least >= CUCKOO_CODES_ZERO)
+											  h).any != 0))
 		return insert_wide(h, image, hash, max_copies);
+	if (least >= CUCKOO_CODES_ZERO)
+		return insert_evict(h, image, hash);
 
 	/*
 	 * unpredictable; compared again, because compilers would branch on

@@ -43,7 +43,8 @@ typedef struct Visit
 {
 	uint32_t	pos;
 	uint32_t	fp;
-	int			from;			/* the visit whose entry fp is; -1: it is new */
+	int16_t		from;			/* the visit whose entry fp is; -1: it is new */
+	int16_t		slot;			/* of fp, there */
 } Visit;
 
 typedef struct Search
@@ -53,6 +54,13 @@ typedef struct Search
 	int			count;
 	Visit		visits[MANY_VISITS];	/* in this order */
 } Search;
+
+/* True if buckets can be changed as words. */
+static inline bool
+is_narrow(const CuckooTable *t)
+{
+	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
+}
 
 /* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
@@ -87,6 +95,44 @@ cuckoo_table_replace(const CuckooTable *t, uint32_t pos, uint32_t from,
 	cuckoo_table_put(t, pos, slots);
 }
 
+/* Adds to a bucket that has room. */
+static CUCKOO_INLINE void
+add(const CuckooTable *t, uint32_t pos, uint32_t fp)
+{
+	const CuckooHeader *h = t->header;
+	uint64_t	place = cuckoo_place_of(h, pos, false);
+
+	if (!is_narrow(t))
+		cuckoo_table_replace(t, pos, 0, fp);
+	else
+		cuckoo_place_change(t->buckets, place, false,
+							cuckoo_narrow_add(cuckoo_place_word(t->buckets,
+																place, false),
+											  cuckoo_pattern(fp, h), h));
+}
+
+/* Replaces slot i of a bucket. */
+static CUCKOO_INLINE void
+replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
+{
+	const CuckooHeader *h = t->header;
+	uint64_t	place = cuckoo_place_of(h, pos, false);
+	uint32_t	slots[CUCKOO_SLOTS];
+
+	if (is_narrow(t))
+	{
+		uint64_t	bucket = cuckoo_place_word(t->buckets, place, false);
+
+		cuckoo_place_change(t->buckets, place, false,
+							cuckoo_narrow_replace(bucket, i,
+												  cuckoo_pattern(fp, h), h));
+		return;
+	}
+	cuckoo_table_get(t, pos, slots);
+	slots[i] = fp;
+	cuckoo_table_put(t, pos, slots);
+}
+
 CuckooStatus
 cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
@@ -96,7 +142,7 @@ cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 
 	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
 		return cuckoo_evict(t, fp, pos, other);
-	cuckoo_table_replace(t, first ? pos : other, 0, fp);
+	add(t, first ? pos : other, fp);
 	return CUCKOO_OK;
 }
 
@@ -116,7 +162,7 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 
 /* Adds a visit, unless there is one of the bucket. */
 static CUCKOO_INLINE void
-add_visit(Search *s, uint32_t pos, uint32_t fp, int from)
+add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 {
 	uint64_t   *word = &s->visited[pos / 64 & (VISITED_WORDS(s->most) - 1)];
 	uint64_t	before = *word;
@@ -124,7 +170,8 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from)
 
 	v->pos = pos;
 	v->fp = fp;
-	v->from = from;
+	v->from = (int16_t) from;
+	v->slot = (int16_t) slot;
 	*word |= UINT64_C(1) << pos % 64;
 	s->count += *word != before;
 }
@@ -142,8 +189,8 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 	s.most = large || t->slots != NULL ? MANY_VISITS : FEW_VISITS;
 	s.count = 0;
 	memset(s.visited, 0, VISITED_WORDS(s.most) * sizeof(uint64_t));
-	add_visit(&s, other, fp, -1);
-	add_visit(&s, pos, fp, -1);
+	add_visit(&s, other, fp, -1, 0);
+	add_visit(&s, pos, fp, -1, 0);
 	for (int n = 0; n < s.count; n++)
 	{
 		uint32_t	here = s.visits[n].pos;
@@ -164,20 +211,15 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 		}
 		if (emptiest < CUCKOO_CODES_ZERO)
 		{
-			uint32_t	entry = slots[emptiest & 3];
+			int			i = (int) (emptiest & 3);
 
-			/* no bucket is visited twice, so an entry's value tells it */
-			cuckoo_table_replace(t, others[emptiest & 3], 0, entry);
-			for (; n >= 0; n = s.visits[n].from)
-			{
-				cuckoo_table_replace(t, s.visits[n].pos, entry,
-									 s.visits[n].fp);
-				entry = s.visits[n].fp;
-			}
+			add(t, others[i], slots[i]);
+			for (; n >= 0; i = s.visits[n].slot, n = s.visits[n].from)
+				replace(t, s.visits[n].pos, i, s.visits[n].fp);
 			return CUCKOO_OK;
 		}
 		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)
-			add_visit(&s, others[i], slots[i], n);
+			add_visit(&s, others[i], slots[i], n, i);
 	}
 	return CUCKOO_FULL;
 }
