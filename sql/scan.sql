@@ -163,6 +163,9 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1 WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
 ]) query, compare(query) c;
 
+-- a scan for each row of the other table only where the filter is another one for each
+SELECT scans('SELECT FROM seen a JOIN seen b ON a.later = b.later AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), a.v + b.v)') AS one,
+	scans('SELECT FROM lists JOIN seen ON v <@ ANY (ARRAY[f]) AND length(name) = later') AS "any";
 -- several filters, of which one is to contain the element
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
@@ -440,6 +443,12 @@ SELECT c.* FROM unnest(ARRAY[
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND v <@ ANY (ARRAY(SELECT f FROM shelf))',
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND NOT v <@ ANY (SELECT f FROM shelf)'
 ]) query, compare(query) c;
+-- a scan that has ended leaves the room to the next one
+CREATE TABLE larger AS SELECT s, cf_agg(i * 2 + s) AS f FROM generate_series(1, 2) s, generate_series(1, 60000) i GROUP BY s;
+ANALYZE larger;
+SELECT node -> 'Filters Fetched' AS fetched, node -> 'Filters Read by Slices' AS slices FROM jsonb_path_query(plan_of('SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 1), v)
+	UNION ALL SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 2), v)', 'ANALYZE, ')::jsonb, 'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")') node;
+DROP TABLE larger;
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read_without;

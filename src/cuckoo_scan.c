@@ -55,9 +55,9 @@
 #include "utils/ruleutils.h"
 
 /*
- * A filter is fetched only after 1 / PROBES_AHEAD of the probes that would make
- * up for it.  A query that reads all rows loses as much of the time that
- * fetching takes, and one that ends early has not paid for a large filter.
+ * A filter is fetched after 1 / PROBES_AHEAD of the probes that make up for it.
+ * So a query that reads all rows loses as much of the time that fetching takes.
+ * One that ends early pays at most PROBES_AHEAD times what it had spent.
  */
 #define PROBES_AHEAD		16
 
@@ -146,7 +146,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 								 RelationGetDescr(node->ss.ss_currentRelation),
 								 &TTSOpsBufferHeapTuple);
 	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
-		elog(ERROR, "failed assertion that a CuckooScan has a test");
+		elog(ERROR, "CuckooScan without a filter test");
 	check_execute(s->test.function);
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
@@ -180,7 +180,6 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	return s->tuple != NULL;
 }
 
-/* Stores a row of the current page in the slot. */
 static TupleTableSlot *
 store_row(CuckooScanState *s, HeapTuple tuple)
 {
@@ -216,8 +215,8 @@ read_row_of_page(CuckooScanState *s)
 /* ---- batches ---- */
 
 /*
- * The number of probes that pay for fetching the filters.  Behind the first
- * page that is what the planner expects, but see PROBES_AHEAD.
+ * The number of probes that pay for fetching the filters.  After the
+ * first page it is the planner's estimate, limited by PROBES_AHEAD.
  */
 static uint32
 probes_to_come(const CuckooScanState *s, bool in_page)
@@ -264,7 +263,7 @@ add_row(CuckooScanState *s, bool in_page)
 		element = heap_getattr(&batch->tuples[i], s->column,
 							   RelationGetDescr(s->css.ss.ss_currentRelation),
 							   &isnull);
-	isnull |= s->filters.none;
+	isnull |= s->filters.count == 0;
 	if (!isnull)
 	{
 		s->count++;
@@ -298,6 +297,8 @@ next_batch(CuckooScanState *s)
 		if (s->batch != NULL)
 			pfree(s->batch);
 		s->batch = NULL;
+		/* other scans of the query may need the room */
+		cuckoo_forget_filters(&s->filters, s->counts);
 		return false;
 	}
 	if (s->batch == NULL)
@@ -335,7 +336,7 @@ row_passes(ScanState *node, TupleTableSlot *row)
 	ExprState  *all = ((CuckooScanState *) node)->all;
 
 	if (all == NULL)
-		elog(ERROR, "failed assertion that a CuckooScan may go back");
+		elog(ERROR, "CuckooScan cannot go back");
 	node->ps.ps_ExprContext->ecxt_scantuple = row;
 	return ExecQual(all, node->ps.ps_ExprContext);
 }
@@ -443,7 +444,8 @@ rescan(CustomScanState *node)
 /*
  * Shows what EXPLAIN shows of a sequential scan, and what batches took.  Rows
  * are per loop, like all rows that EXPLAIN shows; filters are those of all
- * loops and processes.
+ * loops.  Of workers the counts are known if they share this scan and had ended
+ * when no more rows were wanted.  PostgreSQL passes no others to the leader.
  */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)

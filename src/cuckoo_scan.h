@@ -55,9 +55,8 @@ typedef struct CuckooScanFilters
 	MemoryContext query_memory;
 	MemoryContext memory;		/* for the values of the filters; reset by a
 								 * rescan */
-	bool		evaluated;		/* the next four are valid for this scan */
-	bool		none;			/* there is no filter that is not null */
-	CuckooScanFilter *filters;
+	bool		evaluated;		/* the next two are valid for this scan */
+	CuckooScanFilter *filters;	/* those that are not null */
 	int			count;
 	int			room;
 	bool		opened;			/* the next three are valid */
@@ -76,8 +75,8 @@ extern void cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext);
 /*
  * Opens the filters that are not open, for so many probes.  Batches can be
  * probed if all filters are in memory, have one seed, and are of the elements'
- * family.  Otherwise the filters are asked row by row, so that errors come for
- * the right row.
+ * family.  Otherwise the filters are asked row by row, so that an error comes
+ * for the right row.
  */
 extern void cuckoo_open_filters(CuckooScanFilters *set, uint32 probes);
 extern void cuckoo_close_filters(CuckooScanFilters *set);

@@ -3,9 +3,9 @@
  * cuckoo_scan_filters.c
  *		The filters of a scan's test: where they come from, and asking them.
  *
- * A test may have several filters: those of an array.  It is
- * true if one of them contains the element.  Each filter is probed only for the
- * rows that no filter before it contains.
+ * A test may have several filters: those of an array.  It is true if one of
+ * them contains the element.  Each filter is probed only for the rows that no
+ * filter before it contains.
  *
  * The answers are those of the function calls that the test replaces.  So are
  * the errors, which come for the same row.
@@ -46,9 +46,9 @@ static void
 reserve(CuckooScanFilters *set, int n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(set->query_memory);
-	uint64		size = (uint64) n * sizeof(CuckooScanFilter);
+	/* no overflow: each has 40 bytes and more in an array of up to 1 GB */
+	Size		size = n * sizeof(CuckooScanFilter);
 
-	size = Min(size, MaxAllocHugeSize);
 	if (n > set->room)
 		set->filters = set->filters == NULL ? palloc(size) :
 			repalloc(set->filters, size);
@@ -57,6 +57,7 @@ reserve(CuckooScanFilters *set, int n)
 		FmgrInfo   *function = palloc(sizeof(FmgrInfo));
 		FunctionCallInfo call = palloc0(SizeForFunctionCallInfo(2));
 
+		CHECK_FOR_INTERRUPTS();
 		fmgr_info_copy(function, &set->test->info, CurrentMemoryContext);
 		fmgr_info_set_expr(set->test->call, function);
 		InitFunctionCallInfoData(*call, function, 2, set->test->collation,
@@ -76,27 +77,26 @@ cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 	Datum	   *values = &value;
 	bool	   *nulls = &isnull;
 
-	set->count = 1;
+	int			n = 1;
+	int			kept = 0;
+
 	if (set->test->any && isnull)
-		set->count = 0;
+		n = 0;
 	else if (set->test->any)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(value);
 
 		deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
-						  &values, &nulls, &set->count);
+						  &values, &nulls, &n);
 	}
-	reserve(set, set->count);
-	set->none = true;
-	for (int i = 0; i < set->count; i++)
-	{
-		NullableDatum *filter =
-			&set->filters[i].call->args[set->test->filter_no];
-
-		filter->value = values[i];
-		filter->isnull = nulls[i];
-		set->none &= nulls[i];
-	}
+	/* null ones contain nothing */
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			values[kept++] = values[i];
+	reserve(set, kept);
+	for (int i = 0; i < kept; i++)
+		set->filters[i].call->args[set->test->filter_no].value = values[i];
+	set->count = kept;
 	set->evaluated = true;
 	MemoryContextSwitchTo(caller);
 }
@@ -114,8 +114,6 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 		CuckooSite *site = &set->filters[i].site;
 
 		CHECK_FOR_INTERRUPTS();
-		if (call->args[set->test->filter_no].isnull)
-			continue;
 		if (site->image == NULL)
 			cuckoo_open_site(site, call, set->test->filter_no, probes);
 		set->hasher = site->hasher;
@@ -152,7 +150,7 @@ cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 			counts[CUCKOO_FILTERS_FETCHED]++;
 		else if (site->image != NULL)
 			counts[CUCKOO_FILTERS_IN_MEMORY]++;
-		else if (!set->filters[i].call->args[set->test->filter_no].isnull)
+		else
 			counts[CUCKOO_FILTERS_SLICED]++;
 	}
 }
@@ -175,8 +173,7 @@ cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element)
 		FunctionCallInfo call = set->filters[i].call;
 
 		call->args[1 - set->test->filter_no].value = element;
-		if (!call->args[set->test->filter_no].isnull &&
-			DatumGetBool(FunctionCallInvoke(call)))
+		if (DatumGetBool(FunctionCallInvoke(call)))
 			return true;
 	}
 	return false;

@@ -19,9 +19,8 @@
  * not offered, either, if conditions cannot be evaluated before the rows are
  * returned.
  *
- * The hook is set when the library is loaded.  Planning a query with one of
- * our functions calls its support function, which loads the library.  This
- * happens before the query gets its paths.
+ * The hook is set when the library is loaded, which is before a query with one
+ * of our functions gets its paths: planning it calls its support function.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,7 +77,7 @@ is_scan_test(Node *condition, Index relid)
 	return true;
 }
 
-/* The conditions that are such tests. */
+/* Those of the conditions. */
 static List *
 scan_tests(List *conditions, Index relid)
 {
@@ -205,7 +204,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
 		test_no++;
 	if (test_no == list_length(conditions))
-		elog(ERROR, "failed assertion that a CuckooScan has a test");
+		elog(ERROR, "CuckooScan without a filter test");
 	before = list_truncate(list_copy(conditions), test_no);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = rel->relid;
@@ -286,10 +285,14 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 	foreach(cell, join_tests)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		CuckooTest	test;
 		Path	   *seqscan;
 		CustomPath *path;
 
-		if (!join_clause_is_movable_to(rinfo, rel))
+		/* of others the planner did not count what is taken off below */
+		if (!join_clause_is_movable_to(rinfo, rel) ||
+			!cuckoo_take_apart(&test, (Node *) rinfo->clause) || test.any ||
+			!contain_var_clause((Node *) test.filter))
 			continue;
 		seqscan = create_seqscan_path(root, rel,
 									  bms_difference(rinfo->clause_relids,

@@ -160,6 +160,7 @@ grep -HnE '\belog\(' "${source[@]}" | grep -vF \
 	-e 'elog(ERROR, "cache lookup failed for ' \
 	-e 'elog(ERROR, "could not encode base64")' \
 	-e 'elog(ERROR, "failed assertion ' \
+	-e 'elog(ERROR, "CuckooScan ' \
 	-e 'elog(ERROR, "function of an aggregate called elsewhere")' |
 	rule 'no elog for what a user can cause: ereport has SQLSTATE, detail and hint'
 
