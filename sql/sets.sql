@@ -199,7 +199,7 @@ SELECT bool_and(growing = (SELECT cf_agg(e, 2000, 1e-8) FROM (SELECT e FROM draw
 FROM (SELECT day, cf_at_least_agg(f, 3) OVER (ORDER BY day) AS growing, cf_at_least_agg(f, 2) OVER (ORDER BY day ROWS 3 PRECEDING) AS moving FROM drawn) w;
 SELECT cf_at_least_agg(f, 1) IS NULL AS none, cf_at_least_agg(NULL, 1) IS NULL AS nulls, (SELECT cf_at_least_agg(g, 2) = a FROM (SELECT f FROM thirds UNION ALL SELECT NULL) u(g), (SELECT cf_at_least_agg(f, 2) AS a FROM thirds) v GROUP BY a) AS skipped FROM thirds WHERE false;
 -- a state of many filters takes memory for the distinct elements
-SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('cuckoofilter union', 0, 'sum(total_bytes)')) < 3000000 AS little FROM serial, generate_series(1, 30) GROUP BY u;
+SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('ExprContext', 0, 'sum(total_bytes)')) < 3000000 AS little FROM serial, generate_series(1, 30) GROUP BY u;
 -- functions of two states, which from PostgreSQL 16 on an aggregate without a final function returns as they are; no argument changes
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE AGGREGATE bare_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter);
@@ -256,3 +256,8 @@ END $$;
 SELECT count(*) AS filters, bool_and(cf_count(cf_compact(f)) = cf_count(f)) AS compact, bool_and(f | f = cf_compact(f)) AS union
 FROM generate_series(1, 70) seed, full_filter(seed, 0.001, seed) f;
 DROP FUNCTION full_filter;
+-- geometries that differ only in the bits of their fingerprints, and k of null filters
+\set VERBOSITY default
+SELECT cf_union(cf_agg(1, 0.03), cf_add(cf_new(5, 0.03), 1));
+SELECT cf_union(cf_new(7, 0.5), cf_agg(1, 0.5));
+SELECT cf_count(cf_at_least_agg(f, k ORDER BY k)) AS first, cf_count(cf_at_least_agg(f, k ORDER BY k DESC)) AS last FROM (VALUES ((SELECT cf_agg(1)), 1), (NULL, 2)) v(f, k);

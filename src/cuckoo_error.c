@@ -89,7 +89,7 @@ int64
 cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
 {
 	/* written so that NaN fails, and what an int64 cannot hold */
-	if (!(capacity >= 1 && capacity < (double) PG_INT64_MAX) ||
+	if (!(capacity > 0 && capacity < (double) PG_INT64_MAX) ||
 		cuckoo_header_sized(h, (uint64) ceil(capacity), bits,
 							seed) != CUCKOO_OK)
 		ereport(ERROR,

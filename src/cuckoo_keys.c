@@ -364,8 +364,8 @@ elements_of_keys(const CuckooHeader *h, double keys)
  * Probabilistic Counting Algorithm, TODS 1990) of a, of b and of their union.
  * What a and b have in common follows.
  *
- * A key adds one over the slope of expected_keys() for a if it is in a, the
- * same for b, and takes it off for the union.  If the numbers of elements were
+ * A key in a adds 1/slope_a to the estimate, one in b adds 1/slope_b, and one
+ * in either subtracts 1/slope_either.  If the numbers of elements were
  * Poisson variables, keys would be independent.  The variance of the sum would
  * then be that of the error and that of the number of common elements.  The
  * latter is this number, and is taken off.

@@ -67,7 +67,6 @@ typedef enum CuckooMerge
 /*
  * Combines two runs of one geometry to a third, and returns its length.  `out`
  * has room for both runs, or for the shorter one if it is an intersection.
- * CUCKOO_MERGE_UNION of a run and an empty one copies the run.
  */
 extern uint64_t cuckoo_keys_merge(CuckooMerge how, const uint64_t *a,
 								  uint64_t a_count, const uint64_t *b,
@@ -123,7 +122,7 @@ typedef struct CuckooOverlap
  * numbers of distinct keys: those of a, those of b, and those in both.  Copies
  * do not matter, and the estimates have no bias.  For disjoint sets of a and b
  * elements, 258/256 * 2 * a * b / (m0 * 2^f0) matches are expected by chance.
- * The standard error is about the square root of this.
+ * The standard error is then about the square root of this.
  */
 extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
 						   uint64_t b_keys, uint64_t common_keys,

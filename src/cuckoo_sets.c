@@ -22,9 +22,9 @@
  * a number: in how many filters it was.  A filter cannot hold this number, so
  * the state is internal and does not become a filter before the end.
  *
- * In memory a state takes 8 bytes for each key, 12 if it has a number, and as
- * much again while the last runs are merged.  Placing the keys takes another 4
- * to 8 bytes for each.
+ * In memory a state takes 8 bytes for each key, 12 if it has a number, and up
+ * to twice as much again while runs are merged.  With that, the peak was 28
+ * bytes for each of 10 million keys, and 38 if they have numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,8 +53,11 @@ PG_FUNCTION_INFO_V1(cf_grow);
 /* Items up to which an aggregate's state is rewritten for each row. */
 #define SMALL_ITEMS		1000
 
-/* Enough runs for any state: each is more than twice as long as the next. */
-#define MAX_RUNS		64
+/*
+ * Enough runs for any state: each is more than twice as long as the next, so
+ * that the first of 40 would have more than 2^38 keys.
+ */
+#define MAX_RUNS		40
 
 /* A run of keys.  If they are not counted, `times` is NULL. */
 typedef CuckooCounted Run;
@@ -202,17 +205,6 @@ is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
 }
 
-/* Does it look as if cf_agg(value) had chosen this geometry? */
-static bool
-is_exact(const CuckooHeader *h)
-{
-	CuckooHeader exact;
-
-	return h->items > 0 &&
-		cuckoo_header_exact(&exact, h->items, h->asked_bits, 0) == CUCKOO_OK &&
-		same_geometry(h, &exact);
-}
-
 /* Doublings up to the capacity, where there are ft bits, but at least 9. */
 static int
 doublings(const CuckooHeader *h)
@@ -222,13 +214,13 @@ doublings(const CuckooHeader *h)
 
 /* A geometry in a user's terms, and in those of FORMAT.md. */
 static const char *
-geometry_text(const CuckooHeader *h)
+geometry_text(const CuckooHeader *h, const char *windows)
 {
 	uint64		buckets = (uint64) h->base << doublings(h);
 
-	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)",
+	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s",
 					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
-					cuckoo_fpp_at_capacity(h), h->base, h->base_bits);
+					cuckoo_fpp_at_capacity(h), h->base, h->base_bits, windows);
 }
 
 /* Throws the error for filters of different geometry. */
@@ -236,23 +228,21 @@ pg_noreturn static void
 complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	bool		fpp = a->asked_bits != b->asked_bits;
-	bool		capacity = a->base != b->base || doublings(a) != doublings(b);
+	bool		capacity = (uint64) a->base << doublings(a) !=
+		(uint64) b->base << doublings(b);
+	bool		differ = a->windows != b->windows;
+	const char *windows[] = {", without windows", ", with windows"};
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("cannot combine cuckoofilters of different geometry"),
-			 fpp || capacity ?
 			 errdetail("They differ in %s. One is %s, the other %s.",
-					   !fpp ? "capacity" : !capacity ? "fpp" :
-					   "capacity and fpp",
-					   geometry_text(a), geometry_text(b)) :
-			 errdetail("Both are %s, but only one of them has windows.",
-					   geometry_text(a)),
-			 is_exact(a) || is_exact(b) ?
-			 errhint("cf_agg(value) fits each filter to its elements, so geometries mostly differ. Build both filters with cf_agg(value, capacity, fpp), with the same capacity and fpp.") :
-			 fpp || capacity ?
-			 errhint("Build both filters with the same capacity and fpp. A filter may be for more elements and a lower fpp than were asked for, because both are rounded.") :
-			 errhint("The flag is in byte 7 of the image. Build both filters with the same program.")));
+					   fpp && capacity ? "capacity and fpp" :
+					   fpp ? "fpp" : capacity ? "capacity" :
+					   differ ? "windows" : "bits",
+					   geometry_text(a, differ ? windows[a->windows != 0] : ""),
+					   geometry_text(b, differ ? windows[b->windows != 0] : "")),
+			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
 }
 
 /* Throws an error unless the keys of both filters mean the same. */
@@ -302,41 +292,60 @@ adopt(CuckooHeader *h, const CuckooHeader *other)
 
 /* ---- states of the aggregates ---- */
 
+/* Merges the last two runs of a state. */
+static void
+merge_last_runs(SetState *state)
+{
+	Run			a = state->runs[state->count - 2];
+	Run			b = state->runs[state->count - 1];
+
+	state->runs[state->count - 2] = merge_runs(state->how, state->least, a, b);
+	state->count--;
+	free_run(a);
+	free_run(b);
+}
+
+/* Merges all runs.  This does not change what the state stands for. */
+static void
+merge_all(SetState *state)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+
+	while (state->count > 1)
+		merge_last_runs(state);
+	MemoryContextSwitchTo(caller);
+}
+
 /*
  * The filter of a state, which then holds no runs.  An error leaves the state
- * as it was, because a variable may hold it.  Only if this is its last use, its
- * runs are freed as soon as they are merged.
+ * what it stands for, because a variable may hold it.  Only at its last use
+ * its keys are not copied.
  */
 static struct varlena *
 state_filter(SetState *state, bool last_use)
 {
 	CuckooHeader h = state->header;
-	Run			run = {NULL, NULL, 0};
+	uint64	   *keys;
+	Size		n;
 	struct varlena *filter;
-	struct varlena *kept;
 
 	if (state->filter != NULL)
 		return state->filter;
-	for (int i = state->count - 1; i >= 0; i--)
-	{
-		/* the first one is copied, by a union with nothing */
-		Run			merged = merge_runs(run.keys == NULL ? CUCKOO_MERGE_UNION :
-										state->how, 0, state->runs[i], run);
-
-		if (run.keys != NULL)
-			pfree(run.keys);
-		run = merged;
-		if (last_use)
-			pfree(state->runs[--state->count].keys);
-	}
-	filter = cuckoo_filter_of_keys(&h, run.keys, run.count);
-	kept = MemoryContextAlloc(state->hdr.eoh_context, VARSIZE(filter));
-	memcpy(kept, filter, VARSIZE(filter));
+	merge_all(state);
+	keys = state->runs[0].keys;
+	n = state->runs[0].count;
+	if (last_use)
+		state->count = 0;
+	else
+		keys = memcpy(new_keys(n), keys, n * sizeof(uint64));
+	filter = cuckoo_filter_of_keys(&h, keys, n);
+	state->filter = MemoryContextAlloc(state->hdr.eoh_context,
+									   VARSIZE(filter));
+	memcpy(state->filter, filter, VARSIZE(filter));
 	pfree(filter);
 	while (state->count > 0)
 		pfree(state->runs[--state->count].keys);
-	state->filter = kept;
-	return kept;
+	return state->filter;
 }
 
 static Size
@@ -364,19 +373,6 @@ static SetState *
 state_of(Datum datum)
 {
 	return (SetState *) cuckoo_expanded_object(datum, &state_methods);
-}
-
-/* Merges the last two runs of a state. */
-static void
-merge_last_runs(SetState *state)
-{
-	Run			a = state->runs[state->count - 2];
-	Run			b = state->runs[state->count - 1];
-
-	state->runs[state->count - 2] = merge_runs(state->how, state->least, a, b);
-	state->count--;
-	free_run(a);
-	free_run(b);
 }
 
 /* Adds a filter, whose header is *h, to a state. */
@@ -413,13 +409,19 @@ state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
 	MemoryContextSwitchTo(caller);
 }
 
-/* A new state of a filter, whose header is *h. */
+/*
+ * A new state of a filter, whose header is *h.  An internal state is never
+ * passed on as an object, so it needs no memory context of its own.  Hash
+ * aggregation looks at all contexts for each new group, which would take time
+ * in proportion to the square of the number of groups.
+ */
 static SetState *
 new_state(CuckooMerge how, uint32 least, const CuckooHeader *h,
 		  const struct varlena *filter, MemoryContext parent)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "cuckoofilter union",
-												  ALLOCSET_SMALL_SIZES);
+	MemoryContext context = least > 0 ? parent :
+		AllocSetContextCreate(parent, "cuckoofilter union",
+							  ALLOCSET_SMALL_SIZES);
 	SetState   *state = MemoryContextAllocZero(context, sizeof(SetState));
 
 	EOH_init_header(&state->hdr, &state_methods, context);
@@ -528,7 +530,7 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 				 errmsg("k of cf_at_least_agg is out of range"),
 				 errdetail("It is %d.", k),
 				 errhint("k is the number of filters in which an element must be, at least 1.")));
-	if (state != NULL && state->least != (uint32) k)
+	if (state != NULL && !PG_ARGISNULL(1) && state->least != (uint32) k)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("k of cf_at_least_agg must be the same for all rows"),
@@ -536,7 +538,7 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 						   k, state->least),
 				 errhint("Use a constant, or group by the columns that it depends on.")));
 
-	/* nulls are skipped, but their k counts */
+	/* nulls are skipped, but their k must be in range */
 	if (!PG_ARGISNULL(1))
 	{
 		filter = filter_argument(fcinfo, 1, &h);
@@ -557,15 +559,10 @@ cuckoo_at_least_final(PG_FUNCTION_ARGS)
 {
 	SetState   *state = (SetState *) PG_GETARG_POINTER(0);
 	CuckooHeader h = state->header;
-	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
 	uint64	   *keys;
 	Size		n;
 
-	/* this does not change what the state stands for */
-	while (state->count > 1)
-		merge_last_runs(state);
-	MemoryContextSwitchTo(caller);
-
+	merge_all(state);
 	keys = new_keys(state->runs[0].count);
 	n = cuckoo_keys_at_least(&state->runs[0], state->least, keys);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, keys, n));

@@ -14,7 +14,7 @@
  *				Then the room becomes at least one and a half times the run.
  *				So memory follows the distinct values: 12 bytes for each, and 4
  *				while merging.  With the final function's workspace and image,
- *				the peak was 14 to 20 bytes.
+ *				the peak was 14 to 20 bytes, and with a capacity 24.
  *
  * Sorting and merging a tail does not change the set, and is not interrupted
  * halfway.  So after an error the state holds the set that it held before.
