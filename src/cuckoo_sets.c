@@ -231,7 +231,8 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 	bool		capacity = (uint64) a->base << doublings(a) !=
 		(uint64) b->base << doublings(b);
 	bool		differ = a->windows != b->windows;
-	const char *windows[] = {", without windows", ", with windows"};
+	const char *without = differ ? ", without windows" : "";
+	const char *with = differ ? ", with windows" : "";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -240,8 +241,8 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 					   fpp && capacity ? "capacity and fpp" :
 					   fpp ? "fpp" : capacity ? "capacity" :
 					   differ ? "windows" : "bits",
-					   geometry_text(a, differ ? windows[a->windows != 0] : ""),
-					   geometry_text(b, differ ? windows[b->windows != 0] : "")),
+					   geometry_text(a, a->windows ? with : without),
+					   geometry_text(b, b->windows ? with : without)),
 			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
 }
 
