@@ -139,8 +139,8 @@ int
 main(int argc, char **argv)
 {
 	static const double rates[] = {0.5, 0.03, 0.01, 0.001};
-	int			pairs = argc > 1 ? atoi(argv[1]) : 300;
-	uint64_t	capacity = argc > 2 ? (uint64_t) atoll(argv[2]) : 100000;
+	int			pairs = argc > 1 ? (int) strtol(argv[1], NULL, 10) : 300;
+	uint64_t	capacity = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000;
 	int			rows = 0,
 				good = 0;
 

@@ -166,8 +166,8 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
  * they were near.  An insert does not make this difference.
  */
 static CUCKOO_INLINE CuckooStatus
-place(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash, int *spare,
-	  bool half)
+place_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
+		   int *spare, bool half)
 {
 	void	   *bucket1 = bucket_at(slots, pair.pos1, half);
 	void	   *bucket2 = bucket_at(slots, pair.pos2, half);
@@ -207,8 +207,8 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 			cuckoo_check_interrupts();
 		if (i >= AHEAD)
 		{
-			CuckooStatus status = place(h, slots, *pair, hashes[i - AHEAD],
-										&spare, half);
+			CuckooStatus status = place_pair(h, slots, *pair, hashes[i - AHEAD],
+											 &spare, half);
 
 			if (status != CUCKOO_OK)
 				return status;

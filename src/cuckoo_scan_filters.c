@@ -74,28 +74,28 @@ cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 	MemoryContext caller = MemoryContextSwitchTo(set->memory);
 	bool		isnull;
 	Datum		value = ExecEvalExpr(set->expression, econtext, &isnull);
-	Datum	   *values = &value;
-	bool	   *nulls = &isnull;
-
-	int			n = 1;
+	Datum	   *values = NULL;
+	bool	   *nulls = NULL;
+	int			n = 0;
 	int			kept = 0;
 
-	if (set->test->any && isnull)
-		n = 0;
-	else if (set->test->any)
+	/* null ones contain nothing */
+	if (set->test->any && !isnull)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(value);
 
 		deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
 						  &values, &nulls, &n);
+		for (int i = 0; i < n; i++)
+			if (!nulls[i])
+				values[kept++] = values[i];
 	}
-	/* null ones contain nothing */
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			values[kept++] = values[i];
+	else if (!isnull)
+		kept = 1;
 	reserve(set, kept);
 	for (int i = 0; i < kept; i++)
-		set->filters[i].call->args[set->test->filter_no].value = values[i];
+		set->filters[i].call->args[set->test->filter_no].value =
+			set->test->any ? values[i] : value;
 	set->count = kept;
 	set->evaluated = true;
 	MemoryContextSwitchTo(caller);

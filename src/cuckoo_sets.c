@@ -515,7 +515,6 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 		(SetState *) PG_GETARG_POINTER(0);
 	MemoryContext context;
 	CuckooHeader h;
-	const struct varlena *filter;
 	int			k = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
 
 	if (!AggCheckCallContext(fcinfo, &context))
@@ -542,7 +541,8 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 	/* nulls are skipped, but their k must be in range */
 	if (!PG_ARGISNULL(1))
 	{
-		filter = filter_argument(fcinfo, 1, &h);
+		const struct varlena *filter = filter_argument(fcinfo, 1, &h);
+
 		if (state != NULL)
 			state_add(state, &h, filter);
 		else

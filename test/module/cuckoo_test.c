@@ -74,8 +74,6 @@ PG_FUNCTION_INFO_V1(test_claim);
 PG_FUNCTION_INFO_V1(test_serialize);
 PG_FUNCTION_INFO_V1(test_table_am);
 
-extern PGDLLEXPORT void _PG_init(void);
-
 #define MAX_ARGS	8
 
 /* The state of both aggregates: the state of the one they run, and its type. */
