@@ -318,9 +318,9 @@ merge_all(SetState *state)
 }
 
 /*
- * The filter of a state, which then holds no runs.  An error leaves the state
- * what it stands for, because a variable may hold it.  Only at its last use
- * its keys are not copied.
+ * The filter of a state, which then holds no runs.  An error does not change
+ * what the state stands for, because a variable may hold it.  At its last use
+ * the keys are not copied.
  */
 static struct varlena *
 state_filter(SetState *state, bool last_use)
