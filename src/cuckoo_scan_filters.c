@@ -91,11 +91,13 @@ cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 				values[kept++] = values[i];
 	}
 	else if (!isnull)
-		kept = 1;
+	{
+		values = palloc(sizeof(Datum));
+		values[kept++] = value;
+	}
 	reserve(set, kept);
 	for (int i = 0; i < kept; i++)
-		set->filters[i].call->args[set->test->filter_no].value =
-			set->test->any ? values[i] : value;
+		set->filters[i].call->args[set->test->filter_no].value = values[i];
 	set->count = kept;
 	set->evaluated = true;
 	MemoryContextSwitchTo(caller);
