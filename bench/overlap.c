@@ -65,7 +65,8 @@ keys_of(const CuckooHeader *h, const uint64_t *hashes, uint64_t n, bool copies)
 
 	for (uint64_t i = 0; i < all; i++)
 		run.keys[i] = i < n ? hashes[i] : hashes[(i - n) * 2];
-	run.items = cuckoo_keys_of_hashes(h, run.keys, all, scratch);
+	cuckoo_keys_of_hashes(h, run.keys, all, scratch);
+	run.items = cuckoo_keys_limit(run.keys, all, CUCKOO_MAX_COPIES);
 	run.n = cuckoo_keys_limit(run.keys, run.items, 1);
 	free(scratch);
 	return run;

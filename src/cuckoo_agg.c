@@ -136,7 +136,7 @@ sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 
 	if (n > 0)
 		memcpy(keys, hashes, n * sizeof(uint64));
-	n = (Size) cuckoo_keys_of_hashes(h, keys, n, scratch);
+	cuckoo_keys_of_hashes(h, keys, n, scratch);
 	pfree(scratch);
 	return cuckoo_filter_of_keys(h, keys, n);
 }

@@ -118,7 +118,7 @@ hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
 }
 
-uint64_t
+void
 cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 					  uint64_t *scratch)
 {
@@ -131,7 +131,6 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 		hashes[i] = hash_key(h, step, hashes[i]);
 	}
 	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
-	return cuckoo_keys_limit(hashes, n, CUCKOO_MAX_COPIES);
 }
 
 uint64_t

@@ -43,16 +43,16 @@ extern CuckooStatus cuckoo_keys_read(const CuckooHeader *h,
 									 uint64_t *scratch);
 
 /*
- * Replaces `n` hashes of distinct elements, in any order, by the run of their
- * keys, and returns its length.  `scratch` has room for n keys.
+ * Replaces `n` hashes, in any order, by the run of their keys.  `scratch` has
+ * room for n keys.
  */
-extern uint64_t cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes,
-									  uint64_t n, uint64_t *scratch);
+extern void cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes,
+								  uint64_t n, uint64_t *scratch);
 
 /*
  * Keeps at most so many copies of each key of a run.  Returns the new length.
- * An image that somebody else wrote may have more than two entries with one
- * key; they count as two.
+ * More than two can come from elements whose hashes collide, or from an image
+ * that somebody else wrote.
  */
 extern uint64_t cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies);
 

@@ -330,9 +330,9 @@ extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
 /* ---- cuckoo_sets.c ---- */
 
 /*
- * The canonical filter of a run of `n` keys (cuckoo_keys.h).  Frees the keys.
- * *h has the geometry, seed and family of the filter; this sets its level and
- * items.
+ * The canonical filter of a run of `n` keys (cuckoo_keys.h), of which it holds
+ * each at most twice.  Frees the keys.  *h has the geometry, seed and family of
+ * the filter; this sets its level and items.
  */
 extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
 											 Size n);

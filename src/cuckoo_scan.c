@@ -250,10 +250,7 @@ add_row(CuckooScanState *s, bool in_page)
 			return false;
 	}
 
-	/*
-	 * The filter's expression may raise an error, even if all elements are
-	 * null.
-	 */
+	/* also if all elements are null, because it may raise an error */
 	if (!s->filters.evaluated)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);

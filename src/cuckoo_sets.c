@@ -88,9 +88,9 @@ new_keys(Size n)
 	return new_array(n, sizeof(uint64));
 }
 
-/* The keys of a filter, whose header this is, each at most so many times. */
+/* The keys of a filter, whose header this is. */
 static Run
-read_run(const CuckooHeader *h, const struct varlena *filter, int copies)
+read_run(const CuckooHeader *h, const struct varlena *filter)
 {
 	Run			run = {new_keys(h->items), NULL, h->items};
 	uint64	   *scratch = new_keys(h->items);
@@ -100,7 +100,6 @@ read_run(const CuckooHeader *h, const struct varlena *filter, int copies)
 	if (status != CUCKOO_OK)
 		cuckoo_error(status);
 	pfree(scratch);
-	run.count = cuckoo_keys_limit(run.keys, run.count, copies);
 	return run;
 }
 
@@ -141,10 +140,12 @@ merge_runs(CuckooMerge how, uint32 least, Run a, Run b)
 struct varlena *
 cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 {
-	CuckooStatus status = cuckoo_keys_level(h, n);
+	CuckooStatus status;
 	int			ordered_for = 0;
 	struct varlena *filter = NULL;
 
+	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
+	status = cuckoo_keys_level(h, n);
 	while (status == CUCKOO_OK && filter == NULL)
 	{
 		if (h->level > ordered_for)
@@ -390,14 +391,15 @@ state_add(SetState *state, const CuckooHeader *h, const struct varlena *filter)
 		CuckooHeader own;
 
 		cuckoo_open(&own, state->filter);
-		state->runs[0] = read_run(&own, state->filter, CUCKOO_MAX_COPIES);
+		state->runs[0] = read_run(&own, state->filter);
 		state->count = 1;
 		pfree(state->filter);
 		state->filter = NULL;
 	}
-	run = read_run(h, filter, state->least > 0 ? 1 : CUCKOO_MAX_COPIES);
+	run = read_run(h, filter);
 	if (state->least > 0)
 	{
+		run.count = cuckoo_keys_limit(run.keys, run.count, 1);
 		run.times = new_array(run.count, sizeof(uint32));
 		cuckoo_keys_once(&run);
 	}
@@ -477,8 +479,8 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 		state_add(state, &hb, b);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 	}
-	run_a = read_run(&ha, a, CUCKOO_MAX_COPIES);
-	run_b = read_run(&hb, b, CUCKOO_MAX_COPIES);
+	run_a = read_run(&ha, a);
+	run_b = read_run(&hb, b);
 	run = merge_runs(how, 0, run_a, run_b);
 	free_run(run_a);
 	free_run(run_b);
@@ -533,8 +535,8 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 	if (state != NULL && !PG_ARGISNULL(1) && state->least != (uint32) k)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k of cf_at_least_agg must be the same for all rows"),
-				 errdetail("It is %d in one row, and %u in the rows before it.",
+				 errmsg("k of cf_at_least_agg must be the same for all filters"),
+				 errdetail("It is %d for one filter, and %u for those before it.",
 						   k, state->least),
 				 errhint("Use a constant, or group by the columns that it depends on.")));
 
@@ -581,8 +583,10 @@ estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 	Run			run_b;
 
 	check_compatible(&ha, &hb);
-	run_a = read_run(&ha, a, 1);
-	run_b = read_run(&hb, b, 1);
+	run_a = read_run(&ha, a);
+	run_b = read_run(&hb, b);
+	run_a.count = cuckoo_keys_limit(run_a.keys, run_a.count, 1);
+	run_b.count = cuckoo_keys_limit(run_b.keys, run_b.count, 1);
 	adopt(&ha, &hb);
 	cuckoo_overlap(&ha, run_a.count, run_b.count,
 				   cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
@@ -655,7 +659,7 @@ cf_compact(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(state_filter(state,
 									   AggCheckCallContext(fcinfo, NULL) != 0));
 	filter = filter_argument(fcinfo, 0, &h);
-	run = read_run(&h, filter, CUCKOO_MAX_COPIES);
+	run = read_run(&h, filter);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));
 }
 

@@ -11,8 +11,8 @@
 # QUERY=number run the queries of that schema again up to this one.  (Rolled
 # back changes leave dead rows, so earlier queries matter.)
 #
-# How two runs of a query are compared: - Without a sort the order of rows is
-# that of the plan.  If the plans differ only
+# How two runs of a query are compared:
+# - Without a sort the order of rows is that of the plan.  If the plans differ only
 #   in the name of the scan, and are not parallel, rows are compared in order.
 #   Otherwise they are compared as a multiset.  If the plans differ, a query that
 #   depends on the order in other ways is left out, and counted.  Such are LIMIT

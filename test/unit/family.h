@@ -313,7 +313,8 @@ check_hashes(const CuckooHeader *h, const uint64_t *universe, uint64_t n)
 		naive_set(&model, c, count < 2 ? count + 1 : 2);
 	}
 	memcpy(run.keys, universe, n * sizeof(uint64_t));
-	run.n = cuckoo_keys_of_hashes(h, run.keys, n, scratch);
+	cuckoo_keys_of_hashes(h, run.keys, n, scratch);
+	run.n = cuckoo_keys_limit(run.keys, n, CUCKOO_MAX_COPIES);
 	check_run(h, run, &model);
 	naive_model_free(&model);
 	free(run.keys);

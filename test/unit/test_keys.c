@@ -67,13 +67,15 @@ test_parts(void)
 			Run			larger;
 
 			memcpy(run.keys, all.keys + from, (to - from) * sizeof(uint64_t));
-			run.n = cuckoo_keys_of_hashes(&h, run.keys, to - from, scratch);
+			cuckoo_keys_of_hashes(&h, run.keys, to - from, scratch);
+			run.n = cuckoo_keys_limit(run.keys, to - from, CUCKOO_MAX_COPIES);
 			larger = combined(CUCKOO_MERGE_SUM, sum, run);
 			free(sum.keys);
 			free(run.keys);
 			sum = larger;
 		}
-		all.n = cuckoo_keys_of_hashes(&h, all.keys, n, scratch);
+		cuckoo_keys_of_hashes(&h, all.keys, n, scratch);
+		all.n = cuckoo_keys_limit(all.keys, n, CUCKOO_MAX_COPIES);
 		check_same(&h, all, sum, "all = part + part + ...");
 		free(scratch);
 	}
@@ -99,10 +101,10 @@ test_bases(void)
 				(uint32_t) unit_below(k % 2 == 0 ? 1000 : bases[i]) % bases[i];
 			uint64_t	key = naive_unscale(j, h.base) +
 				(UINT64_C(1) << 33) + (unit_random() & 0xffffffff);
-			uint64_t	n = cuckoo_keys_of_hashes(&h, &key, 1, NULL);
 			NaivePair	p = naive_pair(h.base, h.windows, h.base_bits, 0, key);
 
-			wrong += n != 1 || naive_scale(key, h.base) !=
+			cuckoo_keys_of_hashes(&h, &key, 1, NULL);
+			wrong += naive_scale(key, h.base) !=
 				(p.j[0] < p.j[1] ? p.j[0] : p.j[1]);
 		}
 		CHECK(wrong == 0, "%" PRIu64 " with %" PRIu32 " base buckets", wrong,
@@ -120,8 +122,8 @@ distinct_keys(const CuckooHeader *h, const uint64_t *hashes, uint64_t n)
 	uint64_t   *scratch = unit_alloc(n * sizeof(uint64_t));
 
 	memcpy(run.keys, hashes, n * sizeof(uint64_t));
-	run.n = cuckoo_keys_of_hashes(h, run.keys, n, scratch);
-	run.n = cuckoo_keys_limit(run.keys, run.n, 1);
+	cuckoo_keys_of_hashes(h, run.keys, n, scratch);
+	run.n = cuckoo_keys_limit(run.keys, n, 1);
 	free(scratch);
 	return run;
 }
@@ -165,6 +167,67 @@ test_overlap(void)
 		free(run_b.keys);
 	}
 	printf("overlap against the truth, %.1f standard errors at most\n", most);
+}
+
+/*
+ * The mean of squared errors against that of squared standard errors, for small
+ * filters with twice their capacity, where chance matches are many.  Where all
+ * is in common, errors are of second order, and each term of the variance
+ * counts.
+ */
+static void
+test_standard_error(void)
+{
+	enum
+	{
+		N = 2000
+	};
+	int			rounds = unit_long ? 5000 : 1000;
+	double		limit = 5 * sqrt(2.0 / rounds);
+	uint64_t	hashes[2 * N];
+	CuckooHeader h;
+
+	CHECK(cuckoo_header_sized(&h, N / 2, 8, 0) == CUCKOO_OK, "%d", N / 2);
+	for (int common = 0; common <= N; common += N / 2)
+	{
+		double		squares = 0;
+		double		variances = 0;
+
+		for (int round = 0; round < rounds; round++)
+		{
+			CuckooOverlap found;
+			Run			a,
+						b;
+
+			for (int i = 0; i < 2 * N; i++)
+				hashes[i] = unit_random();
+			a = distinct_keys(&h, hashes, N);
+			b = distinct_keys(&h, hashes + N - common, N);
+			cuckoo_overlap(&h, a.n, b.n,
+						   cuckoo_keys_common(a.keys, a.n, b.keys, b.n), &found);
+			squares += (found.common - common) * (found.common - common);
+			variances += found.standard_error * found.standard_error;
+			free(a.keys);
+			free(b.keys);
+		}
+		CHECK(fabs(squares / variances - 1) <= limit,
+			  "%d of %d in common: errors %g, standard errors %g", common, N,
+			  sqrt(squares / rounds), sqrt(variances / rounds));
+		printf("%d of %d in common: errors %.2f, standard errors %.2f\n", common,
+			   N, sqrt(squares / rounds), sqrt(variances / rounds));
+	}
+	/* fewer matches than chance gives: still nothing in common */
+	{
+		CuckooOverlap none,
+					few;
+
+		cuckoo_overlap(&h, N, N, 0, &none);
+		cuckoo_overlap(&h, N, N, 10, &few);
+		CHECK(none.common < few.common && few.common < 0 &&
+			  none.standard_error == few.standard_error,
+			  "%g (%g) and %g (%g)", none.common, none.standard_error,
+			  few.common, few.standard_error);
+	}
 }
 
 /* The keys that n elements are expected to have, core by core. */
@@ -333,6 +396,7 @@ main(int argc, char **argv)
 	TEST(test_families());
 	TEST(test_parts());
 	TEST(test_overlap());
+	TEST(test_standard_error());
 	TEST(test_expectation());
 	TEST(test_counted());
 	TEST(test_corrupt());
