@@ -39,8 +39,8 @@
  *-------------------------------------------------------------------------
  */
 #define _POSIX_C_SOURCE 199309L
-#include "cuckoo_build.h"
-#include "cuckoo_filter.h"
+#include "core/build.h"
+#include "core/core.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_keys.h"
+#include "core/keys.h"
 
 #include <inttypes.h>
 #include <math.h>

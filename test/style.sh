@@ -151,7 +151,7 @@ for file in "${source[@]}"; do
 done | rule 'no file of the source has more than 700 lines, which mostly are about two things'
 
 grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_compat\.h:' |
-	rule 'PG_VERSION_NUM stands in cuckoo_compat.h alone, where the next port finds all of it'
+	rule 'PG_VERSION_NUM stands in compat.h alone, where the next port finds all of it'
 
 grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/cuckoo_port\.h:' |
 	rule 'no assert, abort or exit of libc, which would take down all sessions of the server'

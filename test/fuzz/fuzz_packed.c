@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_bucket.h"
+#include "core/bucket.h"
 #include "fuzz.h"
 
 #define BUCKETS	8				/* at most */

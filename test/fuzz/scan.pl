@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Random queries by the scan of cuckoo_scan.c and without it: the same rows and
+# Random queries by the scan of scan/scan.c and without it: the same rows and
 # the same errors?
 #
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]

@@ -13,7 +13,7 @@
 #ifndef CUCKOO_FAULTS_H
 #define CUCKOO_FAULTS_H
 
-#include "cuckoo_compat.h"
+#include "compat.h"
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
@@ -35,7 +35,7 @@
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
-#include "cuckoo_port.h"
+#include "core/port.h"
 
 /* Both may throw.  They count the point, which is in this line of this file. */
 extern void cuckoo_fault_cancel(const char *file, int line);

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_pg.h"
+#include "filter/filter.h"
 
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"

@@ -60,7 +60,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "cuckoo_state.h"
+#include "agg/state.h"
 
 PG_MODULE_MAGIC;
 

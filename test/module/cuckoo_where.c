@@ -9,15 +9,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_pg.h"
+#include "filter/filter.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-#include "cuckoo_bucket.h"
-#include "cuckoo_index.h"
+#include "core/bucket.h"
+#include "core/place.h"
 
 PG_FUNCTION_INFO_V1(cuckoo_where);
 

@@ -9,8 +9,8 @@
 #ifndef FAMILY_H
 #define FAMILY_H
 
-#include "cuckoo_build.h"
-#include "cuckoo_keys.h"
+#include "core/build.h"
+#include "core/keys.h"
 #include "naive.h"
 #include "unit.h"
 

@@ -12,7 +12,7 @@
 #ifndef SHRINK_H
 #define SHRINK_H
 
-#include "cuckoo_table.h"
+#include "core/evict.h"
 
 /* The fingerprint one level down of an entry found at j in the given half. */
 static inline uint32_t

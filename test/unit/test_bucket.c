@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_bucket.h"
+#include "core/bucket.h"
 #include "naive.h"
 #include "unit.h"
 

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_build.h"
+#include "core/build.h"
 #include "naive.h"
 #include "unit.h"
 

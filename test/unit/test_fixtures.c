@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_keys.h"
+#include "core/keys.h"
 #include "unit.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_build.h"
+#include "core/build.h"
 #include "unit.h"
 
 /* FNV-1a over all images of a way */

@@ -6,8 +6,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_bucket.h"
-#include "cuckoo_index.h"
+#include "core/bucket.h"
+#include "core/place.h"
 #include "naive.h"
 #include "unit.h"
 

@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "cuckoo_sort.h"
+#include "core/sort.h"
 
 static int
 compare(const void *a, const void *b)

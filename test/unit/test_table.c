@@ -15,9 +15,9 @@
  */
 #include "unit.h"
 
-#include "cuckoo_build.h"
+#include "core/build.h"
 
-/* The visits of a search in cuckoo_table.c, for an insert and for a build */
+/* The visits of a search in core/evict.c, for an insert and for a build */
 #define SEARCHED	256
 #define BUILT		1024
 #define ELEMENTS	(BUILT * CUCKOO_SLOTS + 1)

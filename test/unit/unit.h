@@ -20,7 +20,7 @@
 #ifndef UNIT_H
 #define UNIT_H
 
-#include "cuckoo_filter.h"
+#include "core/core.h"
 #include "shrink.h"
 
 #include <inttypes.h>

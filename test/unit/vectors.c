@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "cuckoo_index.h"
+#include "core/place.h"
 #include "unit.h"
 
 #define XXH_INLINE_ALL

@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * agg/agg.c
+ *		The aggregate cf_agg.
+ *
+ * The state is the set of the 64-bit hashes seen, and the parameters of the
+ * filter to build.  The final function builds the filter from the sorted
+ * hashes.  So equal sets give equal filters, whatever the order, duplicates
+ * and workers.
+ *
+ * cuckoostate is an SQL type with text and binary form, so that parallel
+ * workers and distributed engines can ship partial states.  It is the state of
+ * the overloads for concrete types.  A distributed engine cannot name the
+ * element type of the polymorphic ones.  So their state is declared "internal",
+ * and such an engine fetches the rows instead.  In memory these states are the
+ * same, see keep_state().
+ *
+ * The final function sorts an expanded state.  This does not change the set
+ * (agg/state.c), so the function is declared read-only.  So cf_agg works
+ * as a window aggregate, and states may be shared.
+ *
+ * Distributed engines call the transition function with a fresh FmgrInfo for
+ * every row.  So the state holds everything, and a call site's hasher is only a
+ * cache.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "agg/params.h"
+#include "core/keys.h"
+
+#include "utils/datum.h"
+
+PG_FUNCTION_INFO_V1(cuckoo_agg_trans);
+PG_FUNCTION_INFO_V1(cuckoo_agg_combine);
+PG_FUNCTION_INFO_V1(cuckoo_agg_final);
+PG_FUNCTION_INFO_V1(cuckoo_agg_internal_trans);
+PG_FUNCTION_INFO_V1(cuckoo_agg_internal_combine);
+
+/*
+ * cuckoo_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
+ */
+Datum
+cuckoo_agg_trans(PG_FUNCTION_ARGS)
+{
+	const NullableDatum *args = fcinfo->args + 2;
+	int			nargs = PG_NARGS() - 2;
+	CuckooHasher *hasher;
+	MemoryContext context;
+	CuckooAggState state;
+	bool		ours;
+
+	/* outside an aggregate a flat argument is not ours to change */
+	ours = AggCheckCallContext(fcinfo, &context) != 0;
+	if (!ours)
+		context = CurrentMemoryContext;
+
+	hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+	if (PG_ARGISNULL(0))
+	{
+		cuckoo_read_params(&state.params, nargs, args);
+		state.params.family = hasher->family;
+		state.params.tag = hasher->tag;
+		cuckoo_new_state(&state);
+	}
+	else
+	{
+		/* an aggregate keeps the state that we returned for the last row */
+		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
+		if (nargs > 0)
+			cuckoo_check_params(&state.params, nargs, args);
+		cuckoo_check_family(hasher, state.params.family, state.params.tag);
+	}
+
+	/* nulls are skipped, but their parameters count */
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(state.datum);
+	PG_RETURN_DATUM(cuckoo_add_hash(&state,
+									cuckoo_hash(hasher, PG_GETARG_DATUM(1),
+												state.params.seed),
+									context));
+}
+
+/* cuckoo_agg_combine(state, state): the union of both sets */
+Datum
+cuckoo_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	CuckooAggState a,
+				b;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	cuckoo_open_state(&b, PG_GETARG_DATUM(1), false);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(b.datum);
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		context = CurrentMemoryContext;
+	cuckoo_open_state(&a, PG_GETARG_DATUM(0), false);
+	cuckoo_compare_params(&a.params, &b.params);
+	PG_RETURN_DATUM(cuckoo_merge_states(&a, &b, context));
+}
+
+/*
+ * The exact fit of a set of hashes, sorted and distinct.  Enlarges the geometry
+ * *h until the hashes can be placed.
+ */
+static struct varlena *
+exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	for (int percent = 1;; percent *= 2)
+	{
+		struct varlena *filter = cuckoo_build_filter(h, hashes, n);
+		CuckooStatus status;
+
+		if (filter != NULL)
+			return filter;
+		status = cuckoo_header_enlarge(h, percent);
+		if (status != CUCKOO_OK)
+			cuckoo_error(status);
+	}
+}
+
+/*
+ * The filter by capacity of a set of hashes.  It is built from their keys, so
+ * it is the same as a sum of filters of disjoint parts.
+ */
+static struct varlena *
+sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	Size		size = Max(n, 1) * sizeof(uint64);
+	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
+
+	if (n > 0)
+		memcpy(keys, hashes, n * sizeof(uint64));
+	cuckoo_keys_of_hashes(h, keys, n, scratch);
+	pfree(scratch);
+	return cuckoo_filter_of_keys(h, keys, n);
+}
+
+/* The filter of a set of hashes, sorted and distinct. */
+static struct varlena *
+final_filter(const CuckooAggParams *params, const uint64 *hashes, Size n)
+{
+	bool		exact = params->capacity == 0;
+	CuckooHeader h;
+	CuckooStatus status;
+
+	if (exact)
+		status = cuckoo_header_exact(&h, n, params->bits, params->seed);
+	else
+		status = cuckoo_header_sized(&h, (uint64) params->capacity,
+									 params->bits, params->seed);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	if (n > 0)
+	{
+		h.family = params->family;
+		h.tag = params->tag;
+	}
+	return exact ? exact_filter(&h, hashes, n) : sized_filter(&h, hashes, n);
+}
+
+/* cuckoo_agg_final(state): the filter */
+Datum
+cuckoo_agg_final(PG_FUNCTION_ARGS)
+{
+	CuckooAggState state;
+	const uint64 *hashes = NULL;
+	Size		n = 0;
+
+	if (PG_ARGISNULL(0))
+		cuckoo_find_params(fcinfo, &state.params);
+	else
+	{
+		cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
+		hashes = cuckoo_get_hashes(&state, &n);
+	}
+	PG_RETURN_POINTER(final_filter(&state.params, hashes, n));
+}
+
+/* ---- states of STYPE internal ---- */
+
+/*
+ * Does for an aggregate of STYPE internal what nodeAgg.c does for one with a
+ * state by reference.  It keeps the new state in the aggregate's memory
+ * context, and frees the one that it replaces.  An expanded state is there
+ * already, and is never replaced.
+ */
+static Datum
+keep_state(FunctionCallInfo fcinfo, Datum state)
+{
+	MemoryContext context;
+	MemoryContext caller;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "function of an aggregate called elsewhere");
+	/* a null result is 0, too */
+	if (state == (Datum) 0 ||
+		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
+		return state;
+	if (!DatumIsReadWriteExpandedObject(state, false, -1))
+	{
+		caller = MemoryContextSwitchTo(context);
+		state = datumCopy(state, false, -1);
+		MemoryContextSwitchTo(caller);
+	}
+	if (!PG_ARGISNULL(0))
+		pfree(PG_GETARG_POINTER(0));
+	return state;
+}
+
+/* cuckoo_agg_trans() and cuckoo_agg_combine() of internal states */
+Datum
+cuckoo_agg_internal_trans(PG_FUNCTION_ARGS)
+{
+	return keep_state(fcinfo, cuckoo_agg_trans(fcinfo));
+}
+
+Datum
+cuckoo_agg_internal_combine(PG_FUNCTION_ARGS)
+{
+	return keep_state(fcinfo, cuckoo_agg_combine(fcinfo));
+}

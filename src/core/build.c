@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * core/build.c
+ *		Building a filter from all its elements at once.
+ *
+ * Sorted hashes come in the order of their first bucket, so the table is filled
+ * from one end to the other.  The first buckets, and both buckets of near
+ * elements, stay in the processor's cache meanwhile.  The far buckets are
+ * prefetched.
+ *
+ * Evictions walk at random, as in Fan et al., "Cuckoo Filter: Practically
+ * Better Than Bloom", CoNEXT 2014.  A walk soon leaves the full part of the
+ * table.  A breadth-first search (core/evict.c) would look at 1.6 times as
+ * many buckets here.  But that search is exhaustive in a small table, so there
+ * it follows a walk without success.  So a small filter can be built from its
+ * keys at its level, however full inserts have made it.
+ *
+ * A slot has 16 bits if the fingerprint fits, except in a small table, whose
+ * search takes slots of 32 bits.  The code is the same for both: `half` is a
+ * constant, which cuckoo_build() and cuckoo_build_pack() choose.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/build.h"
+#include "core/evict.h"
+
+/* Elements whose buckets are prefetched; elements between interrupt checks. */
+#define AHEAD			CUCKOO_LIMIT(32, 3)
+#define PAUSE_EVERY		65536
+
+/*
+ * Steps of a walk before the filter counts as full.  If it is large and cannot
+ * grow, all walks of a build together may take LAST_STEPS more.  Then a build
+ * that cannot succeed ends after a second with 2,000 buckets, and after half a
+ * minute with 2^24 (measured at load factor 0.985).
+ */
+#define MAX_STEPS		CUCKOO_LIMIT(500, 24)
+#define LAST_STEPS		CUCKOO_LIMIT(1 << 25, 96)
+
+static inline bool
+is_small(const CuckooHeader *h)
+{
+	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
+}
+
+static inline bool
+has_half_slots(const CuckooHeader *h)
+{
+	return h->bits <= 16 && !is_small(h);
+}
+
+uint64_t
+cuckoo_build_size(const CuckooHeader *h)
+{
+	return (uint64_t) h->buckets * CUCKOO_SLOTS *
+		(has_half_slots(h) ? sizeof(uint16_t) : sizeof(uint32_t));
+}
+
+/* ---- buckets of slots, the occupied ones first ---- */
+
+static CUCKOO_INLINE void *
+bucket_at(void *slots, uint64_t pos, bool half)
+{
+	return (uint8_t *) slots + pos * CUCKOO_SLOTS *
+		(half ? sizeof(uint16_t) : sizeof(uint32_t));
+}
+
+static CUCKOO_INLINE uint32_t
+slot(const void *bucket, int i, bool half)
+{
+	return half ? ((const uint16_t *) bucket)[i]
+		: ((const uint32_t *) bucket)[i];
+}
+
+static CUCKOO_INLINE void
+set_slot(void *bucket, int i, uint32_t fp, bool half)
+{
+	if (half)
+		((uint16_t *) bucket)[i] = (uint16_t) fp;
+	else
+		((uint32_t *) bucket)[i] = fp;
+}
+
+/* The slots that do not hold fp, with fp = 0 the occupied ones. */
+static CUCKOO_INLINE int
+count_others(const void *bucket, uint32_t fp, bool half)
+{
+	return (slot(bucket, 0, half) != fp) + (slot(bucket, 1, half) != fp) +
+		(slot(bucket, 2, half) != fp) + (slot(bucket, 3, half) != fp);
+}
+
+static inline bool
+is_far(uint64_t hash)
+{
+	/* a core of 0 is replaced by 1 */
+	return (hash & 3) == 0 && (hash & 0xff) != 0;
+}
+
+/* The steps of walks beyond MAX_STEPS */
+static int
+spare_steps(const CuckooHeader *h)
+{
+	CuckooHeader next = *h;
+
+	return is_small(h) ||
+		cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 0
+		: LAST_STEPS;
+}
+
+/*
+ * Puts `fp` into the full bucket at `pos`.  The first of its entries that has
+ * room in its other bucket moves there.  If none has, a random entry does, and
+ * evicts another one.  If there is no room, a fingerprint is lost, and the
+ * result is CUCKOO_FULL.
+ */
+static CUCKOO_INLINE CuckooStatus
+walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
+	 uint64_t random, int *spare, bool half)
+{
+	for (int n = 0; n < MAX_STEPS || (*spare)-- > 0; n++)
+	{
+		void	   *bucket = bucket_at(slots, pos, half);
+		uint32_t	others[CUCKOO_SLOTS];
+		uint32_t	evicted;
+		int			v;
+
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			uint32_t	entry = slot(bucket, i, half);
+			void	   *other;
+
+			others[i] = cuckoo_alternate(h, pos, entry);
+			other = bucket_at(slots, others[i], half);
+			if (slot(other, CUCKOO_SLOTS - 1, half) == 0)
+			{
+				set_slot(other, count_others(other, 0, half), entry, half);
+				set_slot(bucket, i, fp, half);
+				return CUCKOO_OK;
+			}
+		}
+		if (n % MAX_STEPS == MAX_STEPS - 1)
+			cuckoo_check_interrupts();
+
+		/* Knuth's linear congruential generator (MMIX); its top bits serve */
+		random = random * UINT64_C(6364136223846793005) +
+			UINT64_C(1442695040888963407);
+		v = (int) (random >> 62);
+		evicted = slot(bucket, v, half);
+		set_slot(bucket, v, fp, half);
+		fp = evicted;
+		pos = others[v];
+	}
+	if (!half && is_small(h))
+	{
+		CuckooTable table = {h, NULL, slots};
+
+		return cuckoo_evict(&table, fp, pos, cuckoo_alternate(h, pos, fp));
+	}
+	return CUCKOO_FULL;
+}
+
+/*
+ * Near elements go to the emptier bucket, which reduces their evictions by a
+ * third.  Far elements go to the first bucket if it has room, because it is in
+ * the cache.  Without windows all elements are far, and some are placed as if
+ * they were near.  An insert does not make this difference.
+ */
+static CUCKOO_INLINE CuckooStatus
+place_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
+		   int *spare, bool half)
+{
+	void	   *bucket1 = bucket_at(slots, pair.pos1, half);
+	void	   *bucket2 = bucket_at(slots, pair.pos2, half);
+	int			used1 = count_others(bucket1, 0, half);
+	int			used2 = count_others(bucket2, 0, half);
+
+	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp, half) +
+						count_others(bucket2, pair.fp, half) <=
+						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
+		return CUCKOO_OK;
+	h->items++;
+	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
+	{
+		if (used1 == CUCKOO_SLOTS)
+			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare,
+						half);
+		set_slot(bucket1, used1, pair.fp, half);
+	}
+	else
+		set_slot(bucket2, used2, pair.fp, half);
+	return CUCKOO_OK;
+}
+
+static CUCKOO_INLINE CuckooStatus
+build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
+	  bool half)
+{
+	CuckooPair	pairs[AHEAD] = {{0}};
+	int			spare = spare_steps(h);
+
+	/* first buckets come in order; second ones are prefetched */
+	for (uint64_t i = 0; i < n + AHEAD; i++)
+	{
+		CuckooPair *pair = &pairs[i % AHEAD];
+
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		if (i >= AHEAD)
+		{
+			CuckooStatus status = place_pair(h, slots, *pair, hashes[i - AHEAD],
+											 &spare, half);
+
+			if (status != CUCKOO_OK)
+				return status;
+		}
+		if (i < n)
+		{
+			*pair = cuckoo_pair(h, hashes[i]);
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1, half));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2, half));
+		}
+	}
+	return CUCKOO_OK;
+}
+
+CuckooStatus
+cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots)
+{
+	h->items = 0;
+	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+	memset(slots, 0, cuckoo_build_size(h));
+	return has_half_slots(h) ? build(h, hashes, n, slots, true)
+		: build(h, hashes, n, slots, false);
+}
+
+static CUCKOO_INLINE void
+pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool half)
+{
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		void	   *bucket = bucket_at(slots, pos, half);
+		uint32_t	fps[CUCKOO_SLOTS];
+
+		if (pos % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+			fps[i] = slot(bucket, i, half);
+		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));
+	}
+}
+
+void
+cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
+{
+	memset(image, 0, cuckoo_image_size(h));
+	cuckoo_header_write(h, image);
+	if (has_half_slots(h))
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, true);
+	else
+		pack(h, slots, image + CUCKOO_HEADER_SIZE, false);
+}

@@ -1,0 +1,225 @@
+/*-------------------------------------------------------------------------
+ *
+ * core/evict.c
+ *		Placing fingerprints in a table of buckets.
+ *
+ * If both buckets of a fingerprint are full, entries are evicted to their other
+ * buckets.  A breadth-first search finds few that need to move, as in Li,
+ * Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
+ * Concurrent Cuckoo Hashing", EuroSys 2014.  Nothing moves before it has found
+ * room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/evict.h"
+
+/*
+ * Buckets that a search visits before the filter counts as full.  A fill to
+ * load factor 0.95 moves an entry every tenth insert on average.  Searches of
+ * hundreds of buckets begin around 0.96.
+ *
+ * A large table sees more inserts before it is full, so unlucky ones are more
+ * likely.  It is also slow to grow.  So a search there visits more.
+ */
+#define FEW_VISITS			CUCKOO_LIMIT(256, 32)
+#define MANY_VISITS			CUCKOO_SEARCHED_BUCKETS
+
+/*
+ * Tables of more buckets are large.  They lie mostly outside of the processor's
+ * faster caches, so a search prefetches what its next visit needs.
+ */
+#define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
+
+/*
+ * A search knows by a bit whether it has visited a bucket.  There are twice as
+ * many bits as visits.  If several buckets share a bit, only one of them is
+ * visited.  So the search is exhaustive in a table of as many buckets as
+ * visits.  In others it skips up to a third of the buckets that it meets.
+ */
+#define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
+
+/* A full bucket, and what would take the place of one of its entries. */
+typedef struct Visit
+{
+	uint32_t	pos;
+	uint32_t	fp;
+	int16_t		from;			/* the visit whose entry fp is; -1: it is new */
+	int16_t		slot;			/* of fp, there */
+} Visit;
+
+typedef struct Search
+{
+	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
+	int			most;			/* visits before the filter counts as full */
+	int			count;
+	Visit		visits[MANY_VISITS];	/* in this order */
+} Search;
+
+/* True if buckets can be changed as words. */
+static inline bool
+is_narrow(const CuckooTable *t)
+{
+	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
+}
+
+/* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
+static CUCKOO_INLINE uint64_t
+fullness(const CuckooTable *t, uint32_t pos)
+{
+	const uint32_t *s;
+
+	if (t->slots == NULL)
+	{
+		uint64_t	place = cuckoo_place_of(t->header, pos, false);
+
+		return cuckoo_bucket_fullness(cuckoo_place_word(t->buckets, place,
+														false), t->header);
+	}
+	s = t->slots + (size_t) pos * CUCKOO_SLOTS;
+	return (uint64_t) ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) + (s[3] != 0)) *
+		(CUCKOO_CODES_ZERO / CUCKOO_SLOTS);
+}
+
+void
+cuckoo_table_replace(const CuckooTable *t, uint32_t pos, uint32_t from,
+					 uint32_t to)
+{
+	uint32_t	slots[CUCKOO_SLOTS];
+	int			i = 0;
+
+	cuckoo_table_get(t, pos, slots);
+	while (i < CUCKOO_SLOTS - 1 && slots[i] != from)
+		i++;
+	CUCKOO_ASSERT(slots[i] == from);
+	slots[i] = to;
+	cuckoo_table_put(t, pos, slots);
+}
+
+/* Adds to a bucket that has room. */
+static CUCKOO_INLINE void
+add(const CuckooTable *t, uint32_t pos, uint32_t fp)
+{
+	const CuckooHeader *h = t->header;
+	uint64_t	place = cuckoo_place_of(h, pos, false);
+
+	if (!is_narrow(t))
+		cuckoo_table_replace(t, pos, 0, fp);
+	else
+		cuckoo_place_change(t->buckets, place, false,
+							cuckoo_narrow_add(cuckoo_place_word(t->buckets,
+																place, false),
+											  cuckoo_pattern(fp, h), h));
+}
+
+/* Replaces slot i of a bucket. */
+static CUCKOO_INLINE void
+replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
+{
+	const CuckooHeader *h = t->header;
+	uint64_t	place = cuckoo_place_of(h, pos, false);
+	uint32_t	slots[CUCKOO_SLOTS];
+
+	if (is_narrow(t))
+	{
+		uint64_t	bucket = cuckoo_place_word(t->buckets, place, false);
+
+		cuckoo_place_change(t->buckets, place, false,
+							cuckoo_narrow_replace(bucket, i,
+												  cuckoo_pattern(fp, h), h));
+		return;
+	}
+	cuckoo_table_get(t, pos, slots);
+	slots[i] = fp;
+	cuckoo_table_put(t, pos, slots);
+}
+
+CuckooStatus
+cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
+{
+	uint64_t	fullness1 = fullness(t, pos);
+	uint64_t	fullness2 = fullness(t, other);
+	bool		first = fullness1 <= fullness2;
+
+	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
+		return cuckoo_evict(t, fp, pos, other);
+	add(t, first ? pos : other, fp);
+	return CUCKOO_OK;
+}
+
+/* Prefetches the other buckets of the entries of a bucket of an image. */
+static CUCKOO_NOINLINE void
+prefetch_others(const CuckooTable *t, uint32_t pos)
+{
+	const CuckooHeader *h = t->header;
+	uint32_t	slots[CUCKOO_SLOTS];
+
+	cuckoo_table_get(t, pos, slots);
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+		CUCKOO_PREFETCH(t->buckets +
+						cuckoo_bucket_byte(h, cuckoo_alternate(h, pos,
+															   slots[i])));
+}
+
+/* Adds a visit, unless there is one of the bucket. */
+static CUCKOO_INLINE void
+add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
+{
+	uint64_t   *word = &s->visited[pos / 64 & (VISITED_WORDS(s->most) - 1)];
+	uint64_t	before = *word;
+	Visit	   *v = &s->visits[s->count];
+
+	v->pos = pos;
+	v->fp = fp;
+	v->from = (int16_t) from;
+	v->slot = (int16_t) slot;
+	*word |= UINT64_C(1) << pos % 64;
+	s->count += *word != before;
+}
+
+/*
+ * A visit does not branch on which entry has room in its other bucket: it looks
+ * at all four, and takes the emptiest bucket.
+ */
+CuckooStatus
+cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
+{
+	Search		s;
+	bool		large = t->slots == NULL && t->header->buckets > LARGE_BUCKETS;
+
+	s.most = large || t->slots != NULL ? MANY_VISITS : FEW_VISITS;
+	s.count = 0;
+	memset(s.visited, 0, VISITED_WORDS(s.most) * sizeof(uint64_t));
+	add_visit(&s, other, fp, -1, 0);
+	add_visit(&s, pos, fp, -1, 0);
+	for (int n = 0; n < s.count; n++)
+	{
+		uint32_t	here = s.visits[n].pos;
+		uint32_t	slots[CUCKOO_SLOTS];
+		uint32_t	others[CUCKOO_SLOTS];
+		uint64_t	emptiest = UINT64_MAX;
+
+		if (large && n + 1 < s.count)
+			prefetch_others(t, s.visits[n + 1].pos);
+		cuckoo_table_get(t, here, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			uint64_t	full;
+
+			others[i] = cuckoo_alternate(t->header, here, slots[i]);
+			full = fullness(t, others[i]) | (uint64_t) i;
+			emptiest = full < emptiest ? full : emptiest;
+		}
+		if (emptiest < CUCKOO_CODES_ZERO)
+		{
+			int			i = (int) (emptiest & 3);
+
+			add(t, others[i], slots[i]);
+			for (; n >= 0; i = s.visits[n].slot, n = s.visits[n].from)
+				replace(t, s.visits[n].pos, i, s.visits[n].fp);
+			return CUCKOO_OK;
+		}
+		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)
+			add_visit(&s, others[i], slots[i], n, i);
+	}
+	return CUCKOO_FULL;
+}

@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * core/evict.h
+ *		Tables of buckets, into which fingerprints are placed.
+ *
+ * This header is internal to the files that fill buckets (core/change.c and
+ * core/build.c).  A failed eviction leaves the table as it was.
+ *
+ * A table consists of the buckets of an image, or of the unpacked slots of a
+ * small batch build.  These are four of 32 bits per bucket, filled from the
+ * first one on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_EVICT_H
+#define CUCKOO_EVICT_H
+
+#include "core/bucket.h"
+#include "core/place.h"
+
+/*
+ * Buckets of unpacked slots that an eviction can search, and those that it
+ * visits in a large image; 32 times a power of two.  The canonical form depends
+ * on it.
+ */
+#define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
+
+typedef struct CuckooTable
+{
+	const CuckooHeader *header;
+	uint8_t    *buckets;
+	uint32_t   *slots;			/* used unless NULL */
+} CuckooTable;
+
+static CUCKOO_INLINE void
+cuckoo_table_get(const CuckooTable *t, uint32_t pos,
+				 uint32_t slots[CUCKOO_SLOTS])
+{
+	const CuckooHeader *h = t->header;
+
+	if (t->slots)
+		memcpy(slots, t->slots + (size_t) pos * CUCKOO_SLOTS,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_unpack(cuckoo_bucket_load(t->buckets, h, pos), h->bits,
+							 slots);
+}
+
+static inline void
+cuckoo_table_put(const CuckooTable *t, uint32_t pos,
+				 const uint32_t slots[CUCKOO_SLOTS])
+{
+	const CuckooHeader *h = t->header;
+
+	if (t->slots)
+		memcpy(t->slots + (size_t) pos * CUCKOO_SLOTS, slots,
+			   CUCKOO_SLOTS * sizeof(uint32_t));
+	else
+		cuckoo_bucket_store(t->buckets, h, pos,
+							cuckoo_bucket_pack(slots, h->bits));
+}
+
+/* Replaces `from` by `to` in the first slot of a bucket that holds it. */
+extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
+												 uint32_t pos, uint32_t from,
+												 uint32_t to);
+
+/* Puts `fp` into the emptier of its two buckets; if both are full, evicts. */
+extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
+												 uint32_t fp, uint32_t pos,
+												 uint32_t other);
+
+/*
+ * Makes room for `fp` in one of its two buckets, which are full, by evictions,
+ * and puts it there.  Returns CUCKOO_OK, or CUCKOO_FULL with the table as it
+ * was.  In unpacked slots of up to CUCKOO_SEARCHED_BUCKETS buckets, that means
+ * that no evictions would make room.
+ */
+extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
+												 uint32_t fp, uint32_t pos,
+												 uint32_t other);
+
+#endif							/* CUCKOO_EVICT_H */

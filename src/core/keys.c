@@ -1,0 +1,438 @@
+/*-------------------------------------------------------------------------
+ *
+ * core/keys.c
+ *		A filter as a sorted run of keys: taken apart, combined, put together.
+ *
+ * Keys may differ in the f0 low bits, and in the high ones that number the base
+ * buckets.  These are what they are sorted by.
+ *
+ * Keys are placed segment by segment, so that a segment stays in the
+ * processor's cache, and within a segment in the order of the run.  The low
+ * bits of ext are the segment.  Stable passes over these bits bring a run into
+ * that order.  So an order for level g becomes one for a higher level by
+ * passes over the bits between.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "core/keys.h"
+#include "core/bucket.h"
+#include "core/place.h"
+#include "core/sort.h"
+
+#include <math.h>
+
+#define PAUSE_EVERY		65536	/* steps between interrupt checks */
+
+/*
+ * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
+ * From 3.85 on, some sets of keys do not fit.  Above 3.92, no set was seen to
+ * fit.
+ */
+#define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
+
+/* The other base bucket of a pair, by a conditional move. */
+static CUCKOO_INLINE uint32_t
+other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+{
+	uint32_t	reflected = cuckoo_reflected(h, move, j);
+	uint32_t	stepped = j ^ cuckoo_near_step(move);
+
+	return (uint32_t) cuckoo_select(cuckoo_is_reflection(move), reflected,
+									stepped);
+}
+
+/* The key of a pair of base buckets; j is the smaller one. */
+static inline uint64_t
+make_key(uint64_t step, uint32_t j, uint32_t fp)
+{
+	return ((j * step >> 32) + 1) << 32 | fp;
+}
+
+/* ---- taking apart ---- */
+
+/* The key of a fingerprint found in segment `segment` at base bucket j. */
+static inline uint64_t
+entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
+		  uint32_t fp)
+{
+	CuckooMove	move = h->moves[fp & 0xff];
+	uint32_t	other = other_base(h, move, j);
+	uint32_t	ext;
+
+	if (other < j)
+	{
+		/* P is 0 for near ones */
+		segment ^= cuckoo_far_segment(move) & h->level_mask;
+		j = other;
+	}
+	ext = (fp >> CUCKOO_CORE_BITS) << h->level | segment;
+	return make_key(step, j, ext << CUCKOO_CORE_BITS | (fp & 0xff));
+}
+
+CuckooStatus
+cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
+				 uint64_t *scratch)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint64_t	step = h->base_inverse;
+	uint64_t	n = 0;
+	uint32_t	segment = 0;
+	uint32_t	j = 0;
+
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		if (pos % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, h, pos),
+							 h->bits, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			if (slots[i] == 0)
+				continue;
+			if (n == h->items)
+				return CUCKOO_BAD_ITEMS;
+			keys[n++] = entry_key(h, step, segment, j, slots[i]);
+		}
+		if (++j == h->base)
+		{
+			j = 0;
+			segment++;
+		}
+	}
+	if (n != h->items)
+		return CUCKOO_BAD_ITEMS;
+	cuckoo_sort(keys, n, scratch, h->base_bits, h->base);
+	return CUCKOO_OK;
+}
+
+/* The key of a hash. */
+static inline uint64_t
+hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
+{
+	uint32_t	j1 = cuckoo_scale(hash, h->base);
+	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
+	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
+
+	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
+}
+
+void
+cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
+					  uint64_t *scratch)
+{
+	uint64_t	step = h->base_inverse;
+
+	for (uint64_t i = 0; i < n; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		hashes[i] = hash_key(h, step, hashes[i]);
+	}
+	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
+}
+
+uint64_t
+cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies)
+{
+	uint64_t	kept = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		keys[kept] = keys[i];
+		kept += kept < copies || keys[kept - copies] != keys[i];
+	}
+	return kept;
+}
+
+/* ---- combining ---- */
+
+/*
+ * Steps through two runs: takes the smaller of the two keys in front, or both
+ * if they are equal.  There is no branch on which one it is, because this is
+ * unpredictable.  `how` is a constant.  If `out` is NULL, an intersection is
+ * only counted.
+ */
+static CUCKOO_INLINE uint64_t
+merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
+	  uint64_t b_count, uint64_t *out)
+{
+	uint64_t	i = 0;
+	uint64_t	j = 0;
+	uint64_t	n = 0;
+
+	for (uint64_t step = 0; i < a_count && j < b_count; step++)
+	{
+		uint64_t	x = a[i];
+		uint64_t	y = b[j];
+
+		if (step % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		if (out != NULL)
+			out[n] = x < y ? x : y;
+		i += x <= y;
+		if (how == CUCKOO_MERGE_SUM)
+		{
+			/* equal keys one after the other, up to two copies */
+			j += y < x;
+			n += n < CUCKOO_MAX_COPIES ||
+				out[n - CUCKOO_MAX_COPIES] != out[n];
+		}
+		else
+		{
+			j += y <= x;
+			n += how == CUCKOO_MERGE_UNION || x == y;
+		}
+	}
+	if (how == CUCKOO_MERGE_INTERSECTION)
+		return n;
+
+	/* the rest of one run; for a sum, it may repeat the last key */
+	if (i == a_count)
+	{
+		a = b;
+		i = j;
+		a_count = b_count;
+	}
+	for (; i < a_count; i++)
+	{
+		out[n] = a[i];
+		n += how == CUCKOO_MERGE_UNION || n < CUCKOO_MAX_COPIES ||
+			out[n - CUCKOO_MAX_COPIES] != out[n];
+	}
+	return n;
+}
+
+uint64_t
+cuckoo_keys_merge(CuckooMerge how, const uint64_t *a, uint64_t a_count,
+				  const uint64_t *b, uint64_t b_count, uint64_t *out)
+{
+	switch (how)
+	{
+		case CUCKOO_MERGE_UNION:
+			return merge(CUCKOO_MERGE_UNION, a, a_count, b, b_count, out);
+		case CUCKOO_MERGE_SUM:
+			return merge(CUCKOO_MERGE_SUM, a, a_count, b, b_count, out);
+		case CUCKOO_MERGE_INTERSECTION:
+			break;
+	}
+	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, out);
+}
+
+uint64_t
+cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
+				   uint64_t b_count)
+{
+	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, NULL);
+}
+
+uint64_t
+cuckoo_keys_count(const CuckooCounted *a, const CuckooCounted *b,
+				  uint32_t most, CuckooCounted *out)
+{
+	uint64_t	i = 0;
+	uint64_t	j = 0;
+	uint64_t	n = 0;
+
+	/* without a branch on which key is smaller, as above */
+	for (; i < a->count && j < b->count; n++)
+	{
+		uint64_t	x = a->keys[i];
+		uint64_t	y = b->keys[j];
+		uint32_t	in_a = x <= y;
+		uint32_t	in_b = y <= x;
+		uint64_t	times = (uint64_t) (a->times[i] & (0 - in_a)) +
+			(b->times[j] & (0 - in_b));
+
+		if (n % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		out->keys[n] = x < y ? x : y;
+		out->times[n] = times < most ? (uint32_t) times : most;
+		i += in_a;
+		j += in_b;
+	}
+	if (i == a->count)
+	{
+		a = b;
+		i = j;
+	}
+	for (; i < a->count; i++, n++)
+	{
+		out->keys[n] = a->keys[i];
+		out->times[n] = a->times[i];
+	}
+	out->count = n;
+	return n;
+}
+
+void
+cuckoo_keys_once(CuckooCounted *run)
+{
+	for (uint64_t i = 0; i < run->count; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		run->times[i] = 1;
+	}
+}
+
+uint64_t
+cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
+{
+	uint64_t	n = 0;
+
+	for (uint64_t i = 0; i < run->count; i++)
+	{
+		if (i % PAUSE_EVERY == 0)
+			cuckoo_check_interrupts();
+		keys[n] = run->keys[i];
+		n += run->times[i] >= least;
+	}
+	return n;
+}
+
+/* ---- estimating ---- */
+
+/*
+ * The core of an element is 0 or 1, both of which become 1, or one of 254 other
+ * values.  The keys of one core are as likely as each other: there are
+ * m0 / 2 * 2^(f0 - 8) of them.  So there are two kinds of keys, and an element
+ * has a given one with probability weight / (256 * keys of a core).
+ */
+typedef struct KeyKind
+{
+	double		cores;
+	double		weight;
+} KeyKind;
+
+static const KeyKind kinds_of_keys[] = {{254, 1}, {1, 2}};
+
+#define KINDS_OF_KEYS	2
+
+/* The mean number of elements that have a given key, if there are n. */
+static double
+elements_of_key(const CuckooHeader *h, int kind, double n)
+{
+	return kinds_of_keys[kind].weight * n / ldexp(h->base, h->base_bits - 1);
+}
+
+/* How many keys n elements are expected to have, and the derivative of this. */
+static double
+expected_keys(const CuckooHeader *h, double n, double *slope)
+{
+	double		keys_of_core = ldexp(h->base, h->base_bits - 9);
+	double		keys = 0;
+
+	*slope = 0;
+	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	{
+		double		mean = elements_of_key(h, i, n);
+
+		keys -= kinds_of_keys[i].cores * keys_of_core * expm1(-mean);
+		*slope += kinds_of_keys[i].cores * kinds_of_keys[i].weight / 256 *
+			exp(-mean);
+	}
+	return keys;
+}
+
+/*
+ * The number of elements for which so many keys are expected.  At most one key
+ * in 16 is there (two filters have 8 slots for every 128 keys), so Newton's
+ * method gets all digits in a few steps.
+ */
+static double
+elements_of_keys(const CuckooHeader *h, double keys)
+{
+	double		n = keys;
+
+	for (int i = 0; i < 8; i++)
+	{
+		double		slope;
+		double		missing = keys - expected_keys(h, n, &slope);
+
+		n += missing / slope;
+	}
+	return n;
+}
+
+/*
+ * This is linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
+ * Probabilistic Counting Algorithm, TODS 1990) of a, of b and of their union.
+ * What a and b have in common follows.
+ *
+ * A key in a adds 1/slope_a to the estimate, one in b adds 1/slope_b, and one
+ * in either subtracts 1/slope_either.  If the numbers of elements were
+ * Poisson variables, keys would be independent.  The variance of the sum would
+ * then be that of the error and that of the number of common elements.  The
+ * latter is this number, and is taken off.
+ */
+void
+cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
+			   uint64_t common_keys, CuckooOverlap *overlap)
+{
+	double		a = elements_of_keys(h, (double) a_keys);
+	double		b = elements_of_keys(h, (double) b_keys);
+	double		either = elements_of_keys(h, (double) (a_keys + b_keys -
+													   common_keys));
+	double		common = a + b - either;
+	double		possible = fmin(fmax(common, 0), fmin(a, b));
+	double		variance = -possible;
+	double		slope_a,
+				slope_b,
+				slope_either;
+
+	overlap->a = a;
+	overlap->b = b;
+	overlap->common = common;
+
+	either = a + b - possible;
+	expected_keys(h, a, &slope_a);
+	expected_keys(h, b, &slope_b);
+	expected_keys(h, either, &slope_either);
+	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	{
+		double		in_a = -expm1(-elements_of_key(h, i, a));
+		double		in_b = -expm1(-elements_of_key(h, i, b));
+		double		in_either = -expm1(-elements_of_key(h, i, either));
+		double		in_both = in_a + in_b - in_either;
+		double		only_a = 1 / slope_a - 1 / slope_either;
+		double		only_b = 1 / slope_b - 1 / slope_either;
+		double		both = only_a + 1 / slope_b;
+		double		mean = (in_either - in_b) * only_a +
+			(in_either - in_a) * only_b + in_both * both;
+		double		square = (in_either - in_b) * only_a * only_a +
+			(in_either - in_a) * only_b * only_b + in_both * both * both;
+
+		variance += kinds_of_keys[i].cores * ldexp(h->base, h->base_bits - 9) *
+			(square - mean * mean);
+	}
+	overlap->standard_error = sqrt(fmax(variance, 0));
+}
+
+/* ---- putting together ---- */
+
+CuckooStatus
+cuckoo_keys_level(CuckooHeader *h, uint64_t n)
+{
+	CuckooStatus status = cuckoo_header_set_level(h, 0);
+
+	while (status == CUCKOO_OK && MOST_ITEMS(h->buckets) < n)
+	{
+		status = cuckoo_header_set_level(h, h->level + 1);
+		/* the last level is tried as long as there are slots */
+		if (status != CUCKOO_OK && n <= (uint64_t) h->buckets * CUCKOO_SLOTS)
+			return CUCKOO_OK;
+	}
+	return status;
+}
+
+uint64_t *
+cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
+				  uint64_t *scratch)
+{
+	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_CORE_BITS + from,
+							CUCKOO_CORE_BITS + h->level);
+}

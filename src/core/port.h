@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * core/port.h
+ *		What the core needs from the compiler, the machine and its host program.
+ *
+ * The core never allocates memory, never prints, and fails only by returning a
+ * status.  It consists of, from the ground up: port, tables and sort, format,
+ * bucket and index, match and table, then lookup, change and build.  Validate
+ * stands above bucket, and keys above bucket, index and sort.  A file includes
+ * only files below it and libc headers.
+ *
+ * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
+ * requests, and a failed assertion is an error.  Elsewhere (unit tests,
+ * fuzzers, micro-benchmark) there are no cancel requests, and assertions are
+ * libc's.
+ *
+ * All multi-byte numbers of an image are little-endian and unaligned.  Only the
+ * functions below read and write them.  Compilers turn each function into a
+ * single load or store if the machine allows it.
+ *
+ * All code for a particular compiler or machine is in this file.  It has a twin
+ * in plain C, which CUCKOO_PORTABLE selects for tests.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_PORT_H
+#define CUCKOO_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef CUCKOO_IN_POSTGRES
+
+/* Defined in error.c.  It may not return: a cancel request throws. */
+extern void cuckoo_check_interrupts(void);
+extern void cuckoo_assert_failed(const char *condition, const char *file,
+								 int line);
+
+#ifdef CUCKOO_ASSERTS
+#define CUCKOO_ASSERT(c) \
+	((c) ? (void) 0 : cuckoo_assert_failed(#c, __FILE__, __LINE__))
+#else
+#define CUCKOO_ASSERT(c) ((void) 0)
+#endif
+
+#else							/* the core alone */
+
+#include <assert.h>
+#define CUCKOO_ASSERT(c) assert(c)
+static inline void
+cuckoo_check_interrupts(void)
+{
+}
+
+#endif
+
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(CUCKOO_PORTABLE)
+#define CUCKOO_GNU 1
+#else
+#define CUCKOO_GNU 0
+#endif
+
+/*
+ * A limit that fuzzers lower (CUCKOO_FUZZING), so that small inputs exceed it
+ * and the work of an execution stays small.
+ */
+#ifdef CUCKOO_FUZZING
+#define CUCKOO_LIMIT(usual, fuzzing)	(fuzzing)
+#else
+#define CUCKOO_LIMIT(usual, fuzzing)	(usual)
+#endif
+
+/*
+ * CUCKOO_INLINE is for functions that callers specialize by a constant
+ * argument, and for functions that would pass a struct through memory.
+ * CUCKOO_NOINLINE is for functions that would take registers from the caller's
+ * fast path.  CUCKOO_INTERNAL is for functions that only other files of the
+ * core call.  They are called directly, even if the linker lets other libraries
+ * replace extern functions.
+ */
+#if CUCKOO_GNU
+#define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
+#define CUCKOO_HIDE(x)		__asm__("" : "+r" (x))
+#define CUCKOO_LIKELY(c)	__builtin_expect((c) != 0, 1)
+#define CUCKOO_UNLIKELY(c)	__builtin_expect((c) != 0, 0)
+#define CUCKOO_INLINE		inline __attribute__((always_inline))
+#define CUCKOO_NOINLINE		__attribute__((noinline))
+#define CUCKOO_INTERNAL		__attribute__((visibility("hidden")))
+#else
+#define CUCKOO_PREFETCH(p)	((void) (p))
+#define CUCKOO_HIDE(x)		((void) (x))
+#define CUCKOO_LIKELY(c)	(c)
+#define CUCKOO_UNLIKELY(c)	(c)
+#define CUCKOO_INLINE		inline
+#define CUCKOO_NOINLINE
+#define CUCKOO_INTERNAL
+#endif
+
+/*
+ * Hides the origin of x from the optimizer.  Without it clang turns a mask that
+ * comes from a comparison into a branch in a loop.
+ */
+static inline uint64_t
+cuckoo_opaque(uint64_t x)
+{
+	CUCKOO_HIDE(x);
+	return x;
+}
+
+/*
+ * Returns a if c, else b, by a conditional move.  c is unpredictable, and a
+ * compiler that does not know this may generate a branch.
+ */
+static inline uint64_t
+cuckoo_select(bool c, uint64_t a, uint64_t b)
+{
+#if CUCKOO_GNU && defined(__has_builtin)
+#if __has_builtin(__builtin_expect_with_probability)
+	return __builtin_expect_with_probability(c, 1, 0.5) ? a : b;
+#endif
+#endif
+	return b ^ ((a ^ b) & (0 - (uint64_t) c));
+}
+
+/*
+ * Every x86-64 processor has vector registers that hold two words.  Other
+ * machines compute with one word after the other.
+ */
+#if ((defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)) && \
+	!defined(CUCKOO_PORTABLE)
+#include <emmintrin.h>
+#define CUCKOO_SSE2 1
+#else
+#define CUCKOO_SSE2 0
+#endif
+
+/*
+ * If the compiler does not tell the byte order, numbers are assembled byte by
+ * byte, which is correct on every machine.
+ */
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
+	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)
+#define CUCKOO_LITTLE_ENDIAN 1
+#else
+#define CUCKOO_LITTLE_ENDIAN 0
+#endif
+
+#if defined(__SIZEOF_INT128__) && !defined(CUCKOO_PORTABLE)
+#define CUCKOO_INT128 1
+__extension__ typedef unsigned __int128 cuckoo_uint128;
+#else
+#define CUCKOO_INT128 0
+#endif
+
+/* floor(hash * m / 2^64) */
+static inline uint32_t
+cuckoo_scale(uint64_t hash, uint32_t m)
+{
+#if CUCKOO_INT128
+	return (uint32_t) ((cuckoo_uint128) hash * m >> 64);
+#else
+	uint64_t	low = (hash & 0xffffffff) * m;
+
+	return (uint32_t) (((hash >> 32) * m + (low >> 32)) >> 32);
+#endif
+}
+
+static inline uint64_t
+cuckoo_load64(const uint8_t *p)
+{
+	uint64_t	v = 0;
+
+	if (CUCKOO_LITTLE_ENDIAN)
+		memcpy(&v, p, 8);
+	else
+		for (int i = 7; i >= 0; i--)
+			v = v << 8 | p[i];
+	return v;
+}
+
+static inline void
+cuckoo_store64(uint8_t *p, uint64_t v)
+{
+	if (CUCKOO_LITTLE_ENDIAN)
+		memcpy(p, &v, 8);
+	else
+		for (int i = 0; i < 8; i++)
+			p[i] = (uint8_t) (v >> 8 * i);
+}
+
+static inline uint32_t
+cuckoo_load32(const uint8_t *p)
+{
+	return (uint32_t) p[0] | (uint32_t) p[1] << 8 |
+		(uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
+}
+
+static inline void
+cuckoo_store32(uint8_t *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t) (v >> 8 * i);
+}
+
+static inline uint16_t
+cuckoo_load16(const uint8_t *p)
+{
+	return (uint16_t) (p[0] | p[1] << 8);
+}
+
+static inline void
+cuckoo_store16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t) v;
+	p[1] = (uint8_t) (v >> 8);
+}
+
+#endif							/* CUCKOO_PORT_H */

@@ -1,0 +1,231 @@
+/*-------------------------------------------------------------------------
+ *
+ * element/hash.c
+ *		From a Datum to the 64-bit hash of its element.
+ *
+ * Values that are equal by their type's default equality are the same element,
+ * across the types of a family.  The hash is XXH3, 64 bits, with the filter's
+ * seed, of canonical bytes that depend only on the value.  They are the same on
+ * every machine and in every encoding.  Filters outlive servers, so FORMAT.md
+ * specifies the bytes and the hash for programs in any language.
+ *
+ *	family		types							canonical bytes
+ *	integer		int2, int4, int8				int64, little-endian
+ *	text		text, varchar, char(n), name,	UTF-8; char(n) without trailing
+ *				"char", enums by label			blanks; see hash_char()
+ *	bytea		bytea							as it is
+ *	uuid		uuid							its 16 bytes
+ *	boolean		boolean							one byte
+ *	date		date							int32, little-endian
+ *	timestamp, timestamptz						int64, little-endian
+ *	float		float4, float8					float8, little-endian; -0 is 0,
+ *												one NaN
+ *	other		whatever has an extended hash	that hash (with seed 0), int64,
+ *				function						little-endian; of an array, its
+ *												shape, too
+ *
+ * A renamed enum label is another element.  Under a nondeterministic collation,
+ * texts with different bytes may be equal.  So such text belongs to the family
+ * "other".  Hashes of "other" are those of PostgreSQL, which are stable only
+ * within a major version and a byte order.
+ *
+ * Which family and form a type has is in element/family.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/filter.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/uuid.h"
+
+#include <math.h>
+
+static uint64
+hash_int64(int64 value, uint64 seed)
+{
+	uint8		bytes[8];
+
+	cuckoo_store64(bytes, (uint64) value);
+	return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
+}
+
+/*
+ * PostgreSQL's hash of a value.  The function may be a user's, and must not
+ * take over an expanded object: <@ ANY asks several filters about one value.
+ */
+static Datum
+extended_hash(const CuckooHasher *hasher, Datum value)
+{
+	return FunctionCall2Coll(hasher->hash_proc, hasher->collation,
+							 MakeExpandedObjectReadOnly(value, false,
+														hasher->length),
+							 Int64GetDatum(0));
+}
+
+/* An array.  Its hash function ignores its shape, but its equality does not. */
+static uint64
+hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	AnyArrayType *array = DatumGetAnyArrayP(value);
+	bool		expanded = VARATT_IS_EXPANDED_HEADER(array);
+	uint8		bytes[8 + 4 + MAXDIM * 8];
+	int			ndim = AARR_NDIM(array);
+	int			size = 12;
+	Datum		hash;
+
+	/* an expanded array is itself no datum; a detoasted one is used again */
+	hash = extended_hash(hasher, expanded ? value : PointerGetDatum(array));
+	cuckoo_store64(bytes, DatumGetInt64(hash));
+	cuckoo_store32(bytes + 8, ndim);
+	for (int i = 0; i < ndim; i++, size += 8)
+	{
+		cuckoo_store32(bytes + size, AARR_DIMS(array)[i]);
+		cuckoo_store32(bytes + size + 4, AARR_LBOUND(array)[i]);
+	}
+	if (!expanded && (Pointer) array != DatumGetPointer(value))
+		pfree(array);
+	return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+/*
+ * Text in the server's encoding, hashed as UTF-8, or by PostgreSQL's function
+ * under a nondeterministic collation.
+ */
+static uint64
+hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	if (hasher->hash_proc != NULL)
+	{
+		struct varlena *copy = cstring_to_text_with_len(text, len);
+		Datum		hash = extended_hash(hasher, PointerGetDatum(copy));
+
+		pfree(copy);
+		return hash_int64(DatumGetInt64(hash), seed);
+	}
+
+	/* SQL_ASCII says nothing about its bytes, so they are hashed as they are */
+	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
+	{
+		char	   *utf8 = pg_server_to_any(text, len, PG_UTF8);
+
+		if (utf8 != text)
+		{
+			uint64		hash = XXH3_64bits_withSeed(utf8, strlen(utf8), seed);
+
+			/* an array may have many elements */
+			pfree(utf8);
+			return hash;
+		}
+	}
+	return XXH3_64bits_withSeed(text, len, seed);
+}
+
+static uint64
+hash_float8(float8 value, uint64 seed)
+{
+	uint64		bits;
+
+	if (isnan(value))
+		return hash_int64(INT64CONST(0x7ff8000000000000), seed);
+	if (value == 0.0)			/* -0, too */
+		return hash_int64(0, seed);
+	memcpy(&bits, &value, sizeof(bits));
+	return hash_int64((int64) bits, seed);
+}
+
+static uint64
+hash_enum(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	char	   *label = DatumGetCString(DirectFunctionCall1(enum_out, value));
+	uint64		hash = hash_text(hasher, label, strlen(label), seed);
+
+	pfree(label);
+	return hash;
+}
+
+/* "char" as PostgreSQL 16 and later output it: empty for 0, and "\351". */
+static uint64
+hash_char(const CuckooHasher *hasher, char value, uint64 seed)
+{
+	char		text[5] = {value, '\0'};
+
+	if (IS_HIGHBIT_SET(value))
+		snprintf(text, sizeof(text), "\\%03o", (unsigned char) value);
+	return hash_text(hasher, text, strlen(text), seed);
+}
+
+/* The bytes of a varlena value; those of char(n) without trailing blanks. */
+static uint64
+hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+	const char *bytes = VARDATA_ANY(v);
+	int			len = VARSIZE_ANY_EXHDR(v);
+	uint64		hash;
+
+	if (hasher->form == CUCKOO_FORM_BPCHAR)
+		len = bpchartruelen((char *) bytes, len);
+	hash = hasher->form == CUCKOO_FORM_BYTEA ?
+		XXH3_64bits_withSeed(bytes, len, seed) :
+		hash_text(hasher, bytes, len, seed);
+	if ((Pointer) v != DatumGetPointer(value))
+		pfree(v);
+	return hash;
+}
+
+uint64
+cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
+{
+	switch (hasher->form)
+	{
+		case CUCKOO_FORM_INT2:
+			return hash_int64(DatumGetInt16(value), seed);
+		case CUCKOO_FORM_INT4:
+			return hash_int64(DatumGetInt32(value), seed);
+		case CUCKOO_FORM_INT8:
+			return hash_int64(DatumGetInt64(value), seed);
+		case CUCKOO_FORM_TEXT:
+		case CUCKOO_FORM_BPCHAR:
+		case CUCKOO_FORM_BYTEA:
+			return hash_varlena(hasher, value, seed);
+		case CUCKOO_FORM_NAME:
+			return hash_text(hasher, NameStr(*DatumGetName(value)),
+							 strlen(NameStr(*DatumGetName(value))), seed);
+		case CUCKOO_FORM_CHAR:
+			return hash_char(hasher, DatumGetChar(value), seed);
+		case CUCKOO_FORM_ENUM:
+			return hash_enum(hasher, value, seed);
+		case CUCKOO_FORM_UUID:
+			return XXH3_64bits_withSeed(DatumGetUUIDP(value)->data, UUID_LEN,
+										seed);
+		case CUCKOO_FORM_BOOL:
+			{
+				uint8		byte = DatumGetBool(value);
+
+				return XXH3_64bits_withSeed(&byte, 1, seed);
+			}
+		case CUCKOO_FORM_DATE:
+			{
+				uint8		bytes[4];
+
+				cuckoo_store32(bytes, (uint32) DatumGetInt32(value));
+				return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
+			}
+		case CUCKOO_FORM_FLOAT4:
+			return hash_float8(DatumGetFloat4(value), seed);
+		case CUCKOO_FORM_FLOAT8:
+			return hash_float8(DatumGetFloat8(value), seed);
+		case CUCKOO_FORM_ARRAY:
+			return hash_shaped(hasher, value, seed);
+		default:
+			Assert(hasher->form == CUCKOO_FORM_OTHER);
+			return hash_int64(DatumGetInt64(extended_hash(hasher, value)),
+							  seed);
+	}
+}

@@ -1,0 +1,348 @@
+/*-------------------------------------------------------------------------
+ *
+ * element/identity.c
+ *		The tag of a type of the family "other", which tells it from others.
+ *
+ * A 16-bit tag guards a filter of "other" against values of another type.  It
+ * is a hash of what the type's equality depends on, see identify().  So the tag
+ * changes with the equality.  It does not depend on OIDs, schemas and names,
+ * which a restore may change.
+ *
+ * If it is not known what the equality of a type depends on, the type has no
+ * tag, and its values cannot be elements.  An enum within an array, range or
+ * row is refused, because its hash is that of its OID.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/filter.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "access/hash.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_range.h"
+#include "catalog/pg_type.h"
+#include "common/string.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+bool
+cuckoo_is_nondeterministic(Oid collation)
+{
+	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
+}
+
+/* Is it hashed by its parts, with PostgreSQL's functions for all such types? */
+static bool
+is_generic(const TypeCacheEntry *entry)
+{
+	return IsPolymorphicType(entry->hash_opintype) ||
+		entry->hash_opintype == RECORDOID;
+}
+
+/*
+ * The extended hash function of the default hash operator class, or InvalidOid.
+ * The cache of types withholds it once the session has looked up an equality of
+ * another class, as rows have one.  What was looked up before does not count.
+ */
+Oid
+cuckoo_hash_function(const TypeCacheEntry *entry)
+{
+	if (OidIsValid(entry->hash_extended_proc) ||
+		!OidIsValid(entry->hash_opf) || is_generic(entry))
+		return entry->hash_extended_proc;
+	return get_opfamily_proc(entry->hash_opf, entry->hash_opintype,
+							 entry->hash_opintype, HASHEXTENDED_PROC);
+}
+
+/* Why values of a type cannot be elements. */
+typedef struct Refusal
+{
+	const char *detail;
+	const char *hint;
+} Refusal;
+
+static const Refusal no_hash_function = {
+	"Elements are hashed with the default hash operator class of their type.",
+	"Cast the element to a type that can be hashed, such as text or jsonb."
+};
+static const Refusal contains_enum = {
+	"The type contains an enum, whose hash can change with a dump and restore.",
+	"Cast the element to a type that holds the labels, such as text[] or jsonb."
+};
+static const Refusal contains_blanks = {
+	"The type contains char(n) or name under a nondeterministic collation, whose hash does not agree with its equality.",
+	"Cast the element to a type that contains text instead, such as text[]."
+};
+static const Refusal odd_range = {
+	"The type is or contains a range that is not ordered by the default operator class of its subtype.",
+	"Use a range type with the default operator class, or cast the element to text."
+};
+static const Refusal sql_body = {
+	"The type depends on a function with an SQL-standard body, which cannot be identified by its source.",
+	"Write the body of the function as a string, or cast the element to text."
+};
+
+static void
+append_string(StringInfo out, const char *string)
+{
+	appendBinaryStringInfo(out, string, strlen(string) + 1);
+}
+
+/* Appends an attribute of a catalog row, a text or a name.  Null is empty. */
+static void
+append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
+				 AttrNumber attribute, bool is_name)
+{
+	bool		isnull;
+	Datum		value = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+
+	append_string(out, isnull ? "" : is_name ? NameStr(*DatumGetName(value))
+				  : TextDatumGetCString(value));
+}
+
+/*
+ * Appends what is known of what a function does: its language, its library
+ * (only the name of the file) and its source.
+ */
+static const Refusal *
+identify_function(StringInfo out, Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			language;
+	bool		refused;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	refused = CUCKOO_HAS_SQL_BODY(tuple);
+	append_string(out, get_language_name(language, false));
+	if (language == ClanguageId)
+	{
+		static const char *const suffixes[] = {".so", ".dylib", ".dll"};
+		StringInfoData path;
+		char	   *library;
+
+		initStringInfo(&path);
+		append_attribute(&path, PROCOID, tuple, Anum_pg_proc_probin, false);
+		library = last_dir_separator(path.data);
+		library = library != NULL ? library + 1 : path.data;
+		for (int i = 0; i < (int) lengthof(suffixes); i++)
+			if (pg_str_endswith(library, suffixes[i]))
+				library[strlen(library) - strlen(suffixes[i])] = '\0';
+		append_string(out, library);
+	}
+	append_attribute(out, PROCOID, tuple, Anum_pg_proc_prosrc, false);
+	ReleaseSysCache(tuple);
+	return refused ? &sql_body : NULL;
+}
+
+static const Refusal *identify(StringInfo out, Oid type, Oid collation);
+
+/* Appends the identities of a row's attributes; see identify(). */
+static const Refusal *
+identify_attributes(StringInfo out, Oid type)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+	const Refusal *refusal = NULL;
+
+	for (int i = 0; i < desc->natts && refusal == NULL; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped)
+			refusal = identify(out, attribute->atttypid,
+							   attribute->attcollation);
+	}
+	ReleaseTupleDesc(desc);
+	appendStringInfoChar(out, ')');
+	return refusal;
+}
+
+/* The same for the parts of a range type. */
+static const Refusal *
+identify_range(StringInfo out, Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
+	FormData_pg_range range;
+	TypeCacheEntry *subtype;
+	const Refusal *refusal = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for range type %u", type);
+	range = *(Form_pg_range) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	subtype = lookup_type_cache(range.rngsubtype, TYPECACHE_BTREE_OPFAMILY);
+	if (get_opclass_family(range.rngsubopc) != subtype->btree_opf)
+		return &odd_range;
+	if (OidIsValid(range.rngcanonical))
+		refusal = identify_function(out, range.rngcanonical);
+	else
+		append_string(out, "");
+	return refusal != NULL ? refusal
+		: identify(out, range.rngsubtype, range.rngcollation);
+}
+
+/* Appends a collation, if equality depends on it. */
+static void
+identify_collation(StringInfo out, Oid collation)
+{
+	HeapTuple	tuple;
+
+	if (!cuckoo_is_nondeterministic(collation))
+		return;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", collation);
+	appendStringInfoChar(out, 'k');
+	appendStringInfoChar(out,
+						 ((Form_pg_collation) GETSTRUCT(tuple))->collprovider);
+	append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_LOCALE,
+					 CUCKOO_LOCALE_IS_NAME);
+	if (CUCKOO_COLLATION_RULES != InvalidAttrNumber)
+		append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_RULES, false);
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Appends the identity of a type that is hashed under a collation: all that its
+ * equality and its hash depend on, and nothing that may change without them
+ * (FORMAT.md).  Returns why it cannot have one, or NULL.  The function is long
+ * because it has a case for each kind of type that FORMAT.md lists.
+ */
+static const Refusal *
+identify(StringInfo out, Oid type, Oid collation)
+{
+	TypeCacheEntry *entry;
+	const Refusal *refusal = NULL;
+	bool		generic;
+	Oid			part;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+
+	/* types that share an operator class have equal values: oid, regclass */
+	generic = is_generic(entry);
+	if (OidIsValid(entry->hash_opintype) && !generic)
+		type = entry->hash_opintype;
+
+	if (type_is_enum(type))
+		return &contains_enum;
+	/* only within another type; by themselves they are hashed as text */
+	if ((type == BPCHAROID || type == NAMEOID) &&
+		(!OidIsValid(collation) || cuckoo_is_nondeterministic(collation)))
+		return &contains_blanks;
+
+	if (!generic && type < FirstGenbkiObjectId)
+	{
+		uint8		oid[4];
+
+		cuckoo_store32(oid, type);
+		appendStringInfoChar(out, 'b');
+		appendBinaryStringInfo(out, (char *) oid, sizeof(oid));
+		if (type_is_collatable(type))
+			identify_collation(out, collation);
+		return NULL;
+	}
+
+	if (OidIsValid(part = get_element_type(type)))
+	{
+		appendStringInfoChar(out, 'a');
+		refusal = identify(out, part, collation);
+	}
+	else if (OidIsValid(get_range_subtype(type)))
+	{
+		appendStringInfoChar(out, 'r');
+		refusal = identify_range(out, type);
+	}
+	else if (OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+	{
+		appendStringInfoChar(out, 'm');
+		refusal = identify(out, part, collation);
+	}
+	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
+	{
+		appendStringInfoChar(out, '(');
+		refusal = identify_attributes(out, type);
+	}
+	else
+		generic = false;
+
+	/* a hash function that is not PostgreSQL's own for such types */
+	if (refusal == NULL && !generic)
+	{
+		Oid			function = cuckoo_hash_function(entry);
+		Oid			input;
+		Oid			ioparam;
+
+		if (!OidIsValid(function))
+			return &no_hash_function;
+		getTypeInputInfo(type, &input, &ioparam);
+		appendStringInfoChar(out, 'u');
+		refusal = identify_function(out, function);
+		if (refusal == NULL)
+			refusal = identify_function(out, input);
+		if (type_is_collatable(type))
+			identify_collation(out, collation);
+	}
+	return refusal;
+}
+
+/* The tag of a type of the family "other", or why there is none. */
+static const Refusal *
+find_tag(uint16 *tag, Oid type, Oid collation)
+{
+	TypeCacheEntry *entry;
+	StringInfoData identity;
+	const Refusal *refusal;
+
+	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	initStringInfo(&identity);
+	refusal = identify(&identity, type, collation);
+	if (refusal == NULL && !OidIsValid(cuckoo_hash_function(entry)))
+		refusal = &no_hash_function;
+	*tag = (uint16) XXH3_64bits(identity.data, identity.len);
+	if (*tag == 0)
+		*tag = 1;
+	pfree(identity.data);
+	return refusal;
+}
+
+bool
+cuckoo_has_tag(Oid type, Oid collation)
+{
+	uint16		tag;
+
+	return find_tag(&tag, type, collation) == NULL;
+}
+
+uint16
+cuckoo_type_tag(Oid type, Oid collation)
+{
+	uint16		tag;
+	const Refusal *refusal = find_tag(&tag, type, collation);
+
+	if (refusal != NULL)
+		ereport(ERROR,
+				(errcode(refusal == &no_hash_function ?
+						 ERRCODE_UNDEFINED_FUNCTION :
+						 ERRCODE_FEATURE_NOT_SUPPORTED),
+				 refusal == &no_hash_function ?
+				 errmsg("could not identify an extended hash function for type %s",
+						format_type_be(type)) :
+				 errmsg("type %s cannot be the element type of a cuckoofilter",
+						format_type_be(type)),
+				 errdetail("%s", refusal->detail),
+				 errhint("%s", refusal->hint)));
+	return tag;
+}

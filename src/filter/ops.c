@@ -1,0 +1,511 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/ops.c
+ *		SQL functions that create, change and describe filters.
+ *
+ * A change works on an expanded copy of the argument, and returns that copy.
+ * If the argument is a read-write expanded object (filter/expanded.c), the
+ * change works on the argument itself.  If there is nothing to change, it
+ * returns the argument as it is, so that an UPDATE does not write a TOASTed
+ * filter again.
+ *
+ * A filter gets its family and tag from cf_new() or from its first element, and
+ * always keeps them.
+ *
+ * An error does not change stored values.  If a call adds or deletes one
+ * element, an error does not change an argument that is changed in place,
+ * either.  For an array, an error leaves the changes made so far.  PL/pgSQL
+ * passes a variable to such a call only if nobody can see it after an error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/filter.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(cf_new);
+PG_FUNCTION_INFO_V1(cf_add);
+PG_FUNCTION_INFO_V1(cf_add_unique);
+PG_FUNCTION_INFO_V1(cf_delete);
+PG_FUNCTION_INFO_V1(cf_add_all);
+PG_FUNCTION_INFO_V1(cf_add_unique_all);
+PG_FUNCTION_INFO_V1(cf_delete_all);
+PG_FUNCTION_INFO_V1(cf_add_unique_each);
+PG_FUNCTION_INFO_V1(cf_clear);
+PG_FUNCTION_INFO_V1(cf_count);
+PG_FUNCTION_INFO_V1(cf_info);
+PG_FUNCTION_INFO_V1(cf_hash);
+
+Datum
+cf_new(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+	int			bits;
+
+	for (int i = 0; i < 3; i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
+	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
+	(void) cuckoo_checked_capacity(&h, PG_GETARG_FLOAT8(0), bits,
+								   (uint64) PG_GETARG_INT64(2));
+	if (!PG_ARGISNULL(3))
+	{
+		CuckooHasher hasher = {0};
+		Oid			type = PG_GETARG_OID(3);
+
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("type with OID %u does not exist", type)));
+		cuckoo_hasher_init(&hasher, type, get_typcollation(type),
+						   CurrentMemoryContext);
+		h.family = hasher.family;
+		h.tag = hasher.tag;
+	}
+	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+}
+
+void
+cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
+{
+	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
+		(*desc)->natts != columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %s does not return the columns that this version of the library provides",
+						format_procedure(fcinfo->flinfo->fn_oid)),
+				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
+	*desc = BlessTupleDesc(*desc);
+}
+
+/* The number of elements that prefetching is ahead of changing. */
+#define PREFETCH_DISTANCE	16
+
+/* A change to the filter that is the first argument of a call. */
+typedef struct Change
+{
+	FunctionCallInfo fcinfo;
+	CuckooHasher *hasher;
+	CuckooHeader header;
+	const struct varlena *filter;	/* as it is now */
+	CuckooExpanded *expanded;	/* the object to write to, or NULL */
+} Change;
+
+/* Makes sure that the filter may be written to. */
+static void
+change_expand(Change *change)
+{
+	MemoryContext context;
+
+	if (change->expanded != NULL)
+		return;
+	/* a transition value must live as long as its aggregate */
+	if (!AggCheckCallContext(change->fcinfo, &context))
+		context = CurrentMemoryContext;
+	change->expanded = cuckoo_expand(change->fcinfo->args[0].value, context);
+	change->filter = change->expanded->flat;
+}
+
+static void
+change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
+{
+	struct varlena *argument = (struct varlena *) PG_GETARG_POINTER(0);
+
+	change->fcinfo = fcinfo;
+	change->hasher = hasher;
+	change->expanded = NULL;
+	/* if the filter must be fetched, fetch it to where it can be changed */
+	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
+		change_expand(change);
+	else
+		change->filter = cuckoo_filter(PointerGetDatum(argument));
+	cuckoo_open(&change->header, change->filter);
+	cuckoo_check_family(hasher, change->header.family, change->header.tag);
+}
+
+/*
+ * Returns the filter one level up and its header in *h.  If the filter cannot
+ * grow, returns the same filter and the reason in *status.  The old filter is
+ * freed, unless it belongs to the expanded object.
+ */
+static struct varlena *
+grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
+			CuckooStatus *status)
+{
+	CuckooHeader old = *h;
+	struct varlena *volatile result = NULL;
+
+	*status = cuckoo_header_set_level(h, h->level + 1);
+	if (*status != CUCKOO_OK)
+		return filter;
+	/* the object may outlive a cancel request, so free the memory then */
+	PG_TRY();
+	{
+		MemoryContext caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
+
+		result = cuckoo_new_datum(cuckoo_image_size(h));
+		MemoryContextSwitchTo(caller);
+		cuckoo_grow(&old, cuckoo_image(filter), h, cuckoo_image(result));
+	}
+	PG_CATCH();
+	{
+		if (result != NULL)
+			pfree(result);
+		if (filter != expanded->flat)
+			pfree(filter);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (filter != expanded->flat)
+		pfree(filter);
+	return result;
+}
+
+static bool
+change_add(Change *change, uint64 hash, int max_copies)
+{
+	CuckooHeader h = change->header;
+	struct varlena *filter;
+	CuckooStatus status;
+
+	/* what has to be copied is copied when there is a change */
+	if (change->expanded == NULL &&
+		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
+		return false;
+	h.family = change->hasher->family;
+	h.tag = change->hasher->tag;
+	change_expand(change);
+	/* the object does not change until there is room */
+	filter = change->expanded->flat;
+	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
+								   max_copies)) != CUCKOO_OK)
+	{
+		if (status == CUCKOO_UNCHANGED)
+			return false;
+		if (status == CUCKOO_FULL)
+			filter = grow_filter(change->expanded, &h, filter, &status);
+		if (status != CUCKOO_OK)
+		{
+			if (filter != change->expanded->flat)
+				pfree(filter);
+			cuckoo_error(status);
+		}
+	}
+	if (filter != change->expanded->flat)
+	{
+		pfree(change->expanded->flat);
+		change->expanded->flat = filter;
+	}
+	if (h.family != change->header.family)
+		cuckoo_header_write(&h, cuckoo_image(filter));
+	change->filter = filter;
+	change->header = h;
+	return true;
+}
+
+static bool
+change_delete(Change *change, uint64 hash)
+{
+	CuckooHeader *h = &change->header;
+	CuckooStatus status PG_USED_FOR_ASSERTS_ONLY;
+
+	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
+		return false;
+	change_expand(change);
+	status = cuckoo_remove(h, cuckoo_image(change->expanded->flat), hash);
+	Assert(status == CUCKOO_OK);
+	return true;
+}
+
+/*
+ * Adds n elements up to max_copies times each, or deletes them if max_copies is
+ * 0.  Returns whether anything changed.  Unless done is NULL, done[i] tells
+ * whether element i changed the filter.
+ */
+static bool
+change_all(Change *change, const uint64 *hashes, int n, int max_copies,
+		   bool *done)
+{
+	bool		any = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		bool		changes;
+
+		CHECK_FOR_INTERRUPTS();
+		if (i + PREFETCH_DISTANCE < n)
+			cuckoo_prefetch(&change->header, cuckoo_image(change->filter),
+							hashes[i + PREFETCH_DISTANCE]);
+		changes = max_copies > 0 ? change_add(change, hashes[i], max_copies)
+			: change_delete(change, hashes[i]);
+		any |= changes;
+		if (done != NULL)
+			done[i] = changes;
+	}
+	return any;
+}
+
+/*
+ * Begins a change for the non-null elements of an array argument.  Returns
+ * their hashes, and their number in *n.
+ */
+static uint64 *
+change_begin_array(Change *change, FunctionCallInfo fcinfo,
+				   CuckooElements *elements, int *n)
+{
+	CuckooHasher *hasher = cuckoo_array_hasher(fcinfo, 1, elements,
+											   sizeof(CuckooHasher));
+	uint64	   *hashes = palloc(Max(elements->count, 1) * sizeof(uint64));
+
+	change_begin(change, fcinfo, hasher);
+	*n = 0;
+	for (int i = 0; i < elements->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!elements->nulls[i])
+			hashes[(*n)++] = cuckoo_hash(hasher, elements->values[i],
+										 change->header.seed);
+	}
+	return hashes;
+}
+
+/* The filter after the change: the argument itself if there was none. */
+static Datum
+change_end(Change *change, bool any)
+{
+	if (any)
+		return EOHPGetRWDatum(&change->expanded->hdr);
+
+	/* free the fetched copy, if there is one */
+	if (change->expanded != NULL)
+		MemoryContextDelete(change->expanded->hdr.eoh_context);
+	return change->fcinfo->args[0].value;
+}
+
+/* Returns the filter argument after a change by an element or an array. */
+static Datum
+change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
+{
+	CuckooElements elements;
+	Change		change;
+	uint64	   *hashes;
+	uint64		hash;
+	int			n = 1;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	if (array)
+		hashes = change_begin_array(&change, fcinfo, &elements, &n);
+	else
+	{
+		CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+
+		change_begin(&change, fcinfo, hasher);
+		hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), change.header.seed);
+		hashes = &hash;
+	}
+	PG_RETURN_DATUM(change_end(&change, change_all(&change, hashes, n,
+												   max_copies, NULL)));
+}
+
+Datum
+cf_add(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, false, CUCKOO_MAX_COPIES);
+}
+
+Datum
+cf_add_unique(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, false, 1);
+}
+
+Datum
+cf_delete(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, false, 0);
+}
+
+Datum
+cf_add_all(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, true, CUCKOO_MAX_COPIES);
+}
+
+Datum
+cf_add_unique_all(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, true, 1);
+}
+
+Datum
+cf_delete_all(PG_FUNCTION_ARGS)
+{
+	return change_filter(fcinfo, true, 0);
+}
+
+ArrayType *
+cuckoo_boolean_array(const CuckooElements *elements, const bool *values)
+{
+	Datum	   *results = palloc(Max(elements->count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < elements->count; i++)
+		results[i] = BoolGetDatum(values[i]);
+	return construct_md_array(results, elements->nulls,
+							  ARR_NDIM(elements->array),
+							  ARR_DIMS(elements->array),
+							  ARR_LBOUND(elements->array),
+							  BOOLOID, sizeof(bool), true, TYPALIGN_CHAR);
+}
+
+/*
+ * Returns one row through a tuplestore, which can hold a TOAST pointer to the
+ * filter.  A composite value would have to hold the whole filter.
+ */
+Datum
+cf_add_unique_each(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller;
+	TupleDesc	desc;
+	bool		random;
+	Datum		values[2];
+	bool		nulls[2] = {
+		PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)
+	};
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call cf_add_unique_each() in FROM.")));
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+
+	values[0] = fcinfo->args[0].value;
+	if (!nulls[1])
+	{
+		CuckooElements elements;
+		Change		change;
+		int			n;
+		uint64	   *hashes = change_begin_array(&change, fcinfo, &elements, &n);
+		bool	   *added = palloc0(Max(elements.count, 1) * sizeof(bool));
+
+		values[0] = change_end(&change,
+							   change_all(&change, hashes, n, 1, added));
+		/* null elements have no hash: spread the results, from the end on */
+		for (int i = elements.count - 1; i >= 0; i--)
+			if (!elements.nulls[i])
+				added[i] = added[--n];
+		values[1] = PointerGetDatum(cuckoo_boolean_array(&elements, added));
+	}
+
+	/* the tuplestore and its contents must live as long as the query */
+	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	result->returnMode = SFRM_Materialize;
+	random = (result->allowedModes & SFRM_Materialize_Random) != 0;
+	result->setResult = tuplestore_begin_heap(random, false, work_mem);
+	result->setDesc = CreateTupleDescCopy(desc);
+	MemoryContextSwitchTo(caller);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	PG_RETURN_NULL();
+}
+
+Datum
+cf_clear(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+	CuckooStatus status;
+
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
+	status = cuckoo_header_set_level(&h, 0);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	/* the filter keeps its family */
+	h.items = 0;
+	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+}
+
+Datum
+cf_count(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
+	PG_RETURN_INT64((int64) h.items);
+}
+
+/*
+ * The first four digits of a figure, which people can read.  The rest is cut
+ * off, so that the rate now is never above the rate at capacity by rounding.
+ */
+static double
+four_digits(double figure)
+{
+	double		scale = 1;
+
+	while (figure > 0 && figure * scale < 1000)
+		scale *= 10;
+	return floor(figure * scale) / scale;
+}
+
+Datum
+cf_info(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+	TupleDesc	desc;
+	Datum		values[14];
+	bool		nulls[14] = {false};
+	uint64		size;
+	int			n = 0;
+
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+
+	size = cuckoo_image_size(&h);
+	values[n++] = Int64GetDatum((int64) h.items);
+	values[n++] = Int64GetDatum((int64) cuckoo_capacity(&h));
+	values[n++] = Int64GetDatum((int64) cuckoo_max_items(&h));
+	values[n++] = Float8GetDatum(cuckoo_fpp_at_capacity(&h));
+	values[n++] = Float8GetDatum(four_digits(cuckoo_fpp_now(&h)));
+	values[n++] = Float8GetDatum(four_digits((double) h.items /
+											 ((double) h.buckets *
+											  CUCKOO_SLOTS)));
+	values[n++] = Int32GetDatum(h.bits);
+	values[n++] = Int64GetDatum((int64) h.buckets);
+	values[n++] = Int32GetDatum(h.level);
+	values[n++] = Int64GetDatum((int64) size);
+	nulls[n] = h.items == 0;
+	values[n++] = Float8GetDatum(h.items == 0 ? 0 :
+								 four_digits((double) size * 8 /
+											 (double) h.items));
+	values[n++] = CStringGetTextDatum(cuckoo_family_name(h.family));
+	values[n++] = Int64GetDatum((int64) h.seed);
+	values[n++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
+	Assert(n == lengthof(values));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/* cf_hash(element, seed): the hash by which filters know the element */
+Datum
+cf_hash(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 0, sizeof(CuckooHasher));
+
+	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
+										(uint64) PG_GETARG_INT64(1)));
+}

@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * module.c
+ *		What the server looks for in the library, and what it does when the
+ *		library is loaded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "scan/scan.h"
+
+PG_MODULE_MAGIC;
+
+void
+_PG_init(void)
+{
+	cuckoo_scan_init();
+}

@@ -1,0 +1,600 @@
+/*-------------------------------------------------------------------------
+ *
+ * planner/plan.c
+ *		Planner support: the selectivity and cost of membership tests, and
+ *		changes of PL/pgSQL variables in place.
+ *
+ * Selectivity is the same for cf_contains() and for the operators.  A filter
+ * may be known during planning (a constant, a parameter of a custom plan).
+ * Then it is probed for the column's most common values, which gives their
+ * share of the rows exactly.  For the other values there are two estimates:
+ *
+ *		items / distinct values: this assumes that the filter's other items are
+ *		values of the column, as joins assume of their smaller side;
+ *
+ *		the share of the histogram's values that the filter contains.
+ *
+ * The first is not a sample, and is more precise if its assumption holds.  So
+ * it is used unless the histogram contradicts it.  It is also an upper limit,
+ * because the filter cannot contain more values, whatever the histogram says.
+ *
+ * A filter may be aggregated by a sub-select of the same query, cf_agg(...) or
+ * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is
+ * estimated, from the input rows or from the capacity, whichever is less.
+ * Nothing is known about a filter from a table.  The estimate is half of the
+ * rows, for a test and for its negation.
+ *
+ * The planner derives the estimates for NOT, IS NOT TRUE and similar tests.
+ *
+ * Joins on the tested column are in planner/join.c.
+ *
+ * The cost of a test with a filter that stays the same is 1.1
+ * cpu_operator_cost.  By measurement, the hash and the probe take about as long
+ * as a comparison.  But conditions of the same cost are evaluated in the order
+ * in which they are written, with "column = constant" last.  The comparison
+ * should come first, because it is exact, and its time does not depend on the
+ * filter's size.  The cost of a test with a filter from each row is 10, because
+ * the filter must be read into the cache, or by slices.
+ *
+ * Any operator may name these functions, so they do not trust the declared type
+ * of an argument alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "planner/planner.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include <math.h>
+
+PG_FUNCTION_INFO_V1(cuckoo_contains_support);
+PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
+PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
+PG_FUNCTION_INFO_V1(cuckoo_change_support);
+
+/* The share of the non-null rows that an unknown filter contains. */
+#define DEFAULT_CONTAINS_SEL	0.5
+
+/* What is known about a filter during planning. */
+typedef struct KnownFilter
+{
+	double		items;
+	double		fpp;
+	CuckooHeader header;
+	const uint8 *image;			/* NULL if only the above is known */
+} KnownFilter;
+
+/*
+ * Is it our type with this input function?  Only a superuser can give the
+ * function to another type.
+ */
+static bool
+is_our_type(Oid type, PGFunction input_function)
+{
+	Oid			input;
+	Oid			param;
+	FmgrInfo	info;
+
+	getTypeInputInfo(type, &input, &param);
+	fmgr_info(input, &info);
+	return info.fn_addr == input_function;
+}
+
+/* The sub-plan of this or an outer query that sets a parameter, or NULL. */
+static Plan *
+init_plan(PlannerInfo *root, int paramid)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, root->init_plans)
+		{
+			SubPlan    *subplan = lfirst_node(SubPlan, cell);
+
+			if (list_member_int(subplan->setParam, paramid))
+				return list_nth(root->glob->subplans, subplan->plan_id - 1);
+		}
+	}
+	return NULL;
+}
+
+/* An argument of an aggregate if it is a constant, else NULL. */
+static Const *
+constant_argument(const Aggref *aggref, int argno, Oid type)
+{
+	Const	   *constant;
+
+	if (argno >= list_length(aggref->args))
+		return NULL;
+	constant = (Const *) list_nth_node(TargetEntry, aggref->args, argno)->expr;
+	return IsA(constant, Const) && constant->consttype == type &&
+		!constant->constisnull ? constant : NULL;
+}
+
+/* The number of input rows of an aggregate, or -1 if the plan is unusual. */
+static double
+aggregated_rows(const Plan *plan)
+{
+	if (IsA(plan, Agg) && !DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit))
+		return outerPlan(plan)->plan_rows;
+	if (IsA(plan, Agg))
+		return aggregated_rows(outerPlan(plan));
+	if (IsA(plan, Gather))
+	{
+		int			workers = ((const Gather *) plan)->num_workers;
+
+		/* each process has a part; the leader's is as the planner guesses */
+		return aggregated_rows(outerPlan(plan)) *
+			(workers + Max(1 - 0.3 * workers, 0));
+	}
+	if (IsA(plan, Append))
+	{
+		double		sum = 0;
+		ListCell   *cell;
+
+		foreach(cell, ((const Append *) plan)->appendplans)
+		{
+			double		rows = aggregated_rows(lfirst(cell));
+
+			if (rows < 0)
+				return -1;
+			sum += rows;
+		}
+		return sum;
+	}
+	return -1;
+}
+
+/*
+ * Finds the aggregate that makes filters of elements: in *plan, or below it if
+ * *plan unites filters.  *plan becomes its node.  Returns NULL if there is
+ * none, or if it is not understood.
+ */
+static Aggref *
+element_aggregate(Plan **plan, Oid filter_type)
+{
+	for (;;)
+	{
+		Aggref	   *aggref;
+		ListCell   *cell;
+
+		if (*plan == NULL)
+			return NULL;
+		if (IsA(*plan, SubqueryScan))
+			*plan = ((SubqueryScan *) *plan)->subplan;
+		else if (IsA(*plan, Gather) || IsA(*plan, Sort))
+			*plan = outerPlan(*plan);
+		if (!IsA(*plan, Agg))
+			return NULL;
+		aggref = NULL;
+		foreach(cell, (*plan)->targetlist)
+		{
+			aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+			if (IsA(aggref, Aggref) && aggref->aggtype == filter_type)
+				break;
+			aggref = NULL;
+		}
+		if (aggref == NULL || aggref->aggfilter != NULL ||
+			aggref->aggargtypes == NIL ||
+			is_our_type(linitial_oid(aggref->aggargtypes), cuckoostate_in))
+			return NULL;
+		if (linitial_oid(aggref->aggargtypes) != filter_type)
+			return aggref;
+		*plan = outerPlan(*plan);
+	}
+}
+
+/* Is it a filter that a sub-select aggregates?  Then estimates its items. */
+static bool
+aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
+{
+	Plan	   *plan = init_plan(root, param->paramid);
+	Aggref	   *aggref;
+	bool		exact;
+	Const	   *capacity;
+	Const	   *asked;
+	double		fpp;
+	uint64		room;
+	CuckooHeader h;
+
+	aggref = element_aggregate(&plan, param->paramtype);
+	if (aggref == NULL)
+		return false;
+	known->items = aggregated_rows(plan);
+	if (known->items < 0)
+		return false;
+
+	/* cf_agg(v [, fpp]) or cf_agg(v, capacity, fpp [, seed]) */
+	exact = list_length(aggref->aggargtypes) <= 2;
+	capacity = exact ? NULL : constant_argument(aggref, 1, FLOAT8OID);
+	asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
+	if (capacity != NULL)
+		known->items = Min(known->items,
+						   Max(DatumGetFloat8(capacity->constvalue), 1));
+	fpp = CUCKOO_DEFAULT_FPP;
+	if (asked != NULL)
+		fpp = DatumGetFloat8(asked->constvalue);
+	/* arguments out of range, or too large, will be an error */
+	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
+		return false;
+	room = (uint64) Min(capacity != NULL ?
+						Max(DatumGetFloat8(capacity->constvalue), 0) :
+						known->items, 1e18);
+	if ((exact ? cuckoo_header_exact(&h, room, cuckoo_fpp_bits(fpp), 0)
+		 : cuckoo_header_sized(&h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
+		return false;
+	h.items = (uint64) known->items;
+	known->fpp = cuckoo_fpp_now(&h);
+	return true;
+}
+
+/*
+ * Finds out what is known about the filter of a call, which has this type.  A
+ * variable may hold a TOAST pointer.  Then only the header of the stored filter
+ * is read.
+ */
+static bool
+known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
+{
+	Datum		filter;
+
+	memset(known, 0, sizeof(*known));
+	/* not for a constant, which this would copy */
+	if (!IsA(node, Const))
+		node = estimate_expression_value(root, node);
+	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return aggregated_filter(known, root, (Param *) node);
+	if (!IsA(node, Const))
+		return false;
+	if (((Const *) node)->constisnull)
+		return true;			/* a null filter contains nothing */
+
+	filter = ((Const *) node)->constvalue;
+	cuckoo_peek_header(&known->header, filter);
+	known->items = (double) known->header.items;
+	known->fpp = cuckoo_fpp_now(&known->header);
+	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(filter)))
+		known->image = cuckoo_image(cuckoo_filter(filter));
+	return true;
+}
+
+/* How many values of one kind of a column's statistics are in the filter. */
+typedef struct SampledValues
+{
+	int			count;
+	int			found;
+	double		frequency;		/* of all these values in the column */
+	double		found_frequency;
+} SampledValues;
+
+/*
+ * Probes the filter for these values.  They have the type of the element
+ * expression, or one that is relabeled to it.
+ */
+static void
+probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
+				 const KnownFilter *filter, const CuckooHasher *hasher)
+{
+	AttStatsSlot slot;
+	int			flags = ATTSTATSSLOT_VALUES |
+		(kind == STATISTIC_KIND_MCV ? ATTSTATSSLOT_NUMBERS : 0);
+
+	memset(sampled, 0, sizeof(*sampled));
+	if (!get_attstatsslot(&slot, statistics, kind, InvalidOid, flags))
+		return;
+	sampled->count = slot.nvalues;
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		double		frequency = i < slot.nnumbers ? slot.numbers[i] : 0;
+		bool		found;
+
+		found = cuckoo_contains(&filter->header, filter->image,
+								cuckoo_hash(hasher, slot.values[i],
+											filter->header.seed));
+		sampled->found += found;
+		sampled->frequency += frequency;
+		sampled->found_frequency += found ? frequency : 0;
+	}
+	free_attstatsslot(&slot);
+}
+
+/*
+ * The share of this partition in the rows of all scanned partitions of a table.
+ * Its share of the filter's items is assumed to be the same.  The result is 1
+ * if the relation is not a partition.
+ */
+static double
+part_of_table(PlannerInfo *root, const RelOptInfo *rel)
+{
+	double		rows = 0;
+
+	if (rel == NULL || rel->top_parent_relids == NULL)
+		return 1;
+	for (int i = 1; i < root->simple_rel_array_size; i++)
+	{
+		RelOptInfo *other = root->simple_rel_array[i];
+
+		/* of a partition that has partitions itself, count only these */
+		if (other != NULL && !root->simple_rte_array[i]->inh &&
+			bms_equal(other->top_parent_relids, rel->top_parent_relids))
+			rows += other->tuples;
+	}
+	return rows > 0 ? rel->tuples / rows : 1;
+}
+
+/*
+ * The share of a column's values, except the common ones, that the filter
+ * contains.  There are `distinct` such values, and this `part` of `items` is
+ * among them.  `seen` is a sample of the values.
+ */
+static double
+contained_share(double items, double part, double distinct, double fpp,
+				const SampledValues *seen)
+{
+	double		most = Min(items / distinct, 1);
+	double		share = Min(items * part / distinct, 1);
+	double		n = seen->count;
+	double		k = seen->found;
+
+	share += (1 - share) * fpp;
+
+	/*
+	 * Is the sample more than 3.3 standard deviations and one value away?
+	 * With 2.5, this would happen by chance once in several hundred runs of
+	 * ANALYZE.
+	 */
+	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
+		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
+	return share;
+}
+
+/*
+ * Finds the arguments of a call of `function`: cf_contains, or cuckoo_contained
+ * with its arguments exchanged.  Returns false if it is another function.
+ */
+static bool
+contains_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
+				   Node **element)
+{
+	Oid		   *types;
+	int			nargs;
+	int			element_no;
+
+	get_func_signature(function, &types, &nargs);
+	if (nargs != 2 || list_length(args) != 2)
+		return false;
+	element_no = IsPolymorphicType(types[0]) ? 0 : 1;
+	*element = list_nth(args, element_no);
+	*filter = list_nth(args, 1 - element_no);
+	*filter_type = types[1 - element_no];
+	return true;
+}
+
+/* The function and the arguments of a call or of an operator. */
+static List *
+function_and_arguments(Node *node, Oid *function)
+{
+	if (node != NULL && IsA(node, FuncExpr))
+	{
+		*function = ((FuncExpr *) node)->funcid;
+		return ((FuncExpr *) node)->args;
+	}
+	if (node != NULL && IsA(node, OpExpr))
+	{
+		*function = get_opcode(((OpExpr *) node)->opno);
+		return ((OpExpr *) node)->args;
+	}
+	*function = InvalidOid;
+	return NIL;
+}
+
+/* The share of all rows for which a filter contains the element of a call. */
+static Selectivity
+contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
+					 int varRelid)
+{
+	VariableStatData column;
+	KnownFilter filter;
+	SampledValues common = {0};
+	SampledValues histogram = {0};
+	Node	   *filter_arg;
+	Oid			filter_type;
+	Node	   *element;
+	bool		known;
+	bool		guessed;
+	double		nulls = 0;
+	double		distinct;
+	double		selectivity;
+
+	if (!contains_arguments(function, args, &filter_arg, &filter_type,
+							&element))
+		return DEFAULT_CONTAINS_SEL;
+	known = known_filter(&filter, root, filter_arg, filter_type);
+	if (known && filter.items == 0)
+		return 0;
+
+	examine_variable(root, element, varRelid, &column);
+	if (HeapTupleIsValid(column.statsTuple))
+		nulls = ((Form_pg_statistic) GETSTRUCT(column.statsTuple))->stanullfrac;
+	distinct = get_variable_numdistinct(&column, &guessed);
+	if (known && filter.image != NULL &&
+		HeapTupleIsValid(column.statsTuple) &&
+		statistic_proc_security_check(&column, function) &&
+		cuckoo_hashable(exprType(element)))
+	{
+		CuckooHasher hasher = {0};
+
+		cuckoo_hasher_init(&hasher, exprType(element), collation,
+						   CurrentMemoryContext);
+		/* for another family, the call will raise the error */
+		if (hasher.family == filter.header.family &&
+			hasher.tag == filter.header.tag)
+		{
+			probe_statistics(&common, column.statsTuple, STATISTIC_KIND_MCV,
+							 &filter, &hasher);
+			probe_statistics(&histogram, column.statsTuple,
+							 STATISTIC_KIND_HISTOGRAM, &filter, &hasher);
+		}
+	}
+
+	if (known && !guessed)
+		selectivity = contained_share(Max(filter.items - common.found, 0),
+									  part_of_table(root, column.rel),
+									  Max(distinct - common.count, 1),
+									  filter.fpp, &histogram);
+	else
+		selectivity = DEFAULT_CONTAINS_SEL;
+	selectivity = common.found_frequency +
+		Max(1 - nulls - common.frequency, 0) * selectivity;
+	ReleaseVariableStats(column);
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/* Support function of cf_contains() and cuckoo_contained(). */
+Datum
+cuckoo_contains_support(PG_FUNCTION_ARGS)
+{
+	Node	   *node = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(node, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *request = (SupportRequestSelectivity *) node;
+
+		request->selectivity = contains_selectivity(request->root,
+													request->funcid,
+													request->inputcollid,
+													request->args,
+													request->varRelid);
+		PG_RETURN_POINTER(request);
+	}
+	if (IsA(node, SupportRequestCost))
+	{
+		SupportRequestCost *request = (SupportRequestCost *) node;
+		Oid			function;
+		List	   *args = function_and_arguments(request->node, &function);
+		Node	   *filter;
+		Oid			filter_type;
+		Node	   *element;
+
+		if (contains_arguments(request->funcid, args, &filter, &filter_type,
+							   &element))
+		{
+			request->startup = 0;
+			request->per_tuple = cpu_operator_cost *
+				(contain_var_clause(filter) ? CUCKOO_COST_OF_ANOTHER_FILTER
+				 : CUCKOO_COST_OF_A_TEST);
+			PG_RETURN_POINTER(request);
+		}
+	}
+	PG_RETURN_POINTER(NULL);
+}
+
+/* Selectivity of the operators as restrictions. */
+Datum
+cuckoo_contains_sel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										  get_opcode(PG_GETARG_OID(1)),
+										  PG_GET_COLLATION(),
+										  (List *) PG_GETARG_POINTER(2),
+										  PG_GETARG_INT32(3)));
+}
+
+/* Selectivity of the operators as join clauses, if the filter is a column. */
+Datum
+cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+										  get_opcode(PG_GETARG_OID(1)),
+										  PG_GET_COLLATION(),
+										  (List *) PG_GETARG_POINTER(2),
+										  0));
+}
+
+bool
+cuckoo_take_apart(CuckooTest *test, Node *condition)
+{
+	List	   *args;
+
+	test->any = false;
+	test->negated = is_notclause(condition);
+	if (test->negated)
+		condition = (Node *) get_notclausearg((Expr *) condition);
+	test->call = condition;
+	if (IsA(condition, FuncExpr))
+	{
+		test->function = ((FuncExpr *) condition)->funcid;
+		test->collation = ((FuncExpr *) condition)->inputcollid;
+		args = ((FuncExpr *) condition)->args;
+	}
+	else if (IsA(condition, OpExpr))
+	{
+		test->function = ((OpExpr *) condition)->opfuncid;
+		test->collation = ((OpExpr *) condition)->inputcollid;
+		args = ((OpExpr *) condition)->args;
+	}
+	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
+			 ((ScalarArrayOpExpr *) condition)->useOr)
+	{
+		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
+		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
+		args = ((ScalarArrayOpExpr *) condition)->args;
+		test->any = true;
+	}
+	else
+		return false;
+
+	/* a quick check: ours have a support function, and few others do */
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
+		return false;
+	fmgr_info(test->function, &test->info);
+	if (test->info.fn_addr != cuckoo_contained &&
+		(test->info.fn_addr != cf_contains || test->any))
+		return false;
+	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
+	test->filter = list_nth(args, test->filter_no);
+	test->element = list_nth(args, 1 - test->filter_no);
+	return true;
+}
+
+/*
+ * Support function of the functions that change a filter by one element.  They
+ * may change the variable f of "f := cf_add(f, x)" in place, because an error
+ * does not change it.  x may depend on f, because it is hashed before the
+ * change.
+ */
+Datum
+cuckoo_change_support(PG_FUNCTION_ARGS)
+{
+	Node	   *result = NULL;
+
+#ifdef CUCKOO_MODIFY_IN_PLACE
+	Node	   *node = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(node, SupportRequestModifyInPlace))
+	{
+		SupportRequestModifyInPlace *request =
+			(SupportRequestModifyInPlace *) node;
+		Param	   *filter = linitial(request->args);
+
+		if (filter != NULL && IsA(filter, Param) &&
+			filter->paramkind == PARAM_EXTERN &&
+			filter->paramid == request->paramid)
+			result = (Node *) filter;
+	}
+#endif
+	PG_RETURN_POINTER(result);
+}

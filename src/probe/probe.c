@@ -1,0 +1,327 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe/probe.c
+ *		Membership tests: cf_contains and its operators, the count of copies,
+ *		arrays of elements, and hashes instead of elements.
+ *
+ * A filter in memory (an InitPlan's result, a constant, a variable) is used in
+ * place.  A filter in a table is mostly TOASTed, and reading all of it for a
+ * probe would cost far more than the probe.  So only the slices with the header
+ * and the two buckets are fetched, until it pays to fetch the whole filter
+ * (probe/cache.c).  Some callers know the number of probes, from an array of
+ * elements or from the planner's estimate of the rows.  If there are enough,
+ * the filter is fetched first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/filter.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(cf_contains);
+PG_FUNCTION_INFO_V1(cuckoo_contained);
+PG_FUNCTION_INFO_V1(cf_contains_hash);
+PG_FUNCTION_INFO_V1(cf_count_value);
+PG_FUNCTION_INFO_V1(cf_contains_any);
+PG_FUNCTION_INFO_V1(cf_contains_all);
+PG_FUNCTION_INFO_V1(cf_contains_each);
+
+/*
+ * Two buckets at most this many bytes apart are read with one slice.  So are
+ * those of a window, up to 256 buckets of 8 bytes or 128 of 16.  The slice has
+ * one or two chunks more, which cost less than a second slice.
+ */
+#define ONE_SLICE			2048
+
+/* What a call site remembers between calls. */
+typedef struct ProbeSite
+{
+	CuckooHasher hasher;		/* first, see cuckoo_hasher() */
+	CuckooCache *cache;			/* NULL until a stored filter is probed */
+	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
+
+	/* the size, header bytes and decoded header of the last one in memory */
+	bool		has_memory;		/* there is one: */
+	Size		memory_size;
+	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
+	CuckooHeader memory_header;
+} ProbeSite;
+
+/*
+ * The header of a filter in memory.  It is kept, because decoding and checking
+ * it takes as long as the probe, and a call site mostly sees one filter.
+ */
+static inline const CuckooHeader *
+memory_header(ProbeSite *site, const struct varlena *filter)
+{
+	Size		size = VARSIZE_ANY_EXHDR(filter);
+
+	if (!site->has_memory || size != site->memory_size ||
+		memcmp(cuckoo_image(filter), site->memory_bytes,
+			   CUCKOO_HEADER_SIZE) != 0)
+	{
+		site->has_memory = false;
+		cuckoo_open(&site->memory_header, filter);
+		memcpy(site->memory_bytes, cuckoo_image(filter), CUCKOO_HEADER_SIZE);
+		site->memory_size = size;
+		site->has_memory = true;
+	}
+	return &site->memory_header;
+}
+
+/*
+ * Returns the filter of a call, its argument `argno`, and its header in *h.
+ * `probes` is the number of probes to come.  Returns NULL if the caller should
+ * probe the filter by slices; then *h may not be valid yet.
+ */
+static inline const struct varlena *
+call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
+			const CuckooHeader **h)
+{
+	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(argno);
+	const struct varlena *filter;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(datum))
+	{
+		if (site->cache == NULL)
+			site->cache = cuckoo_cache(fcinfo->flinfo->fn_mcxt);
+		site->stored = cuckoo_stored(site->cache, site->stored, datum);
+		*h = &site->stored->header;
+		return cuckoo_stored_filter(site->cache, site->stored, datum, probes);
+	}
+	filter = cuckoo_filter(PointerGetDatum(datum));
+	*h = memory_header(site, filter);
+	return filter;
+}
+
+void
+cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno,
+				 uint32 probes)
+{
+	ProbeSite  *kept = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
+												   sizeof(ProbeSite));
+	const struct varlena *filter = call_filter(fcinfo, argno, kept, probes,
+											   &site->header);
+
+	site->hasher = &kept->hasher;
+	site->image = filter != NULL ? cuckoo_image(filter) : NULL;
+	site->fits = filter != NULL &&
+		cuckoo_is_of_family(site->hasher, site->header);
+	site->stored = NULL;
+	if (filter != NULL && kept->stored != NULL &&
+		filter == kept->stored->filter)
+	{
+		site->stored = kept->stored;
+		site->stored->pins++;
+	}
+}
+
+void
+cuckoo_close_site(CuckooSite *site)
+{
+	if (site->stored != NULL)
+		site->stored->pins--;
+	memset(site, 0, sizeof(*site));
+}
+
+/*
+ * Finds the hash of the element of a call, after a check that it is of the
+ * filter's family.  If `hashed`, the "element" is its hash, and nothing can be
+ * checked.  Returns false if the filter is empty; *hash is not set then.
+ */
+static inline bool
+element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
+			 uint64 *hash)
+{
+	if (!hashed)
+		cuckoo_check_family(&site->hasher, h->family, h->tag);
+	if (h->items == 0)
+		return false;
+	*hash = hashed ? (uint64) DatumGetInt64(element)
+		: cuckoo_hash(&site->hasher, element, h->seed);
+	return true;
+}
+
+/* Like call_filter(), but the header is always valid. */
+static inline const struct varlena *
+open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
+			const CuckooHeader **h)
+{
+	const struct varlena *filter = call_filter(fcinfo, argno, site, probes, h);
+
+	if (filter == NULL)
+		cuckoo_know_header(site->stored,
+						   (struct varlena *) PG_GETARG_POINTER(argno));
+	return filter;
+}
+
+/* The copies of an element in the stored filter of the site, read by slices. */
+static int
+probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
+{
+	CuckooStored *stored = site->stored;
+	const CuckooHeader *h = &stored->header;
+	CuckooProbe probe;
+	const uint8 *bytes[2];
+	int			first;
+	uint64		apart;
+
+	stored->probes++;
+	cuckoo_probe_init(&probe, h, hash);
+	first = probe.offset[0] <= probe.offset[1] ? 0 : 1;
+	apart = probe.offset[1 - first] - probe.offset[first];
+	if (apart <= ONE_SLICE)
+	{
+		bytes[first] = cuckoo_stored_slice(stored, toastrel,
+										   probe.offset[first],
+										   (int) apart + probe.length);
+		bytes[1 - first] = bytes[first] + apart;
+	}
+	else
+		for (int i = 0; i < 2; i++)
+			bytes[i] = cuckoo_stored_slice(stored, toastrel, probe.offset[i],
+										   probe.length);
+	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
+}
+
+/*
+ * The copies of the element of a call in its filter, the argument `argno`.  If
+ * `any` is true, the result only tells whether there is one.  `hashed` is as
+ * for element_hash().
+ */
+static inline int
+probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
+{
+	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
+												   sizeof(ProbeSite));
+	const CuckooHeader *h;
+	const struct varlena *filter = open_filter(fcinfo, argno, site, 1, &h);
+	uint64		hash;
+
+	if (!element_hash(site, h, PG_GETARG_DATUM(1 - argno), hashed, &hash))
+		return 0;
+	/* the hash function may itself probe filters, and so have dropped ours */
+	if (site->hasher.hash_proc != NULL)
+		filter = open_filter(fcinfo, argno, site, 1, &h);
+	if (filter == NULL)
+	{
+		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
+										  AccessShareLock);
+		int			copies = probe_slices(site, toastrel, hash);
+
+		table_close(toastrel, AccessShareLock);
+		return copies;
+	}
+	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
+		: cuckoo_copies(h, cuckoo_image(filter), hash);
+}
+
+Datum
+cf_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, false) > 0);
+}
+
+/* cf_contains with its arguments exchanged, for the operator <@ */
+Datum
+cuckoo_contained(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(probe_call(fcinfo, 1, true, false) > 0);
+}
+
+/* cf_contains by the hash of an element */
+Datum
+cf_contains_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, true) > 0);
+}
+
+Datum
+cf_count_value(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(probe_call(fcinfo, 0, false, false));
+}
+
+/*
+ * Deconstructs the array argument and probes for all its elements.  found[i] is
+ * meaningless if element i is null.
+ */
+static bool *
+probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
+{
+	ProbeSite  *site = (ProbeSite *) cuckoo_array_hasher(fcinfo, 1, elements,
+														 sizeof(ProbeSite));
+	int			n = elements->count;
+	const CuckooHeader *h;
+	const struct varlena *filter = open_filter(fcinfo, 0, site, n, &h);
+	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
+	uint64	   *hashes;
+	uint64		seed = h->seed;
+
+	cuckoo_check_family(&site->hasher, h->family, h->tag);
+	if (h->items == 0)
+		return found;
+	hashes = palloc0(Max(n, 1) * sizeof(uint64));
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!elements->nulls[i])
+			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i],
+									seed);
+	}
+	/* as in probe_call() */
+	if (site->hasher.hash_proc != NULL)
+		filter = open_filter(fcinfo, 0, site, n, &h);
+	if (filter == NULL)
+	{
+		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
+										  AccessShareLock);
+
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (!elements->nulls[i])
+				found[i] = probe_slices(site, toastrel, hashes[i]) > 0;
+		}
+		table_close(toastrel, AccessShareLock);
+		return found;
+	}
+	cuckoo_contains_batch(h, cuckoo_image(filter), hashes, n, found);
+	return found;
+}
+
+/* Is there a non-null element for which cf_contains() would return `found`? */
+static bool
+array_has(FunctionCallInfo fcinfo, bool found)
+{
+	CuckooElements elements;
+	bool	   *each = probe_array(fcinfo, &elements);
+
+	for (int i = 0; i < elements.count; i++)
+		if (!elements.nulls[i] && each[i] == found)
+			return true;
+	return false;
+}
+
+Datum
+cf_contains_any(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(array_has(fcinfo, true));
+}
+
+Datum
+cf_contains_all(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!array_has(fcinfo, false));
+}
+
+Datum
+cf_contains_each(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	bool	   *found = probe_array(fcinfo, &elements);
+
+	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
+}
