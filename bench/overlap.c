@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/keys.h"
+#include "core/core.h"
 
 #include <inttypes.h>
 #include <math.h>

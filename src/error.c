@@ -1,14 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * error.c
- *		Errors for the status of a core function, and checks of parameters that
- *		several files share.
+ *		Errors for the status of a core function, and the hooks that the core
+ *		needs.
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/filter.h"
-
-#include <math.h>
+#include "error.h"
 
 #include "miscadmin.h"
 
@@ -69,35 +67,4 @@ cuckoo_error(CuckooStatus status)
 			 status == CUCKOO_BAD_VERSION ?
 			 errhint("The filter may have been written by a newer version of the extension.") :
 			 errhint("Restore the filter from a backup, or build it again from the original values with cf_agg().")));
-}
-
-int
-cuckoo_checked_fpp(double fpp)
-{
-	/* written so that NaN fails */
-	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("fpp is out of range"),
-				 errdetail("The requested false-positive rate is %g.", fpp),
-				 errhint("fpp must be between %g and %g. For example, 0.001 means one false positive per thousand absent elements.",
-						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
-	return cuckoo_fpp_bits(fpp);
-}
-
-int64
-cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
-{
-	/* written so that NaN fails, and what an int64 cannot hold */
-	if (!(capacity > 0 && capacity < (double) PG_INT64_MAX) ||
-		cuckoo_header_sized(h, (uint64) ceil(capacity), bits,
-							seed) != CUCKOO_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("capacity is out of range"),
-				 errdetail("The requested capacity is %.15g elements.",
-						   capacity),
-				 errhint("At this fpp, capacity must be between 1 and %llu.",
-						 (unsigned long long) cuckoo_max_capacity(bits))));
-	return (int64) ceil(capacity);
 }

@@ -6,7 +6,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "compat.h"
 #include "scan/scan.h"
+
+#include "fmgr.h"
 
 PG_MODULE_MAGIC;
 

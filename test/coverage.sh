@@ -21,7 +21,7 @@ if [ "${1:-}" != --report ]; then
 		run test/coverage.sh --report' coverage "$@"
 fi
 
-lcov -q -c -d . -o all.info 2>/dev/null && lcov -q -e all.info '*/src/cuckoo_*' -o src.info || exit
+lcov -q -c -d . -o all.info 2>/dev/null && lcov -q -e all.info '*/src/*' -o src.info || exit
 awk -F '[:,]' '
 	/^SF:/ {
 		file = $2

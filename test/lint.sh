@@ -20,7 +20,7 @@ processes=$(getconf _NPROCESSORS_ONLN)
 
 shopt -s globstar
 # nothing but numbers, which macros make; clang-tidy and cppcheck take minutes
-tables=src/cuckoo_tables.c
+tables=src/core/tables.c
 
 tests=0 status=0
 
@@ -53,7 +53,7 @@ tidy()
 	done
 	shift
 	printf '%s\n' "$@" | grep -vxF "$tables" |
-		xargs -P "$processes" -I{} clang-tidy --quiet {} -- "${flags[@]}" -Isrc
+		xargs -P "$processes" -I{} clang-tidy --quiet {} -- "${flags[@]}" -iquote src
 }
 
 # PostgreSQL's headers are not read: of their macros only the loop matters.
@@ -90,7 +90,7 @@ compile_perl()
 }
 
 tool 'clang-tidy: src, test/module' tidy -DCUCKOO_IN_POSTGRES \
-	-isystem "$("$PG_CONFIG" --includedir-server)" -- src/*.c test/module/*.c
+	-isystem "$("$PG_CONFIG" --includedir-server)" -- src/*.c src/*/*.c test/module/*.c
 tool 'clang-tidy: test/unit, bench' tidy -std=c11 -- test/unit/*.c bench/*.c
 tool cppcheck check_cpp
 tool scan-build analyze

@@ -35,26 +35,35 @@ $| = 1;
 
 # What is about a file: regression tests; isolation tests; TAP tests.
 my @files = (
-	[ 'agg',           'agg batch',          '',        '001 005 011 017' ],
-	[ 'state_io',      'agg io',             '',        '001 003 005 011 017' ],
-	[ 'agg_params',    'agg',                '',        '003 005 011 017' ],
-	[ 'state',         'agg batch',          '',        '002 005 011 017' ],
-	[ 'cache',         'probe scan',         'probes',  '002 017' ],
-	[ 'datum',         'io functions',       '',        '002 017' ],
-	[ 'error',         'functions io',       '',        '' ],
-	[ 'expanded',      'expanded functions', '',        '017' ],
-	[ 'family',        'elements functions', '',        '003 017' ],
-	[ 'hash',          'elements',           '',        '004 009 017' ],
-	[ 'identity',      'elements citext',    '',        '003 017' ],
-	[ 'io',            'io',                 '',        '017' ],
-	[ 'ops',           'functions expanded', 'changes', '002 006 017' ],
-	[ 'plan',          'plan',               '',        '003' ],
-	[ 'plan_join',     'plan',               '',        '' ],
-	[ 'probe',         'probe batch',        'probes',  '002 017' ],
-	[ 'scan',          'scan',               'scans',   '002 005' ],
-	[ 'scan_filters',  'scan',               'scans',   '005' ],
-	[ 'scan_plan',     'scan plan',          '',        '003 005 010' ],
-	[ 'sets',          'sets',               '',        '011 017' ]);
+	[ 'agg/agg',            'agg batch',          '',        '001 005 011 017' ],
+	[ 'agg/params',         'agg',                '',        '003 005 011 017' ],
+	[ 'agg/state',          'agg batch',          '',        '002 005 011 017' ],
+	[ 'agg/state_io',       'agg io',             '',        '001 003 005 011 017' ],
+	[ 'element/array',      'batch functions',    '',        '002 017' ],
+	[ 'element/family',     'elements functions', '',        '003 017' ],
+	[ 'element/hash',       'elements',           '',        '004 009 017' ],
+	[ 'element/hasher',     'elements functions', '',        '003 017' ],
+	[ 'element/identity',   'elements citext',    '',        '003 017' ],
+	[ 'error',              'functions io',       '',        '' ],
+	[ 'filter/base64',      'io',                 '',        '017' ],
+	[ 'filter/change',      'functions expanded', 'changes', '002 006 017' ],
+	[ 'filter/compatible',  'sets',               '',        '011' ],
+	[ 'filter/datum',       'io functions',       '',        '002 017' ],
+	[ 'filter/expanded',    'expanded functions', '',        '017' ],
+	[ 'filter/info',        'functions',          '',        '' ],
+	[ 'filter/io',          'io',                 '',        '017' ],
+	[ 'filter/new',         'functions',          '',        '017' ],
+	[ 'filter/set_state',   'sets',               '',        '002 011 017' ],
+	[ 'filter/sets',        'sets',               '',        '011 017' ],
+	[ 'planner/estimate',   'plan',               '',        '003' ],
+	[ 'planner/join',       'plan',               '',        '' ],
+	[ 'planner/support',    'plan expanded',      '',        '003' ],
+	[ 'planner/test',       'plan scan',          '',        '003' ],
+	[ 'probe/cache',        'probe scan',         'probes',  '002 017' ],
+	[ 'probe/probe',        'probe batch',        'probes',  '002 017' ],
+	[ 'scan/exec',          'scan',               'scans',   '002 005' ],
+	[ 'scan/filters',       'scan',               'scans',   '005' ],
+	[ 'scan/path',          'scan plan',          '',        '003 005 010' ]);
 
 my $known_file = 'test/mutants.txt';
 
@@ -173,7 +182,7 @@ sub all_faults
 
 	foreach my $about (@files)
 	{
-		my $file = "src/cuckoo_$about->[0].c";
+		my $file = "src/$about->[0].c";
 		my $text = slurp($file);
 		my $code = code_of($text);
 		my @of_file;

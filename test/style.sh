@@ -73,7 +73,7 @@ case $? in
 esac
 
 sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
-	s/^typedef .*\(\*(\w+)\).*/\1/p' {src,test/module,test/unit,test/fuzz,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
+	s/^typedef .*\(\*(\w+)\).*/\1/p' src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
 # Tables cannot be wrapped, nor can links; code is as wide as it is.
@@ -83,77 +83,35 @@ for file in "${prose[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
 
-# long_sentences FILE: those of more than 30 words in the text on standard input.
-# A table's cell, a list's item and a paragraph hold whole sentences.  Code in a
-# line counts as one word.
-long_sentences()
-{
-	awk -v file="$1" '
-		function flush(sentences, words, n, m, i, k, count) {
-			gsub(/`[^`]*`/, "code", text)
-			gsub(/\]\([^)]*\)/, "", text)
-			n = split(text, sentences, /[.?!][")*]* +/)
-			for (i = 1; i <= n; i++) {
-				m = split(sentences[i], words, " ")
-				count = 0
-				for (k = 1; k <= m; k++)
-					count += words[k] ~ /[[:alnum:]]/
-				if (count > 30)
-					print file ":" line ":" sentences[i]
-			}
-			text = ""
-		}
-		/^ *```/ { flush(); code = !code; next }
-		code { next }
-		/^ *\|/ {
-			flush()
-			line = FNR
-			cells = split($0, cell, "|")
-			for (c = 1; c <= cells; c++) {
-				text = cell[c]
-				flush()
-			}
-			next
-		}
-		/^ *$|^#|^ *[-0-9]+\.? / { flush() }
-		/^#|^    / && text == "" { next }
-		text == "" { line = FNR }
-		{ text = text " " $0 }
-		END { flush() }'
-}
-
-for file in "${prose[@]}"; do
-	# shellcheck disable=SC2094 # the argument is a name for messages
-	long_sentences "$file" <"$file"
-done | rule 'sentences of prose have at most 30 words, so that they can be read aloud'
-
-awk 'FNR > 350 { print FILENAME ":" FNR ":" $0 }' README.md |
-	rule 'the README has at most 350 lines; the rest is in doc/, which it links'
-
-# The text of comments, but not of those behind code; tables in them have tabs.
-for file in "${files[@]}"; do
-	case $file in
-		*.[ch]) awk '
-			/^[ \t]*\/\*/ { inside = 1; sub(/.*\/\*/, "") }
-			!inside { print ""; next }
-			/\*\// { inside = 0; sub(/\*\/.*/, "") }
-			{ sub(/^[ \t]*\* ?/, ""); print /\t|^-/ ? "" : $0 }' "$file" ;;
-		*.sql | *.in) sed -E '/^[ \t]*-- /!s/.*//; s/^[ \t]*-- ?//; s/.*\t.*//' "$file" ;;
-		*) sed -E '/^[ \t]*# /!s/.*//; s/^[ \t]*# ?//; s/.*\t.*//' "$file" ;;
-	esac | long_sentences "$file"
-done | rule 'sentences of comments have at most 30 words, too'
-
 # ---- what C code may do ----------------------------------------------------
 
-for file in "${source[@]}"; do
-	lines=$(wc -l <"$file")
-	[ "$lines" -le 700 ] || echo "$file:$lines:"
-done | rule 'no file of the source has more than 700 lines, which mostly are about two things'
+# The layers from the bottom.  A folder offers what stands in the header of its
+# name to the layers above it.
+awk '
+	BEGIN {
+		n = split("core . element filter probe agg planner scan", layers, " ")
+		for (i = 1; i <= n; i++)
+			rank[layers[i]] = i
+	}
+	function layer(path) {
+		return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "."
+	}
+	/^#include "/ {
+		split($0, part, "\"")
+		from = layer(substr(FILENAME, 5))
+		to = layer(part[2])
+		if (FILENAME == "src/module.c" || !(to in rank) || to == from ||
+			(to == "." && part[2] !~ /^(compat|error)\.h$/))
+			next
+		if (rank[to] > rank[from] || (to != "." && part[2] != to "/" to ".h"))
+			print FILENAME ":" FNR ":" $0
+	}' "${source[@]}" |
+	rule 'no include upward, nor of what is inside another folder: each has one header for the others'
 
-grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/cuckoo_compat\.h:' |
+grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/compat\.h:' |
 	rule 'PG_VERSION_NUM stands in compat.h alone, where the next port finds all of it'
 
-grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/cuckoo_port\.h:' |
+grep -HnE '\b(assert|abort|_?exit)[[:blank:]]*\(' "${source[@]}" | grep -v '^src/core/port\.h:' |
 	rule 'no assert, abort or exit of libc, which would take down all sessions of the server'
 
 grep -HnE '\belog\(' "${source[@]}" | grep -vF \

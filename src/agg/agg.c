@@ -26,7 +26,7 @@
  *-------------------------------------------------------------------------
  */
 #include "agg/params.h"
-#include "core/keys.h"
+#include "error.h"
 
 #include "utils/datum.h"
 

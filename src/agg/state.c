@@ -26,7 +26,7 @@
  *-------------------------------------------------------------------------
  */
 #include "agg/state.h"
-#include "core/sort.h"
+#include "error.h"
 
 #include "miscadmin.h"
 

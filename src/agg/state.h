@@ -24,7 +24,12 @@
 #ifndef CUCKOO_STATE_H
 #define CUCKOO_STATE_H
 
+#include "compat.h"
+#include "core/core.h"
+#include "element/element.h"
 #include "filter/filter.h"
+
+#include "utils/array.h"
 
 /* The parameters of the filter to build.  They are equal if states combine. */
 typedef struct CuckooAggParams

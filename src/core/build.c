@@ -22,6 +22,7 @@
  *-------------------------------------------------------------------------
  */
 #include "core/build.h"
+#include "core/geometry.h"
 #include "core/evict.h"
 
 /* Elements whose buckets are prefetched; elements between interrupt checks. */

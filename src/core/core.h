@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/core.h
- *		All operations on one filter: lookups, changes and validation.
+ *		The core: filters of 64-bit hashes, in the caller's memory.
  *
  * A lookup never misses an element that was inserted.  Removing an inserted
  * element never removes another one.  The operations work on an image in the
@@ -18,7 +18,16 @@
 #ifndef CUCKOO_CORE_H
 #define CUCKOO_CORE_H
 
+#include "core/build.h"
 #include "core/change.h"
+#include "core/estimate.h"
+#include "core/format.h"
+#include "core/geometry.h"
+#include "core/keys.h"
 #include "core/lookup.h"
+#include "core/sort.h"
+#include "core/status.h"
+
+
 
 #endif							/* CUCKOO_CORE_H */

@@ -1,32 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * core/format.c
- *		Geometry, sizes and header of an image.
+ *		The header of an image: reading, checking and writing it.
  *
  * See core/format.h for the bytes.
- *
- * How the geometry is chosen: at load factor 0.95, n elements need n / 3.8
- * buckets.  An exact fit has that many.  A filter by capacity halves the number
- * until it is in [32, 64), and adds a fingerprint bit for each halving.  Once
- * it has grown to its capacity, it has the requested bits.  If these are 8, the
- * least possible, it has one more.
- *
- * For a capacity above a million the filter begins with 128 to 255 buckets, so
- * that each segment is a window.  If fingerprints of 32 bits do not allow so
- * many halvings, it begins with more buckets.  Their number is rounded up to a
- * multiple of 128, for windows of 128, and is the smallest for which rounding
- * adds at most 1/32.
- *
- * An exact fit is rounded up to a multiple of 128 only from 16384 buckets on.
- * In a smaller table, 127 buckets too many would cost more than 1% of space,
- * and the table is in the processor's cache anyway.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/format.h"
-#include "core/tables.h"
-
-#include <math.h>
+#include "core/geometry.h"
 
 static const uint8_t magic[] = {'C', 'F'};
 
@@ -45,263 +27,6 @@ _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_BUCKETS == CUCKOO_AT_SEED + 8,
 			   "no gap and no overlap in the header");
 _Static_assert(CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
-
-#define EXACT_WINDOWS_FROM	16384
-#define SMALL_BASE			32
-#define LARGE_CAPACITY		1000000 /* windows for more elements */
-#define WINDOWS_COST		32	/* rounding up adds 1/32 at most */
-
-/* Four items take at least 3.5 bytes, so no image holds more than this. */
-#define ITEMS_MAX			(2 * CUCKOO_MAX_SIZE)
-
-static uint64_t
-round_up(uint64_t n, uint64_t multiple)
-{
-	return (n + multiple - 1) / multiple * multiple;
-}
-
-/* Is each segment a window? */
-static bool
-segment_is_window(uint64_t base)
-{
-	return base >= CUCKOO_WINDOW && base < 2 * CUCKOO_WINDOW;
-}
-
-/* Can a filter of so many base buckets have windows? */
-static bool
-may_have_windows(uint64_t base)
-{
-	return base % CUCKOO_WINDOW == 0 || segment_is_window(base);
-}
-
-/* Buckets that hold n items at the target load: ceil(n / 3.8). */
-static uint64_t
-buckets_for(uint64_t items)
-{
-	return items / 19 * 5 + (items % 19 * 5 + 18) / 19;
-}
-
-static uint64_t
-image_size(uint64_t buckets, int bits)
-{
-	/* an even number of buckets, so whole bytes */
-	return CUCKOO_HEADER_SIZE + CUCKOO_TAIL_SIZE +
-		buckets / 2 * (uint64_t) (bits - 1);
-}
-
-uint64_t
-cuckoo_image_size(const CuckooHeader *h)
-{
-	return image_size(h->buckets, h->bits);
-}
-
-int
-cuckoo_fpp_bits(double fpp)
-{
-	int			bits = CUCKOO_CORE_BITS;
-
-	while (ldexp(8 * 0.95, -bits) > fpp)
-		bits++;
-	return bits;
-}
-
-double
-cuckoo_fpp_at_capacity(const CuckooHeader *h)
-{
-	return ldexp(8 * 0.95, -h->asked_bits);
-}
-
-double
-cuckoo_fpp_now(const CuckooHeader *h)
-{
-	return ldexp(2.0 * (double) h->items / h->base, -h->base_bits);
-}
-
-uint64_t
-cuckoo_capacity(const CuckooHeader *h)
-{
-	return CUCKOO_TARGET_ITEMS((uint64_t) h->base <<
-							   (h->base_bits - h->asked_bits));
-}
-
-uint64_t
-cuckoo_max_items(const CuckooHeader *h)
-{
-	CuckooHeader last = *h;
-
-	while (cuckoo_header_set_level(&last, last.level + 1) == CUCKOO_OK)
-		;
-	return CUCKOO_TARGET_ITEMS(last.buckets);
-}
-
-void
-cuckoo_header_derive(CuckooHeader *h)
-{
-	uint32_t	base_mask = (uint32_t) cuckoo_low_mask(h->base_bits);
-	int			lane;
-
-	h->bits = (uint8_t) (h->base_bits - h->level);
-	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
-	h->base_inverse = UINT64_MAX / h->base + 1;
-	h->moves = cuckoo_moves[!h->windows ? CUCKOO_NO_WINDOWS :
-							segment_is_window(h->base) ? CUCKOO_SEGMENTS
-							: CUCKOO_WINDOWS];
-	h->level_mask = (UINT32_C(1) << h->level) - 1;
-	h->ext_mask = base_mask &
-		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
-	if (h->bits > CUCKOO_NARROW_BITS)
-		h->kind = CUCKOO_WIDE;
-	else if (h->bits % 2 == 1)
-		h->kind = h->level > 0 ? CUCKOO_WHOLE_GROWN : CUCKOO_WHOLE;
-	else
-		h->kind = h->level > 0 ? CUCKOO_SHARED_GROWN : CUCKOO_SHARED;
-	h->bucket_bits = 4 * (uint32_t) h->bits - 4;
-	h->bucket_bytes = h->bucket_bits / 8;
-	h->lane_mask = base_mask & ~UINT32_C(15);
-
-	lane = h->bits - 4;
-	h->lane_size = UINT64_C(1) << lane;
-	h->lane_ones = UINT64_C(1) | h->lane_size;
-	h->lane_gather = 0;
-	if (h->kind != CUCKOO_WIDE)
-	{
-		h->lane_ones |= h->lane_ones << 2 * lane;
-		h->lane_ones <<= CUCKOO_CODE_BITS;
-		h->lane_gather = UINT64_C(1) | UINT64_C(1) << (lane - 1) |
-			UINT64_C(1) << 2 * (lane - 1) | UINT64_C(1) << 3 * (lane - 1);
-		h->lane_gather <<= 4 * (CUCKOO_NARROW_BITS - h->bits);
-	}
-	h->lane_factor = h->lane_ones >> 4;
-	h->lane_tops = h->lane_ones << (lane - 1);
-	h->lane_rest = h->lane_tops - h->lane_ones;
-}
-
-CuckooStatus
-cuckoo_header_set_level(CuckooHeader *h, int level)
-{
-	int			bits = h->base_bits - level;
-	uint64_t	buckets;
-
-	CUCKOO_ASSERT(level >= 0);
-	if (bits < CUCKOO_CORE_BITS)
-		return CUCKOO_LAST_LEVEL;
-	buckets = (uint64_t) h->base << level;
-	if (image_size(buckets, bits) > CUCKOO_MAX_SIZE)
-		return CUCKOO_TOO_LARGE;
-	h->level = (uint8_t) level;
-	cuckoo_header_derive(h);
-	return CUCKOO_OK;
-}
-
-static CuckooStatus
-header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
-			int asked_bits, uint64_t seed)
-{
-	if (image_size(base, base_bits) > CUCKOO_MAX_SIZE)
-		return CUCKOO_TOO_LARGE;
-	memset(h, 0, sizeof(*h));
-	h->seed = seed;
-	h->base = (uint32_t) base;
-	h->windows = windows;
-	h->base_bits = (uint8_t) base_bits;
-	h->asked_bits = (uint8_t) asked_bits;
-	return cuckoo_header_set_level(h, 0);
-}
-
-/* An exact fit of so many buckets or a few more. */
-static CuckooStatus
-exact_init(CuckooHeader *h, uint64_t buckets, int bits, uint64_t seed)
-{
-	uint64_t	base = round_up(buckets, 2);
-	bool		windows = base >= EXACT_WINDOWS_FROM;
-
-	if (windows)
-		base = round_up(base, CUCKOO_WINDOW);
-	return header_init(h, base, windows, bits, bits, seed);
-}
-
-CuckooStatus
-cuckoo_header_exact(CuckooHeader *h, uint64_t items, int asked_bits,
-					uint64_t seed)
-{
-	if (items > ITEMS_MAX)
-		return CUCKOO_TOO_LARGE;
-	return exact_init(h, buckets_for(items > 0 ? items : 1), asked_bits, seed);
-}
-
-CuckooStatus
-cuckoo_header_enlarge(CuckooHeader *h, int percent)
-{
-	uint64_t	base = (uint64_t) h->base +
-		(uint64_t) h->base * (uint64_t) percent / 100 + 2;
-	uint8_t		family = h->family;
-	uint16_t	tag = h->tag;
-	CuckooStatus status;
-
-	status = exact_init(h, base, h->asked_bits, h->seed);
-	h->family = family;
-	h->tag = tag;
-	return status;
-}
-
-CuckooStatus
-cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
-					uint64_t seed)
-{
-	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
-	bool		large = capacity > LARGE_CAPACITY;
-	uint64_t	least = large ? CUCKOO_WINDOW : SMALL_BASE;
-	uint64_t	base;
-	bool		windows;
-	int			bits = asked_bits;	/* at capacity */
-	int			doublings = 0;
-
-	if (capacity > ITEMS_MAX)
-		return CUCKOO_TOO_LARGE;
-
-	/*
-	 * Repeated elements, or a small filter's bad luck, may fill a filter
-	 * before its capacity, so there is always a bit to grow by.
-	 */
-	if (bits == CUCKOO_CORE_BITS)
-		bits++;
-	while (wanted >> (doublings + 1) >= least &&
-		   bits + doublings < CUCKOO_MAX_BITS)
-		doublings++;
-	for (;; doublings--)
-	{
-		uint64_t	parts = UINT64_C(1) << doublings;
-		uint64_t	exact = (wanted + parts - 1) / parts;
-
-		windows = large || exact >= WINDOWS_COST * CUCKOO_WINDOW;
-		base = round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
-						CUCKOO_WINDOW : 2);
-		if (!windows || (base - exact) * WINDOWS_COST <= exact)
-			break;
-	}
-	if (image_size(base << doublings, bits) > CUCKOO_MAX_SIZE)
-		return CUCKOO_TOO_LARGE;
-	return header_init(h, base, windows, bits + doublings, asked_bits, seed);
-}
-
-uint64_t
-cuckoo_max_capacity(int asked_bits)
-{
-	CuckooHeader h;
-	uint64_t	fits = 1;
-	uint64_t	too_large = ITEMS_MAX + 1;
-
-	while (too_large - fits > 1)
-	{
-		uint64_t	middle = (fits + too_large) / 2;
-
-		if (cuckoo_header_sized(&h, middle, asked_bits, 0) == CUCKOO_OK)
-			fits = middle;
-		else
-			too_large = middle;
-	}
-	return fits;
-}
 
 CuckooStatus
 cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
@@ -338,7 +63,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->windows = image[CUCKOO_AT_FLAGS] != 0;
 
 	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_WINDOWS ||
-		(h->windows && !may_have_windows(h->base)))
+		(h->windows && !cuckoo_may_have_windows(h->base)))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
@@ -349,7 +74,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 		return CUCKOO_BAD_RESERVED;
 	/* m0 < 2^32 and level <= 24: no overflow */
 	buckets = (uint64_t) h->base << level;
-	if (size > CUCKOO_MAX_SIZE || size != image_size(buckets, h->bits))
+	if (size > CUCKOO_MAX_SIZE || size != cuckoo_image_bytes(buckets, h->bits))
 		return CUCKOO_BAD_LENGTH;
 	/* callers allocate memory for so many */
 	if (h->items > buckets * CUCKOO_SLOTS)
@@ -372,55 +97,4 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	cuckoo_store16(image + CUCKOO_AT_RESERVED, 0);
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
-}
-
-const char *
-cuckoo_status_text(CuckooStatus status)
-{
-	switch (status)
-	{
-		case CUCKOO_OK:
-			return "no error";
-		case CUCKOO_UNCHANGED:
-			return "nothing to change";
-		case CUCKOO_FULL:
-			return "no room at this growth level";
-		case CUCKOO_CRAFTED:
-			return "no room for the element while the filter is almost empty";
-		case CUCKOO_LAST_LEVEL:
-			return "no fingerprint bit is left to grow by";
-		case CUCKOO_TOO_LARGE:
-			return "larger than 512 MiB";
-		case CUCKOO_BAD_SHORT:
-			return "shorter than a header";
-		case CUCKOO_BAD_MAGIC:
-			return "first two bytes are not \"CF\"";
-		case CUCKOO_BAD_VERSION:
-			return "unknown format version";
-		case CUCKOO_BAD_FAMILY:
-			return "unknown element family";
-		case CUCKOO_BAD_BITS:
-			return "fingerprint bits or growth level out of range";
-		case CUCKOO_BAD_FLAGS:
-			return "unknown or wrong flags";
-		case CUCKOO_BAD_BUCKETS:
-			return "number of base buckets is zero or odd";
-		case CUCKOO_BAD_TAG:
-			return "type tag in a family that has none";
-		case CUCKOO_BAD_RESERVED:
-			return "reserved bytes are not zero";
-		case CUCKOO_BAD_LENGTH:
-			return "length does not agree with the header";
-		case CUCKOO_BAD_TAIL:
-			return "last eight bytes are not zero";
-		case CUCKOO_BAD_CODE:
-			return "bucket code out of range";
-		case CUCKOO_BAD_SLOT:
-			return "fingerprint with a core of zero";
-		case CUCKOO_BAD_ORDER:
-			return "fingerprints of a bucket out of order";
-		case CUCKOO_BAD_ITEMS:
-			return "item count differs from the occupied slots";
-	}
-	return "unknown status";
 }

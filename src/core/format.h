@@ -38,6 +38,7 @@
 #define CUCKOO_FORMAT_H
 
 #include "core/port.h"
+#include "core/status.h"
 #include "core/tables.h"
 
 #define CUCKOO_FORMAT_VERSION	1
@@ -74,13 +75,6 @@ enum
  */
 #define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
 
-/*
- * The items at load factor 0.95, for which a filter is sized: 3.8 of the 4
- * slots of a bucket.  In tables of 512 buckets and more, the first failed
- * inserts were seen at load factor 0.952.
- */
-#define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
-
 #define CUCKOO_MIN_FPP			1e-8
 #define CUCKOO_MAX_FPP			0.5
 
@@ -103,38 +97,6 @@ typedef enum CuckooFamily
 } CuckooFamily;
 
 #define CUCKOO_FAMILY_LAST	CUCKOO_FAMILY_OTHER
-
-/*
- * The result of a core function.  The first group means success.  The second
- * group means a failure that changed nothing.  The third group are the reasons
- * to refuse an image.
- */
-typedef enum CuckooStatus
-{
-	CUCKOO_OK = 0,
-	CUCKOO_UNCHANGED,			/* nothing had to be done */
-
-	CUCKOO_FULL,				/* no room at this level: grow and retry */
-	CUCKOO_CRAFTED,				/* no room, see cuckoo_is_crafted() */
-	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
-	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
-
-	CUCKOO_BAD_SHORT,
-	CUCKOO_BAD_MAGIC,
-	CUCKOO_BAD_VERSION,
-	CUCKOO_BAD_FAMILY,
-	CUCKOO_BAD_BITS,
-	CUCKOO_BAD_FLAGS,
-	CUCKOO_BAD_BUCKETS,
-	CUCKOO_BAD_TAG,
-	CUCKOO_BAD_RESERVED,
-	CUCKOO_BAD_LENGTH,
-	CUCKOO_BAD_TAIL,
-	CUCKOO_BAD_CODE,
-	CUCKOO_BAD_SLOT,
-	CUCKOO_BAD_ORDER,
-	CUCKOO_BAD_ITEMS
-} CuckooStatus;
 
 /*
  * Kinds of filters, each with its own lookup functions.  Filters with narrow
@@ -197,68 +159,6 @@ cuckoo_low_mask(int bits)
 }
 
 /*
- * Fill in a decoded header for a new, empty filter at level 0.
- *
- * cuckoo_header_exact() gives the smallest geometry that holds `items` elements
- * at load factor 0.95 (items 0 counts as 1).  cuckoo_header_sized() gives a
- * geometry that starts small and grows.  After some doublings it holds
- * `capacity` elements at the requested rate.  Equal arguments give equal
- * geometries.
- *
- * asked_bits comes from cuckoo_fpp_bits().  The result is CUCKOO_TOO_LARGE if
- * no image can hold that many elements.
- */
-extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
-										int asked_bits, uint64_t seed);
-extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
-										int asked_bits, uint64_t seed);
-
-/* The largest capacity that cuckoo_header_sized() has a geometry for. */
-extern uint64_t cuckoo_max_capacity(int asked_bits);
-
-/*
- * Enlarges a level-0 geometry of cuckoo_header_exact() by `percent`, for the
- * rare set of elements that does not fit.
- */
-extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
-
-/*
- * Computes the derived fields from the stored ones, without checks; base must
- * not be 0.  cuckoo_header_read() and cuckoo_header_set_level() check them.
- */
-extern void cuckoo_header_derive(CuckooHeader *h);
-
-/* Sets the growth level and the fields derived from it; items do not change. */
-extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
-
-/*
- * The least f >= 8 with 8 * 0.95 / 2^f <= fpp.  So many fingerprint bits keep
- * the false-positive rate at load factor 0.95 at or below fpp.  The fpp must be
- * in [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
- */
-extern int	cuckoo_fpp_bits(double fpp);
-
-/* False-positive rate at the capacity, at most the requested one. */
-extern double cuckoo_fpp_at_capacity(const CuckooHeader *h);
-
-/* False-positive rate at the present number of items, 2n / (m0 * 2^f0). */
-extern double cuckoo_fpp_now(const CuckooHeader *h);
-
-/* The capacity: the elements that the filter holds at the requested rate. */
-extern uint64_t cuckoo_capacity(const CuckooHeader *h);
-
-/*
- * Elements at load factor 0.95 of the last growth level.  Growth ends there,
- * because no fingerprint bit is left, or because of CUCKOO_MAX_SIZE.  The
- * filter is sure to take these elements if the last level has 500 buckets or
- * more.  Some smaller filters are full earlier.
- */
-extern uint64_t cuckoo_max_items(const CuckooHeader *h);
-
-/* Length of the image in bytes. */
-extern uint64_t cuckoo_image_size(const CuckooHeader *h);
-
-/*
  * Decodes and checks the header of an image of `size` bytes.  Only the first
  * CUCKOO_HEADER_SIZE bytes are read.
  */
@@ -282,8 +182,5 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
  * accepts is safe to use in every core function.
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
-
-/* The meaning of a status, as a lower-case phrase. */
-extern const char *cuckoo_status_text(CuckooStatus status);
 
 #endif							/* CUCKOO_FORMAT_H */

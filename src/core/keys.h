@@ -106,29 +106,6 @@ extern uint64_t cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least,
 									 uint64_t *keys);
 
 /*
- * Estimates of the numbers of elements of two filters, and of those that they
- * have in common.
- */
-typedef struct CuckooOverlap
-{
-	double		a;
-	double		b;
-	double		common;			/* may be below 0, if there are none */
-	double		standard_error; /* of `common` */
-} CuckooOverlap;
-
-/*
- * These estimates for two filters of the geometry *h.  They follow from the
- * numbers of distinct keys: those of a, those of b, and those in both.  Copies
- * do not matter, and the estimates have no bias.  For disjoint sets of a and b
- * elements, 258/256 * 2 * a * b / (m0 * 2^f0) matches are expected by chance.
- * The standard error is then about the square root of this.
- */
-extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
-						   uint64_t b_keys, uint64_t common_keys,
-						   CuckooOverlap *overlap);
-
-/*
  * Sets *h, whose geometry is that of the keys, to the lowest level that may
  * hold `n` keys.  Returns CUCKOO_OK, or a failure of
  * cuckoo_header_set_level().

@@ -18,15 +18,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/filter.h"
+#include "element/family.h"
+#include "element/identity.h"
 
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 typedef struct KnownType
 {
@@ -85,63 +84,8 @@ cuckoo_family_name(uint8 family)
 	return families[family].name;
 }
 
-/*
- * The type of the elements of a call: that for which the function is declared,
- * else that of the argument.
- */
-static Oid
-element_type(FunctionCallInfo fcinfo, int argno)
-{
-	Oid		   *declared;
-	int			nargs;
-	Oid			type = InvalidOid;
-
-	get_func_signature(fcinfo->flinfo->fn_oid, &declared, &nargs);
-	if (argno < nargs)
-		type = declared[argno];
-	if (IsPolymorphicType(type))
-		type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-
-	/* a distributed engine calls transition functions without an expression */
-	if (!OidIsValid(type) || IsPolymorphicType(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-				 errmsg("could not determine the type of the element"),
-				 errdetail("The function accepts any type, and the call does not tell the type of the element."),
-				 errhint("Cast the element to a type for which cf_agg is declared, such as text or bigint.")));
-	return type;
-}
-
-/*
- * Counts changes of what a type's identity depends on: attributes, functions,
- * operator classes.  A call site may outlive such a change (in PL/pgSQL, to the
- * end of the transaction).  It would then use the new hash with the old tag.
- */
-static uint64 type_changes = 0;
-
-static void
-note_type_change(Datum arg, CuckooCacheId cache, uint32 hash)
-{
-	type_changes++;
-}
-
-/* The count, from the first call on. */
-static uint64
-watch_types(void)
-{
-	if (type_changes == 0)
-	{
-		type_changes = 1;
-		CacheRegisterSyscacheCallback(ATTNUM, note_type_change, (Datum) 0);
-		CacheRegisterSyscacheCallback(PROCOID, note_type_change, (Datum) 0);
-		CacheRegisterSyscacheCallback(CLAOID, note_type_change, (Datum) 0);
-	}
-	return type_changes;
-}
-
-/* The family and form of a type where bytes or labels are compared. */
-static bool
-find_plain_family(Oid type, uint8 *family, CuckooForm *form)
+bool
+cuckoo_plain_family(Oid type, uint8 *family, CuckooForm *form)
 {
 	if (type_is_enum(type))
 	{
@@ -157,110 +101,6 @@ find_plain_family(Oid type, uint8 *family, CuckooForm *form)
 			return true;
 		}
 	return false;
-}
-
-bool
-cuckoo_hashable(Oid type)
-{
-	uint8		family;
-	CuckooForm	form;
-
-	type = getBaseType(type);
-	return find_plain_family(type, &family, &form) ||
-		cuckoo_has_tag(type, InvalidOid);
-}
-
-static void
-hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type,
-											  TYPECACHE_HASH_EXTENDED_PROC);
-
-	hasher->tag = cuckoo_type_tag(type, hasher->collation);
-	hasher->family = CUCKOO_FAMILY_OTHER;
-	hasher->length = entry->typlen;
-	/* the forms of char(n) and name make a text of the value first */
-	if (hasher->form == CUCKOO_FORM_NONE || hasher->form == CUCKOO_FORM_TEXT)
-		hasher->form = entry->hash_opintype == ANYARRAYOID ? CUCKOO_FORM_ARRAY
-			: CUCKOO_FORM_OTHER;
-	/* a copy, because that in the type's cache entry outlives the function */
-	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
-	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
-}
-
-void
-cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
-				   MemoryContext context)
-{
-	uint64		changes = watch_types();
-	Oid			type = getBaseType(declared);
-	bool		plain = find_plain_family(type, &hasher->family, &hasher->form);
-
-	hasher->collation = collation;
-	if (!plain)
-		hasher_init_other(hasher, type, context);
-	/* an enum has no collation; name has "C" unless the query names another */
-	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
-			 type_is_collatable(type) && cuckoo_is_nondeterministic(collation))
-		hasher_init_other(hasher, TEXTOID, context);
-
-	hasher->type = declared;
-	/* last, because it says that the rest is valid */
-	hasher->changes = changes;
-}
-
-bool
-cuckoo_hasher_is_current(const CuckooHasher *hasher)
-{
-	return hasher->changes == type_changes;
-}
-
-CuckooHasher *
-cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
-{
-	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
-
-	if (unlikely(hasher == NULL || !cuckoo_hasher_is_current(hasher)))
-		hasher = cuckoo_hasher_for_type(fcinfo, element_type(fcinfo, argno),
-										size);
-	return hasher;
-}
-
-CuckooHasher *
-cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
-{
-	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
-	MemoryContext context = fcinfo->flinfo->fn_mcxt;
-
-	if (hasher == NULL)
-		fcinfo->flinfo->fn_extra = hasher = MemoryContextAllocZero(context,
-																   size);
-	if (hasher->type != type || !cuckoo_hasher_is_current(hasher))
-	{
-		if (hasher->hash_proc != NULL)
-			pfree(hasher->hash_proc);
-		memset(hasher, 0, sizeof(*hasher));
-		/* types may change often, so only what is kept is allocated there */
-		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
-	}
-	return hasher;
-}
-
-CuckooHasher *
-cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
-					CuckooElements *elements, Size size)
-{
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		by_value;
-	char		align;
-
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	deconstruct_array(array, type, length, by_value, align, &elements->values,
-					  &elements->nulls, &elements->count);
-	elements->array = array;
-	return cuckoo_hasher_for_type(fcinfo, type, size);
 }
 
 /* Is it citext, in any schema, or a domain over it? */

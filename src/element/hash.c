@@ -33,7 +33,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/filter.h"
+#include "element/element.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -43,6 +43,8 @@
 #include "utils/uuid.h"
 
 #include <math.h>
+
+PG_FUNCTION_INFO_V1(cf_hash);
 
 static uint64
 hash_int64(int64 value, uint64 seed)
@@ -228,4 +230,14 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 			return hash_int64(DatumGetInt64(extended_hash(hasher, value)),
 							  seed);
 	}
+}
+
+/* cf_hash(element, seed): the hash by which filters know the element */
+Datum
+cf_hash(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 0, sizeof(CuckooHasher));
+
+	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
+										(uint64) PG_GETARG_INT64(1)));
 }

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/filter.h"
+#include "element/identity.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -8,7 +8,9 @@
 #ifndef CUCKOO_PLANNER_H
 #define CUCKOO_PLANNER_H
 
-#include "filter/filter.h"
+#include "compat.h"
+
+#include "fmgr.h"
 
 #include "nodes/pathnodes.h"
 

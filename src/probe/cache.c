@@ -25,7 +25,9 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "error.h"
 #include "filter/filter.h"
+#include "probe/cache.h"
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"

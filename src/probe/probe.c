@@ -14,7 +14,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "error.h"
 #include "filter/filter.h"
+#include "probe/cache.h"
+#include "probe/probe.h"
 
 #include "access/table.h"
 #include "miscadmin.h"

@@ -12,7 +12,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/scan.h"
+#include "scan/filters.h"
+#include "element/element.h"
+#include "filter/filter.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
@@ -46,6 +48,7 @@ static void
 reserve(CuckooScanFilters *set, int n)
 {
 	MemoryContext caller = MemoryContextSwitchTo(set->query_memory);
+
 	/* no overflow: each has 40 bytes and more in an array of up to 1 GB */
 	Size		size = n * sizeof(CuckooScanFilter);
 

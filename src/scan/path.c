@@ -24,6 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "scan/exec.h"
+#include "planner/planner.h"
 #include "scan/scan.h"
 
 #include "access/table.h"

@@ -9,6 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "core/core.h"
+#include "element/element.h"
+#include "error.h"
 #include "filter/filter.h"
 
 #include "access/htup_details.h"

@@ -247,7 +247,7 @@ foreach my $name (sort keys %scenarios)
 		my ($tops, $script) = (0, '');
 
 		ok($points >= 0 && $errors eq '', "$name: $points times $kind in subtransactions") or diag($errors);
-		$lines{$_}++ foreach $failed =~ /(\w+\.c:\d+)/g;
+		$lines{$_}++ foreach $failed =~ m{src/((?:\w+/)?\w+\.c:\d+)}g;
 		for (my $n = 1; $n <= $points; $n += 1 + int($points / 60))
 		{
 			$script .= $begin if ++$tops == 4;
@@ -271,9 +271,10 @@ SQL
 }
 
 # Each look for a cancel request of the extension was one of the points.
-foreach my $file (glob "$FindBin::RealBin/../../src/*.c")
+my $src = "$FindBin::RealBin/../../src";
+foreach my $file (glob "$src/*.c $src/*/*.c")
 {
-	my ($name) = $file =~ m{([^/]*)$};
+	my ($name) = $file =~ m{.*/src/(.*)};
 	my $function = '';
 
 	open my $handle, '<', $file or die;

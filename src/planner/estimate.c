@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * planner/plan.c
+ * planner/estimate.c
  *		Planner support: the selectivity and cost of membership tests, and
  *		changes of PL/pgSQL variables in place.
  *
@@ -41,25 +41,21 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "planner/planner.h"
+#include "agg/agg.h"
+#include "element/element.h"
+#include "filter/filter.h"
+#include "planner/estimate.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "nodes/supportnodes.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include <math.h>
-
-PG_FUNCTION_INFO_V1(cuckoo_contains_support);
-PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
-PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
-PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
 /* The share of the non-null rows that an unknown filter contains. */
 #define DEFAULT_CONTAINS_SEL	0.5
@@ -360,50 +356,10 @@ contained_share(double items, double part, double distinct, double fpp,
 	return share;
 }
 
-/*
- * Finds the arguments of a call of `function`: cf_contains, or cuckoo_contained
- * with its arguments exchanged.  Returns false if it is another function.
- */
-static bool
-contains_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
-				   Node **element)
-{
-	Oid		   *types;
-	int			nargs;
-	int			element_no;
-
-	get_func_signature(function, &types, &nargs);
-	if (nargs != 2 || list_length(args) != 2)
-		return false;
-	element_no = IsPolymorphicType(types[0]) ? 0 : 1;
-	*element = list_nth(args, element_no);
-	*filter = list_nth(args, 1 - element_no);
-	*filter_type = types[1 - element_no];
-	return true;
-}
-
-/* The function and the arguments of a call or of an operator. */
-static List *
-function_and_arguments(Node *node, Oid *function)
-{
-	if (node != NULL && IsA(node, FuncExpr))
-	{
-		*function = ((FuncExpr *) node)->funcid;
-		return ((FuncExpr *) node)->args;
-	}
-	if (node != NULL && IsA(node, OpExpr))
-	{
-		*function = get_opcode(((OpExpr *) node)->opno);
-		return ((OpExpr *) node)->args;
-	}
-	*function = InvalidOid;
-	return NIL;
-}
-
 /* The share of all rows for which a filter contains the element of a call. */
-static Selectivity
-contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
-					 int varRelid)
+Selectivity
+cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
+				   int varRelid)
 {
 	VariableStatData column;
 	KnownFilter filter;
@@ -418,8 +374,8 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	double		distinct;
 	double		selectivity;
 
-	if (!contains_arguments(function, args, &filter_arg, &filter_type,
-							&element))
+	if (!cuckoo_test_arguments(function, args, &filter_arg, &filter_type,
+							   &element))
 		return DEFAULT_CONTAINS_SEL;
 	known = known_filter(&filter, root, filter_arg, filter_type);
 	if (known && filter.items == 0)
@@ -461,140 +417,4 @@ contains_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	ReleaseVariableStats(column);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
-}
-
-/* Support function of cf_contains() and cuckoo_contained(). */
-Datum
-cuckoo_contains_support(PG_FUNCTION_ARGS)
-{
-	Node	   *node = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(node, SupportRequestSelectivity))
-	{
-		SupportRequestSelectivity *request = (SupportRequestSelectivity *) node;
-
-		request->selectivity = contains_selectivity(request->root,
-													request->funcid,
-													request->inputcollid,
-													request->args,
-													request->varRelid);
-		PG_RETURN_POINTER(request);
-	}
-	if (IsA(node, SupportRequestCost))
-	{
-		SupportRequestCost *request = (SupportRequestCost *) node;
-		Oid			function;
-		List	   *args = function_and_arguments(request->node, &function);
-		Node	   *filter;
-		Oid			filter_type;
-		Node	   *element;
-
-		if (contains_arguments(request->funcid, args, &filter, &filter_type,
-							   &element))
-		{
-			request->startup = 0;
-			request->per_tuple = cpu_operator_cost *
-				(contain_var_clause(filter) ? CUCKOO_COST_OF_ANOTHER_FILTER
-				 : CUCKOO_COST_OF_A_TEST);
-			PG_RETURN_POINTER(request);
-		}
-	}
-	PG_RETURN_POINTER(NULL);
-}
-
-/* Selectivity of the operators as restrictions. */
-Datum
-cuckoo_contains_sel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-										  get_opcode(PG_GETARG_OID(1)),
-										  PG_GET_COLLATION(),
-										  (List *) PG_GETARG_POINTER(2),
-										  PG_GETARG_INT32(3)));
-}
-
-/* Selectivity of the operators as join clauses, if the filter is a column. */
-Datum
-cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(contains_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-										  get_opcode(PG_GETARG_OID(1)),
-										  PG_GET_COLLATION(),
-										  (List *) PG_GETARG_POINTER(2),
-										  0));
-}
-
-bool
-cuckoo_take_apart(CuckooTest *test, Node *condition)
-{
-	List	   *args;
-
-	test->any = false;
-	test->negated = is_notclause(condition);
-	if (test->negated)
-		condition = (Node *) get_notclausearg((Expr *) condition);
-	test->call = condition;
-	if (IsA(condition, FuncExpr))
-	{
-		test->function = ((FuncExpr *) condition)->funcid;
-		test->collation = ((FuncExpr *) condition)->inputcollid;
-		args = ((FuncExpr *) condition)->args;
-	}
-	else if (IsA(condition, OpExpr))
-	{
-		test->function = ((OpExpr *) condition)->opfuncid;
-		test->collation = ((OpExpr *) condition)->inputcollid;
-		args = ((OpExpr *) condition)->args;
-	}
-	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
-			 ((ScalarArrayOpExpr *) condition)->useOr)
-	{
-		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
-		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
-		args = ((ScalarArrayOpExpr *) condition)->args;
-		test->any = true;
-	}
-	else
-		return false;
-
-	/* a quick check: ours have a support function, and few others do */
-	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
-		return false;
-	fmgr_info(test->function, &test->info);
-	if (test->info.fn_addr != cuckoo_contained &&
-		(test->info.fn_addr != cf_contains || test->any))
-		return false;
-	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
-	test->filter = list_nth(args, test->filter_no);
-	test->element = list_nth(args, 1 - test->filter_no);
-	return true;
-}
-
-/*
- * Support function of the functions that change a filter by one element.  They
- * may change the variable f of "f := cf_add(f, x)" in place, because an error
- * does not change it.  x may depend on f, because it is hashed before the
- * change.
- */
-Datum
-cuckoo_change_support(PG_FUNCTION_ARGS)
-{
-	Node	   *result = NULL;
-
-#ifdef CUCKOO_MODIFY_IN_PLACE
-	Node	   *node = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(node, SupportRequestModifyInPlace))
-	{
-		SupportRequestModifyInPlace *request =
-			(SupportRequestModifyInPlace *) node;
-		Param	   *filter = linitial(request->args);
-
-		if (filter != NULL && IsA(filter, Param) &&
-			filter->paramkind == PARAM_EXTERN &&
-			filter->paramid == request->paramid)
-			result = (Node *) filter;
-	}
-#endif
-	PG_RETURN_POINTER(result);
 }

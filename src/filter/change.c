@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * filter/ops.c
- *		SQL functions that create, change and describe filters.
+ * filter/change.c
+ *		SQL functions that change filters.
  *
  * A change works on an expanded copy of the argument, and returns that copy.
  * If the argument is a read-write expanded object (filter/expanded.c), the
@@ -19,22 +19,14 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "element/element.h"
+#include "error.h"
 #include "filter/filter.h"
 
-#include <math.h>
-
-#include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/regproc.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(cf_new);
 PG_FUNCTION_INFO_V1(cf_add);
 PG_FUNCTION_INFO_V1(cf_add_unique);
 PG_FUNCTION_INFO_V1(cf_delete);
@@ -42,52 +34,6 @@ PG_FUNCTION_INFO_V1(cf_add_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_all);
 PG_FUNCTION_INFO_V1(cf_delete_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_each);
-PG_FUNCTION_INFO_V1(cf_clear);
-PG_FUNCTION_INFO_V1(cf_count);
-PG_FUNCTION_INFO_V1(cf_info);
-PG_FUNCTION_INFO_V1(cf_hash);
-
-Datum
-cf_new(PG_FUNCTION_ARGS)
-{
-	CuckooHeader h;
-	int			bits;
-
-	for (int i = 0; i < 3; i++)
-		if (PG_ARGISNULL(i))
-			PG_RETURN_NULL();
-	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
-	(void) cuckoo_checked_capacity(&h, PG_GETARG_FLOAT8(0), bits,
-								   (uint64) PG_GETARG_INT64(2));
-	if (!PG_ARGISNULL(3))
-	{
-		CuckooHasher hasher = {0};
-		Oid			type = PG_GETARG_OID(3);
-
-		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("type with OID %u does not exist", type)));
-		cuckoo_hasher_init(&hasher, type, get_typcollation(type),
-						   CurrentMemoryContext);
-		h.family = hasher.family;
-		h.tag = hasher.tag;
-	}
-	PG_RETURN_POINTER(cuckoo_new_filter(&h));
-}
-
-void
-cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
-{
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
-		(*desc)->natts != columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s does not return the columns that this version of the library provides",
-						format_procedure(fcinfo->flinfo->fn_oid)),
-				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
-	*desc = BlessTupleDesc(*desc);
-}
 
 /* The number of elements that prefetching is ahead of changing. */
 #define PREFETCH_DISTANCE	16
@@ -358,20 +304,6 @@ cf_delete_all(PG_FUNCTION_ARGS)
 	return change_filter(fcinfo, true, 0);
 }
 
-ArrayType *
-cuckoo_boolean_array(const CuckooElements *elements, const bool *values)
-{
-	Datum	   *results = palloc(Max(elements->count, 1) * sizeof(Datum));
-
-	for (int i = 0; i < elements->count; i++)
-		results[i] = BoolGetDatum(values[i]);
-	return construct_md_array(results, elements->nulls,
-							  ARR_NDIM(elements->array),
-							  ARR_DIMS(elements->array),
-							  ARR_LBOUND(elements->array),
-							  BOOLOID, sizeof(bool), true, TYPALIGN_CHAR);
-}
-
 /*
  * Returns one row through a tuplestore, which can hold a TOAST pointer to the
  * filter.  A composite value would have to hold the whole filter.
@@ -423,89 +355,4 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(caller);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	PG_RETURN_NULL();
-}
-
-Datum
-cf_clear(PG_FUNCTION_ARGS)
-{
-	CuckooHeader h;
-	CuckooStatus status;
-
-	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	status = cuckoo_header_set_level(&h, 0);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
-	/* the filter keeps its family */
-	h.items = 0;
-	PG_RETURN_POINTER(cuckoo_new_filter(&h));
-}
-
-Datum
-cf_count(PG_FUNCTION_ARGS)
-{
-	CuckooHeader h;
-
-	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	PG_RETURN_INT64((int64) h.items);
-}
-
-/*
- * The first four digits of a figure, which people can read.  The rest is cut
- * off, so that the rate now is never above the rate at capacity by rounding.
- */
-static double
-four_digits(double figure)
-{
-	double		scale = 1;
-
-	while (figure > 0 && figure * scale < 1000)
-		scale *= 10;
-	return floor(figure * scale) / scale;
-}
-
-Datum
-cf_info(PG_FUNCTION_ARGS)
-{
-	CuckooHeader h;
-	TupleDesc	desc;
-	Datum		values[14];
-	bool		nulls[14] = {false};
-	uint64		size;
-	int			n = 0;
-
-	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
-
-	size = cuckoo_image_size(&h);
-	values[n++] = Int64GetDatum((int64) h.items);
-	values[n++] = Int64GetDatum((int64) cuckoo_capacity(&h));
-	values[n++] = Int64GetDatum((int64) cuckoo_max_items(&h));
-	values[n++] = Float8GetDatum(cuckoo_fpp_at_capacity(&h));
-	values[n++] = Float8GetDatum(four_digits(cuckoo_fpp_now(&h)));
-	values[n++] = Float8GetDatum(four_digits((double) h.items /
-											 ((double) h.buckets *
-											  CUCKOO_SLOTS)));
-	values[n++] = Int32GetDatum(h.bits);
-	values[n++] = Int64GetDatum((int64) h.buckets);
-	values[n++] = Int32GetDatum(h.level);
-	values[n++] = Int64GetDatum((int64) size);
-	nulls[n] = h.items == 0;
-	values[n++] = Float8GetDatum(h.items == 0 ? 0 :
-								 four_digits((double) size * 8 /
-											 (double) h.items));
-	values[n++] = CStringGetTextDatum(cuckoo_family_name(h.family));
-	values[n++] = Int64GetDatum((int64) h.seed);
-	values[n++] = Int32GetDatum(CUCKOO_FORMAT_VERSION);
-	Assert(n == lengthof(values));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
-}
-
-/* cf_hash(element, seed): the hash by which filters know the element */
-Datum
-cf_hash(PG_FUNCTION_ARGS)
-{
-	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 0, sizeof(CuckooHasher));
-
-	PG_RETURN_INT64((int64) cuckoo_hash(hasher, PG_GETARG_DATUM(0),
-										(uint64) PG_GETARG_INT64(1)));
 }

@@ -37,7 +37,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/scan.h"
+#include "scan/exec.h"
+#include "element/element.h"
+#include "planner/planner.h"
+#include "probe/probe.h"
+#include "scan/filters.h"
 
 #include "access/heapam.h"
 #include "access/tableam.h"

@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * element/element.h
+ *		Elements: from an SQL value to the 64-bit hash by which filters know it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_ELEMENT_H
+#define CUCKOO_ELEMENT_H
+
+#include "compat.h"
+#include "core/core.h"
+
+#include "fmgr.h"
+#include "utils/array.h"
+
+/* The canonical forms; one or more for each family. */
+typedef enum CuckooForm
+{
+	CUCKOO_FORM_NONE = 0,
+	CUCKOO_FORM_INT2,
+	CUCKOO_FORM_INT4,
+	CUCKOO_FORM_INT8,
+	CUCKOO_FORM_TEXT,
+	CUCKOO_FORM_BPCHAR,
+	CUCKOO_FORM_NAME,
+	CUCKOO_FORM_CHAR,
+	CUCKOO_FORM_ENUM,
+	CUCKOO_FORM_BYTEA,
+	CUCKOO_FORM_UUID,
+	CUCKOO_FORM_BOOL,
+	CUCKOO_FORM_DATE,
+	CUCKOO_FORM_FLOAT4,
+	CUCKOO_FORM_FLOAT8,
+	CUCKOO_FORM_ARRAY,
+	CUCKOO_FORM_OTHER
+} CuckooForm;
+
+/* How values of one SQL type become 64-bit hashes. */
+typedef struct CuckooHasher
+{
+	Oid			type;			/* of the values, as declared */
+	Oid			collation;		/* for hash_proc */
+	CuckooForm	form;			/* canonical bytes, see element/hash.c */
+	uint8		family;
+	uint16		tag;			/* of the type, family "other" */
+	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
+	int16		length;			/* of the type that it takes; -1 varies */
+	uint64		changes;		/* see cuckoo_hasher_is_current() */
+} CuckooHasher;
+
+/* Can values of the type be elements, whatever their collation? */
+extern bool cuckoo_hashable(Oid type);
+
+/*
+ * Fills in a zeroed hasher, which is used while `context` lives.  A type that
+ * cannot be hashed is an error.
+ */
+extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
+							   Oid collation, MemoryContext context);
+
+/*
+ * The hasher for the type of an argument of the function being called, kept
+ * in fn_extra as the first member of a zeroed struct of `size` bytes.
+ */
+extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
+								   Size size);
+
+/* The same for a type known at run time, that of an array's elements. */
+extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
+											Size size);
+
+/* Is a hasher up to date?  Types may change while a query runs. */
+extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
+
+/* An array argument taken apart, and the hasher for its elements. */
+typedef struct CuckooElements
+{
+	ArrayType  *array;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+} CuckooElements;
+
+extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
+										 CuckooElements *elements, Size size);
+
+/*
+ * An array of the shape of the elements, with one boolean for each.  It is null
+ * for a null element.
+ */
+extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
+									   const bool *values);
+
+/* Are values of this hasher what the filter takes? */
+static inline bool
+cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
+{
+	return h->family == CUCKOO_FAMILY_NONE ||
+		(hasher->family == h->family && hasher->tag == h->tag);
+}
+
+/* Throws an error if values of this hasher are not of the family. */
+extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
+								uint16 tag);
+
+extern const char *cuckoo_family_name(uint8 family);
+
+extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
+
+#endif							/* CUCKOO_ELEMENT_H */

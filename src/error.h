@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * error.h
+ *		Errors for what the core reports.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_ERROR_H
+#define CUCKOO_ERROR_H
+
+#include "compat.h"
+#include "core/core.h"
+
+/* Throws the error for a status that is not a success. */
+pg_noreturn extern void cuckoo_error(CuckooStatus status);
+
+#endif							/* CUCKOO_ERROR_H */

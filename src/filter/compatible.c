@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/compatible.c
+ *		Which filters can be combined, and what is wrong if two cannot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/compatible.h"
+#include "element/element.h"
+
+PG_FUNCTION_INFO_V1(cf_compatible);
+
+static bool
+same_geometry(const CuckooHeader *a, const CuckooHeader *b)
+{
+	return a->base == b->base && a->base_bits == b->base_bits &&
+		a->asked_bits == b->asked_bits && a->windows == b->windows;
+}
+
+static bool
+same_family(const CuckooHeader *a, const CuckooHeader *b)
+{
+	return a->family == CUCKOO_FAMILY_NONE || b->family == CUCKOO_FAMILY_NONE ||
+		(a->family == b->family && a->tag == b->tag);
+}
+
+/*
+ * Is this the filter that cf_agg(value) makes of no rows?  Nobody chose its
+ * geometry, so it stands for the empty filter of any geometry.  An empty filter
+ * of some capacity is not neutral, because a difference may be a mistake.
+ */
+static bool
+is_neutral(const CuckooHeader *h)
+{
+	CuckooHeader none;
+
+	return h->items == 0 && h->family == CUCKOO_FAMILY_NONE && h->seed == 0 &&
+		cuckoo_header_exact(&none, 0, h->asked_bits, 0) == CUCKOO_OK &&
+		same_geometry(h, &none);
+}
+
+bool
+cuckoo_is_compatible(const CuckooHeader *a, const CuckooHeader *b)
+{
+	return is_neutral(a) || is_neutral(b) ||
+		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
+}
+
+/* Doublings up to the capacity, where there are ft bits, but at least 9. */
+static int
+doublings(const CuckooHeader *h)
+{
+	return Max(h->base_bits - Max(h->asked_bits, CUCKOO_CORE_BITS + 1), 0);
+}
+
+/* A geometry in a user's terms, and in those of FORMAT.md. */
+static const char *
+geometry_text(const CuckooHeader *h, const char *windows)
+{
+	uint64		buckets = (uint64) h->base << doublings(h);
+
+	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s",
+					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
+					cuckoo_fpp_at_capacity(h), h->base, h->base_bits, windows);
+}
+
+/* Throws the error for filters of different geometry. */
+pg_noreturn static void
+complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
+{
+	bool		fpp = a->asked_bits != b->asked_bits;
+	bool		capacity = (uint64) a->base << doublings(a) !=
+		(uint64) b->base << doublings(b);
+	bool		differ = a->windows != b->windows;
+	const char *without = differ ? ", without windows" : "";
+	const char *with = differ ? ", with windows" : "";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("cannot combine cuckoofilters of different geometry"),
+			 errdetail("They differ in %s. One is %s, the other %s.",
+					   fpp && capacity ? "capacity and fpp" :
+					   fpp ? "fpp" : capacity ? "capacity" :
+					   differ ? "windows" : "bits",
+					   geometry_text(a, a->windows ? with : without),
+					   geometry_text(b, b->windows ? with : without)),
+			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
+}
+
+void
+cuckoo_check_compatible(const CuckooHeader *a, const CuckooHeader *b)
+{
+	if (cuckoo_is_compatible(a, b))
+		return;
+	if (!same_family(a, b))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot combine cuckoofilters of different element types"),
+				 a->family == b->family ?
+				 errdetail("Both are of the family \"%s\", but of different types or collations.",
+						   cuckoo_family_name(a->family)) :
+				 errdetail("The families are \"%s\" and \"%s\".",
+						   cuckoo_family_name(a->family),
+						   cuckoo_family_name(b->family)),
+				 errhint("Build both from elements of one type.")));
+	if (a->seed != b->seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot combine cuckoofilters with different seeds"),
+				 errdetail("The seeds are %lld and %lld.",
+						   (long long) a->seed, (long long) b->seed),
+				 errhint("Build both with the same seed.")));
+	complain_of_geometry(a, b);
+}
+
+void
+cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
+{
+	if (is_neutral(h) &&
+		!(is_neutral(other) && other->asked_bits <= h->asked_bits))
+		*h = *other;
+	else if (h->family == CUCKOO_FAMILY_NONE)
+	{
+		h->family = other->family;
+		h->tag = other->tag;
+	}
+}
+
+/* cf_compatible(a, b): could they be combined? */
+Datum
+cf_compatible(PG_FUNCTION_ARGS)
+{
+	CuckooHeader a;
+	CuckooHeader b;
+
+	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
+	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));
+	PG_RETURN_BOOL(cuckoo_is_compatible(&a, &b));
+}

@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/new.c
+ *		New filters, and the checks of capacity and fpp that cf_new and cf_agg
+ *		share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "element/element.h"
+#include "error.h"
+#include "filter/filter.h"
+
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include <math.h>
+
+PG_FUNCTION_INFO_V1(cf_new);
+PG_FUNCTION_INFO_V1(cf_clear);
+
+int
+cuckoo_checked_fpp(double fpp)
+{
+	/* written so that NaN fails */
+	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("fpp is out of range"),
+				 errdetail("The requested false-positive rate is %g.", fpp),
+				 errhint("fpp must be between %g and %g. For example, 0.001 means one false positive per thousand absent elements.",
+						 CUCKOO_MIN_FPP, CUCKOO_MAX_FPP)));
+	return cuckoo_fpp_bits(fpp);
+}
+
+int64
+cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
+{
+	/* written so that NaN fails, and what an int64 cannot hold */
+	if (!(capacity > 0 && capacity < (double) PG_INT64_MAX) ||
+		cuckoo_header_sized(h, (uint64) ceil(capacity), bits,
+							seed) != CUCKOO_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("capacity is out of range"),
+				 errdetail("The requested capacity is %.15g elements.",
+						   capacity),
+				 errhint("At this fpp, capacity must be between 1 and %llu.",
+						 (unsigned long long) cuckoo_max_capacity(bits))));
+	return (int64) ceil(capacity);
+}
+
+Datum
+cf_new(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+	int			bits;
+
+	for (int i = 0; i < 3; i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
+	bits = cuckoo_checked_fpp(PG_GETARG_FLOAT8(1));
+	(void) cuckoo_checked_capacity(&h, PG_GETARG_FLOAT8(0), bits,
+								   (uint64) PG_GETARG_INT64(2));
+	if (!PG_ARGISNULL(3))
+	{
+		CuckooHasher hasher = {0};
+		Oid			type = PG_GETARG_OID(3);
+
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("type with OID %u does not exist", type)));
+		cuckoo_hasher_init(&hasher, type, get_typcollation(type),
+						   CurrentMemoryContext);
+		h.family = hasher.family;
+		h.tag = hasher.tag;
+	}
+	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+}
+
+Datum
+cf_clear(PG_FUNCTION_ARGS)
+{
+	CuckooHeader h;
+	CuckooStatus status;
+
+	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
+	status = cuckoo_header_set_level(&h, 0);
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	/* the filter keeps its family */
+	h.items = 0;
+	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+}

@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/set_state.c
+ *		Runs of keys, and the states of the aggregates over filters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "filter/set_state.h"
+#include "error.h"
+#include "filter/compatible.h"
+
+static void *
+new_array(Size n, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
+uint64 *
+cuckoo_new_keys(Size n)
+{
+	return new_array(n, sizeof(uint64));
+}
+
+CuckooRun
+cuckoo_read_run(const CuckooHeader *h, const struct varlena *filter)
+{
+	CuckooRun	run = {cuckoo_new_keys(h->items), NULL, h->items};
+	uint64	   *scratch = cuckoo_new_keys(h->items);
+	CuckooStatus status = cuckoo_keys_read(h, cuckoo_image(filter), run.keys,
+										   scratch);
+
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	pfree(scratch);
+	return run;
+}
+
+void
+cuckoo_free_run(CuckooRun run)
+{
+	pfree(run.keys);
+	if (run.times != NULL)
+		pfree(run.times);
+}
+
+CuckooRun
+cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
+{
+	Size		n = a.count + b.count;
+	CuckooRun	run = {cuckoo_new_keys(n), NULL, 0};
+
+	if (least > 0)
+	{
+		run.times = new_array(n, sizeof(uint32));
+		cuckoo_keys_count(&a, &b, least, &run);
+	}
+	else
+		run.count = cuckoo_keys_merge(how, a.keys, a.count, b.keys, b.count,
+									  run.keys);
+	/* give back the room of keys that were in both */
+	if (run.count < n / 8 * 7)
+	{
+		n = Max(run.count, 1);
+		run.keys = repalloc_huge(run.keys, n * sizeof(uint64));
+		if (run.times != NULL)
+			run.times = repalloc_huge(run.times, n * sizeof(uint32));
+	}
+	return run;
+}
+
+struct varlena *
+cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
+{
+	CuckooStatus status;
+	int			ordered_for = 0;
+	struct varlena *filter = NULL;
+
+	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
+	status = cuckoo_keys_level(h, n);
+	while (status == CUCKOO_OK && filter == NULL)
+	{
+		if (h->level > ordered_for)
+		{
+			uint64	   *scratch = cuckoo_new_keys(n);
+			uint64	   *ordered = cuckoo_keys_order(h, ordered_for, keys, n,
+													scratch);
+
+			pfree(ordered == keys ? scratch : keys);
+			keys = ordered;
+			ordered_for = h->level;
+		}
+		filter = cuckoo_build_filter(h, keys, n);
+		if (filter == NULL)
+			status = cuckoo_header_set_level(h, h->level + 1);
+	}
+	if (status != CUCKOO_OK)
+		cuckoo_error(status);
+	pfree(keys);
+	return filter;
+}
+
+/* Merges the last two runs of a state. */
+static void
+merge_last_runs(CuckooSetState *state)
+{
+	CuckooRun	a = state->runs[state->count - 2];
+	CuckooRun	b = state->runs[state->count - 1];
+
+	state->runs[state->count - 2] = cuckoo_merge_runs(state->how, state->least,
+													  a, b);
+	state->count--;
+	cuckoo_free_run(a);
+	cuckoo_free_run(b);
+}
+
+void
+cuckoo_set_merge(CuckooSetState *state)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+
+	while (state->count > 1)
+		merge_last_runs(state);
+	MemoryContextSwitchTo(caller);
+}
+
+struct varlena *
+cuckoo_set_filter(CuckooSetState *state, bool last_use)
+{
+	CuckooHeader h = state->header;
+	uint64	   *keys;
+	Size		n;
+	struct varlena *filter;
+
+	if (state->filter != NULL)
+		return state->filter;
+	cuckoo_set_merge(state);
+	keys = state->runs[0].keys;
+	n = state->runs[0].count;
+	if (last_use)
+		state->count = 0;
+	else
+		keys = memcpy(cuckoo_new_keys(n), keys, n * sizeof(uint64));
+	filter = cuckoo_filter_of_keys(&h, keys, n);
+	state->filter = MemoryContextAlloc(state->hdr.eoh_context,
+									   VARSIZE(filter));
+	memcpy(state->filter, filter, VARSIZE(filter));
+	pfree(filter);
+	while (state->count > 0)
+		pfree(state->runs[--state->count].keys);
+	return state->filter;
+}
+
+static Size
+set_flat_size(ExpandedObjectHeader *eohptr)
+{
+	MemoryContext caller = cuckoo_begin_flatten();
+	struct varlena *filter = cuckoo_set_filter((CuckooSetState *) eohptr,
+											   false);
+	Size		size = VARSIZE(filter);
+
+	cuckoo_end_flatten(caller);
+	return size;
+}
+
+static void
+set_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+{
+	memcpy(result, cuckoo_set_filter((CuckooSetState *) eohptr, false), size);
+}
+
+static const ExpandedObjectMethods state_methods = {
+	set_flat_size, set_flatten
+};
+
+CuckooSetState *
+cuckoo_set_state(Datum datum)
+{
+	return (CuckooSetState *) cuckoo_expanded_object(datum, &state_methods);
+}
+
+void
+cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
+			   const struct varlena *filter)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	CuckooRun	run;
+
+	/* each step leaves a valid state, because the next may be an error */
+	cuckoo_check_compatible(&state->header, h);
+	if (state->filter != NULL)
+	{
+		CuckooHeader own;
+
+		cuckoo_open(&own, state->filter);
+		state->runs[0] = cuckoo_read_run(&own, state->filter);
+		state->count = 1;
+		pfree(state->filter);
+		state->filter = NULL;
+	}
+	run = cuckoo_read_run(h, filter);
+	if (state->least > 0)
+	{
+		run.count = cuckoo_keys_limit(run.keys, run.count, 1);
+		run.times = new_array(run.count, sizeof(uint32));
+		cuckoo_keys_once(&run);
+	}
+	state->runs[state->count++] = run;
+	cuckoo_adopt(&state->header, h);
+	while (state->count > 1 &&
+		   state->runs[state->count - 2].count / 2 <=
+		   state->runs[state->count - 1].count)
+		merge_last_runs(state);
+	MemoryContextSwitchTo(caller);
+}
+
+CuckooSetState *
+cuckoo_new_set_state(CuckooMerge how, uint32 least, const CuckooHeader *h,
+					 const struct varlena *filter, MemoryContext parent)
+{
+	/*
+	 * An internal state is never passed on as an object, so it needs no
+	 * memory context of its own.  Hash aggregation looks at all contexts for
+	 * each new group, which would take time in proportion to the square of
+	 * the number of groups.
+	 */
+	MemoryContext context = least > 0 ? parent :
+		AllocSetContextCreate(parent, "cuckoofilter union",
+							  ALLOCSET_SMALL_SIZES);
+	CuckooSetState *state = MemoryContextAllocZero(context,
+												   sizeof(CuckooSetState));
+
+	EOH_init_header(&state->hdr, &state_methods, context);
+	state->how = how;
+	state->least = least;
+	state->header = *h;
+	cuckoo_set_add(state, h, filter);
+	return state;
+}

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter/set_state.h
+ *		Runs of keys, and the states of the aggregates over filters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_SET_STATE_H
+#define CUCKOO_SET_STATE_H
+
+#include "filter/filter.h"
+
+/*
+ * Enough runs for any state: each is more than twice as long as the next, so
+ * that the first of 40 would have more than 2^38 keys.
+ */
+#define CUCKOO_MAX_RUNS		40
+
+/* A run of keys.  If they are not counted, `times` is NULL. */
+typedef CuckooCounted CuckooRun;
+
+/* The state of an aggregate: either a filter, or runs to be combined. */
+typedef struct CuckooSetState
+{
+	ExpandedObjectHeader hdr;
+	CuckooMerge how;
+	uint32		least;			/* k of cf_at_least_agg(f, k), or 0 */
+	CuckooHeader header;		/* geometry, seed and family */
+	struct varlena *filter;		/* NULL if there are runs */
+	CuckooRun	runs[CUCKOO_MAX_RUNS];
+	int			count;
+} CuckooSetState;
+
+/* A new array of so many keys. */
+extern uint64 *cuckoo_new_keys(Size n);
+
+/* The keys of a filter, whose header this is. */
+extern CuckooRun cuckoo_read_run(const CuckooHeader *h,
+								 const struct varlena *filter);
+
+/*
+ * Combines two runs of one geometry.  If `least` is not 0, keys are counted up
+ * to this number.
+ */
+extern CuckooRun cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a,
+								   CuckooRun b);
+
+extern void cuckoo_free_run(CuckooRun run);
+
+/*
+ * A new state that holds one filter, whose header is *h, in memory of `parent`.
+ * `least` is k of cf_at_least_agg(), else 0.
+ */
+extern CuckooSetState *cuckoo_new_set_state(CuckooMerge how, uint32 least,
+											const CuckooHeader *h,
+											const struct varlena *filter,
+											MemoryContext parent);
+
+/* Adds a filter, whose header is *h.  It must be compatible with the others. */
+extern void cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
+						   const struct varlena *filter);
+
+/* The state behind a datum, or NULL if the datum is a filter. */
+extern CuckooSetState *cuckoo_set_state(Datum datum);
+
+/* Merges all runs.  This does not change what the state stands for. */
+extern void cuckoo_set_merge(CuckooSetState *state);
+
+/*
+ * The filter of a state, which then holds no runs.  An error does not change
+ * what the state stands for, because a variable may hold it.  At its last use
+ * the keys are not copied.
+ */
+extern struct varlena *cuckoo_set_filter(CuckooSetState *state, bool last_use);
+
+#endif							/* CUCKOO_SET_STATE_H */

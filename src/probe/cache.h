@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe/cache.h
+ *		The stored filters of a query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_CACHE_H
+#define CUCKOO_CACHE_H
+
+#include "probe/probe.h"
+
+#include "lib/ilist.h"
+#include "utils/relcache.h"
+
+/* The stored filters of a query's call sites. */
+typedef struct CuckooCache CuckooCache;
+
+/* One of them. */
+struct CuckooStored
+{
+	struct varatt_external pointer; /* the key, first; zero for none */
+	uint32		probes;			/* by slices so far */
+	uint32		pins;			/* the CuckooSites that hold the filter */
+	dlist_node	node;			/* in the order of use */
+	struct varlena *filter;		/* the whole value, or NULL */
+	bool		has_header;		/* is `header` valid? */
+	CuckooHeader header;
+};
+
+/* The cache for call sites with this fn_mcxt. */
+extern CuckooCache *cuckoo_cache(MemoryContext context);
+
+/*
+ * The entry for a TOAST pointer.  It is looked up unless it is `last`, the
+ * entry that the call site had before.
+ */
+extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
+								   struct varlena *datum);
+
+/*
+ * The whole filter if it was fetched, or if it pays to fetch it for so many
+ * more probes and there is room.  NULL means that the caller should read
+ * slices.
+ */
+extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
+												  CuckooStored *stored,
+												  struct varlena *datum,
+												  uint32 probes);
+
+/* Makes the header valid.  This does not fetch the filter. */
+extern void cuckoo_know_header(CuckooStored *stored, struct varlena *datum);
+
+/* Some bytes of a stored filter, in new memory. */
+extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
+										Relation toastrel, uint64 offset,
+										uint32 length);
+
+#endif							/* CUCKOO_CACHE_H */
