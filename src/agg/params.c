@@ -68,8 +68,8 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 static const char *
 difference(const CuckooAggParams *a, const CuckooAggParams *b)
 {
-	CuckooHeader x = {.asked_bits = a->bits};
-	CuckooHeader y = {.asked_bits = b->bits};
+	CuckooHeader x = {.fpp_bits = a->bits};
+	CuckooHeader y = {.fpp_bits = b->bits};
 	StringInfoData text;
 
 	initStringInfo(&text);

@@ -38,7 +38,7 @@ typedef struct CuckooAggParams
 	int64		capacity;		/* 0 for an exact fit */
 	uint16		tag;
 	uint8		family;
-	uint8		bits;			/* as in CuckooHeader.asked_bits */
+	uint8		bits;			/* as in CuckooHeader.fpp_bits */
 } CuckooAggParams;
 
 /* ---- flat states ---- */

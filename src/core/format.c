@@ -16,8 +16,8 @@ static const uint8_t magic[] = {'C', 'F'};
 _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_FAMILY == CUCKOO_AT_VERSION + 1 &&
 			   CUCKOO_AT_BASE_BITS == CUCKOO_AT_FAMILY + 1 &&
-			   CUCKOO_AT_ASKED_BITS == CUCKOO_AT_BASE_BITS + 1 &&
-			   CUCKOO_AT_LEVEL == CUCKOO_AT_ASKED_BITS + 1 &&
+			   CUCKOO_AT_FPP_BITS == CUCKOO_AT_BASE_BITS + 1 &&
+			   CUCKOO_AT_LEVEL == CUCKOO_AT_FPP_BITS + 1 &&
 			   CUCKOO_AT_FLAGS == CUCKOO_AT_LEVEL + 1 &&
 			   CUCKOO_AT_BASE == CUCKOO_AT_FLAGS + 1 &&
 			   CUCKOO_AT_TAG == CUCKOO_AT_BASE + 4 &&
@@ -33,7 +33,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 {
 	uint64_t	buckets;
 	int			base_bits,
-				asked_bits,
+				fpp_bits,
 				level;
 
 	if (size < CUCKOO_HEADER_SIZE)
@@ -46,9 +46,9 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 		return CUCKOO_BAD_FAMILY;
 
 	base_bits = image[CUCKOO_AT_BASE_BITS];
-	asked_bits = image[CUCKOO_AT_ASKED_BITS];
+	fpp_bits = image[CUCKOO_AT_FPP_BITS];
 	level = image[CUCKOO_AT_LEVEL];
-	if (asked_bits < CUCKOO_CORE_BITS || base_bits < asked_bits ||
+	if (fpp_bits < CUCKOO_CORE_BITS || base_bits < fpp_bits ||
 		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_CORE_BITS)
 		return CUCKOO_BAD_BITS;
 
@@ -58,7 +58,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->tag = cuckoo_load16(image + CUCKOO_AT_TAG);
 	h->family = image[CUCKOO_AT_FAMILY];
 	h->base_bits = (uint8_t) base_bits;
-	h->asked_bits = (uint8_t) asked_bits;
+	h->fpp_bits = (uint8_t) fpp_bits;
 	h->level = (uint8_t) level;
 	h->windows = image[CUCKOO_AT_FLAGS] != 0;
 
@@ -89,7 +89,7 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	image[CUCKOO_AT_VERSION] = CUCKOO_FORMAT_VERSION;
 	image[CUCKOO_AT_FAMILY] = h->family;
 	image[CUCKOO_AT_BASE_BITS] = h->base_bits;
-	image[CUCKOO_AT_ASKED_BITS] = h->asked_bits;
+	image[CUCKOO_AT_FPP_BITS] = h->fpp_bits;
 	image[CUCKOO_AT_LEVEL] = h->level;
 	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
 	cuckoo_store32(image + CUCKOO_AT_BASE, h->base);

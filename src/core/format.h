@@ -50,7 +50,7 @@ enum
 	CUCKOO_AT_VERSION = 2,
 	CUCKOO_AT_FAMILY = 3,
 	CUCKOO_AT_BASE_BITS = 4,
-	CUCKOO_AT_ASKED_BITS = 5,
+	CUCKOO_AT_FPP_BITS = 5,
 	CUCKOO_AT_LEVEL = 6,
 	CUCKOO_AT_FLAGS = 7,
 	CUCKOO_AT_BASE = 8,
@@ -126,7 +126,7 @@ typedef struct CuckooHeader
 	uint16_t	tag;
 	uint8_t		family;
 	uint8_t		base_bits;		/* f0 */
-	uint8_t		asked_bits;		/* ft */
+	uint8_t		fpp_bits;		/* ft */
 	uint8_t		level;			/* g */
 	bool		windows;
 

@@ -87,7 +87,7 @@ cuckoo_fpp_bits(double fpp)
 double
 cuckoo_fpp_at_capacity(const CuckooHeader *h)
 {
-	return ldexp(8 * 0.95, -h->asked_bits);
+	return ldexp(8 * 0.95, -h->fpp_bits);
 }
 
 double
@@ -100,7 +100,7 @@ uint64_t
 cuckoo_capacity(const CuckooHeader *h)
 {
 	return CUCKOO_TARGET_ITEMS((uint64_t) h->base <<
-							   (h->base_bits - h->asked_bits));
+							   (h->base_bits - h->fpp_bits));
 }
 
 uint64_t
@@ -174,7 +174,7 @@ cuckoo_header_set_level(CuckooHeader *h, int level)
 
 static CuckooStatus
 header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
-			int asked_bits, uint64_t seed)
+			int fpp_bits, uint64_t seed)
 {
 	if (cuckoo_image_bytes(base, base_bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
@@ -183,7 +183,7 @@ header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
 	h->base = (uint32_t) base;
 	h->windows = windows;
 	h->base_bits = (uint8_t) base_bits;
-	h->asked_bits = (uint8_t) asked_bits;
+	h->fpp_bits = (uint8_t) fpp_bits;
 	return cuckoo_header_set_level(h, 0);
 }
 
@@ -200,12 +200,12 @@ exact_init(CuckooHeader *h, uint64_t buckets, int bits, uint64_t seed)
 }
 
 CuckooStatus
-cuckoo_header_exact(CuckooHeader *h, uint64_t items, int asked_bits,
+cuckoo_header_exact(CuckooHeader *h, uint64_t items, int fpp_bits,
 					uint64_t seed)
 {
 	if (items > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
-	return exact_init(h, buckets_for(items > 0 ? items : 1), asked_bits, seed);
+	return exact_init(h, buckets_for(items > 0 ? items : 1), fpp_bits, seed);
 }
 
 CuckooStatus
@@ -217,14 +217,14 @@ cuckoo_header_enlarge(CuckooHeader *h, int percent)
 	uint16_t	tag = h->tag;
 	CuckooStatus status;
 
-	status = exact_init(h, base, h->asked_bits, h->seed);
+	status = exact_init(h, base, h->fpp_bits, h->seed);
 	h->family = family;
 	h->tag = tag;
 	return status;
 }
 
 CuckooStatus
-cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
+cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 					uint64_t seed)
 {
 	uint64_t	wanted = buckets_for(capacity > 0 ? capacity : 1);
@@ -232,7 +232,7 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	uint64_t	least = large ? CUCKOO_WINDOW : SMALL_BASE;
 	uint64_t	base;
 	bool		windows;
-	int			bits = asked_bits;	/* at capacity */
+	int			bits = fpp_bits;	/* at capacity */
 	int			doublings = 0;
 
 	if (capacity > ITEMS_MAX)
@@ -260,11 +260,11 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int asked_bits,
 	}
 	if (cuckoo_image_bytes(base << doublings, bits) > CUCKOO_MAX_SIZE)
 		return CUCKOO_TOO_LARGE;
-	return header_init(h, base, windows, bits + doublings, asked_bits, seed);
+	return header_init(h, base, windows, bits + doublings, fpp_bits, seed);
 }
 
 uint64_t
-cuckoo_max_capacity(int asked_bits)
+cuckoo_max_capacity(int fpp_bits)
 {
 	CuckooHeader h;
 	uint64_t	fits = 1;
@@ -274,7 +274,7 @@ cuckoo_max_capacity(int asked_bits)
 	{
 		uint64_t	middle = (fits + too_large) / 2;
 
-		if (cuckoo_header_sized(&h, middle, asked_bits, 0) == CUCKOO_OK)
+		if (cuckoo_header_sized(&h, middle, fpp_bits, 0) == CUCKOO_OK)
 			fits = middle;
 		else
 			too_large = middle;

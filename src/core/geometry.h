@@ -29,16 +29,16 @@
  * `capacity` elements at the requested rate.  Equal arguments give equal
  * geometries.
  *
- * asked_bits comes from cuckoo_fpp_bits().  The result is CUCKOO_TOO_LARGE if
+ * fpp_bits comes from cuckoo_fpp_bits().  The result is CUCKOO_TOO_LARGE if
  * no image can hold that many elements.
  */
 extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
-										int asked_bits, uint64_t seed);
+										int fpp_bits, uint64_t seed);
 extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
-										int asked_bits, uint64_t seed);
+										int fpp_bits, uint64_t seed);
 
 /* The largest capacity that cuckoo_header_sized() has a geometry for. */
-extern uint64_t cuckoo_max_capacity(int asked_bits);
+extern uint64_t cuckoo_max_capacity(int fpp_bits);
 
 /*
  * Enlarges a level-0 geometry of cuckoo_header_exact() by `percent`, for the

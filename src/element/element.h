@@ -15,33 +15,33 @@
 #include "utils/array.h"
 
 /* The canonical forms; one or more for each family. */
-typedef enum CuckooForm
+typedef enum CuckooEncoding
 {
-	CUCKOO_FORM_NONE = 0,
-	CUCKOO_FORM_INT2,
-	CUCKOO_FORM_INT4,
-	CUCKOO_FORM_INT8,
-	CUCKOO_FORM_TEXT,
-	CUCKOO_FORM_BPCHAR,
-	CUCKOO_FORM_NAME,
-	CUCKOO_FORM_CHAR,
-	CUCKOO_FORM_ENUM,
-	CUCKOO_FORM_BYTEA,
-	CUCKOO_FORM_UUID,
-	CUCKOO_FORM_BOOL,
-	CUCKOO_FORM_DATE,
-	CUCKOO_FORM_FLOAT4,
-	CUCKOO_FORM_FLOAT8,
-	CUCKOO_FORM_ARRAY,
-	CUCKOO_FORM_OTHER
-} CuckooForm;
+	CUCKOO_ENCODING_NONE = 0,
+	CUCKOO_ENCODING_INT2,
+	CUCKOO_ENCODING_INT4,
+	CUCKOO_ENCODING_INT8,
+	CUCKOO_ENCODING_TEXT,
+	CUCKOO_ENCODING_BPCHAR,
+	CUCKOO_ENCODING_NAME,
+	CUCKOO_ENCODING_CHAR,
+	CUCKOO_ENCODING_ENUM,
+	CUCKOO_ENCODING_BYTEA,
+	CUCKOO_ENCODING_UUID,
+	CUCKOO_ENCODING_BOOL,
+	CUCKOO_ENCODING_DATE,
+	CUCKOO_ENCODING_FLOAT4,
+	CUCKOO_ENCODING_FLOAT8,
+	CUCKOO_ENCODING_ARRAY,
+	CUCKOO_ENCODING_OTHER
+} CuckooEncoding;
 
 /* How values of one SQL type become 64-bit hashes. */
 typedef struct CuckooHasher
 {
 	Oid			type;			/* of the values, as declared */
 	Oid			collation;		/* for hash_proc */
-	CuckooForm	form;			/* canonical bytes, see element/hash.c */
+	CuckooEncoding encoding;	/* canonical bytes, see element/hash.c */
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */

@@ -14,6 +14,7 @@
  * The family and form of a type where bytes or labels are compared.  Returns
  * false if it is none of these.
  */
-extern bool cuckoo_plain_family(Oid type, uint8 *family, CuckooForm *form);
+extern bool cuckoo_plain_family(Oid type, uint8 *family,
+								CuckooEncoding *encoding);
 
 #endif							/* CUCKOO_FAMILY_H */

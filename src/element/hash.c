@@ -171,9 +171,9 @@ hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 	int			len = VARSIZE_ANY_EXHDR(v);
 	uint64		hash;
 
-	if (hasher->form == CUCKOO_FORM_BPCHAR)
+	if (hasher->encoding == CUCKOO_ENCODING_BPCHAR)
 		len = bpchartruelen((char *) bytes, len);
-	hash = hasher->form == CUCKOO_FORM_BYTEA ?
+	hash = hasher->encoding == CUCKOO_ENCODING_BYTEA ?
 		XXH3_64bits_withSeed(bytes, len, seed) :
 		hash_text(hasher, bytes, len, seed);
 	if ((Pointer) v != DatumGetPointer(value))
@@ -184,49 +184,49 @@ hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 uint64
 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
-	switch (hasher->form)
+	switch (hasher->encoding)
 	{
-		case CUCKOO_FORM_INT2:
+		case CUCKOO_ENCODING_INT2:
 			return hash_int64(DatumGetInt16(value), seed);
-		case CUCKOO_FORM_INT4:
+		case CUCKOO_ENCODING_INT4:
 			return hash_int64(DatumGetInt32(value), seed);
-		case CUCKOO_FORM_INT8:
+		case CUCKOO_ENCODING_INT8:
 			return hash_int64(DatumGetInt64(value), seed);
-		case CUCKOO_FORM_TEXT:
-		case CUCKOO_FORM_BPCHAR:
-		case CUCKOO_FORM_BYTEA:
+		case CUCKOO_ENCODING_TEXT:
+		case CUCKOO_ENCODING_BPCHAR:
+		case CUCKOO_ENCODING_BYTEA:
 			return hash_varlena(hasher, value, seed);
-		case CUCKOO_FORM_NAME:
+		case CUCKOO_ENCODING_NAME:
 			return hash_text(hasher, NameStr(*DatumGetName(value)),
 							 strlen(NameStr(*DatumGetName(value))), seed);
-		case CUCKOO_FORM_CHAR:
+		case CUCKOO_ENCODING_CHAR:
 			return hash_char(hasher, DatumGetChar(value), seed);
-		case CUCKOO_FORM_ENUM:
+		case CUCKOO_ENCODING_ENUM:
 			return hash_enum(hasher, value, seed);
-		case CUCKOO_FORM_UUID:
+		case CUCKOO_ENCODING_UUID:
 			return XXH3_64bits_withSeed(DatumGetUUIDP(value)->data, UUID_LEN,
 										seed);
-		case CUCKOO_FORM_BOOL:
+		case CUCKOO_ENCODING_BOOL:
 			{
 				uint8		byte = DatumGetBool(value);
 
 				return XXH3_64bits_withSeed(&byte, 1, seed);
 			}
-		case CUCKOO_FORM_DATE:
+		case CUCKOO_ENCODING_DATE:
 			{
 				uint8		bytes[4];
 
 				cuckoo_store32(bytes, (uint32) DatumGetInt32(value));
 				return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
 			}
-		case CUCKOO_FORM_FLOAT4:
+		case CUCKOO_ENCODING_FLOAT4:
 			return hash_float8(DatumGetFloat4(value), seed);
-		case CUCKOO_FORM_FLOAT8:
+		case CUCKOO_ENCODING_FLOAT8:
 			return hash_float8(DatumGetFloat8(value), seed);
-		case CUCKOO_FORM_ARRAY:
+		case CUCKOO_ENCODING_ARRAY:
 			return hash_shaped(hasher, value, seed);
 		default:
-			Assert(hasher->form == CUCKOO_FORM_OTHER);
+			Assert(hasher->encoding == CUCKOO_ENCODING_OTHER);
 			return hash_int64(DatumGetInt64(extended_hash(hasher, value)),
 							  seed);
 	}

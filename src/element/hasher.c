@@ -76,10 +76,10 @@ bool
 cuckoo_hashable(Oid type)
 {
 	uint8		family;
-	CuckooForm	form;
+	CuckooEncoding encoding;
 
 	type = getBaseType(type);
-	return cuckoo_plain_family(type, &family, &form) ||
+	return cuckoo_plain_family(type, &family, &encoding) ||
 		cuckoo_has_tag(type, InvalidOid);
 }
 
@@ -93,9 +93,10 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->length = entry->typlen;
 	/* the forms of char(n) and name make a text of the value first */
-	if (hasher->form == CUCKOO_FORM_NONE || hasher->form == CUCKOO_FORM_TEXT)
-		hasher->form = entry->hash_opintype == ANYARRAYOID ? CUCKOO_FORM_ARRAY
-			: CUCKOO_FORM_OTHER;
+	if (hasher->encoding == CUCKOO_ENCODING_NONE ||
+		hasher->encoding == CUCKOO_ENCODING_TEXT)
+		hasher->encoding = entry->hash_opintype == ANYARRAYOID ?
+			CUCKOO_ENCODING_ARRAY : CUCKOO_ENCODING_OTHER;
 	/* a copy, because that in the type's cache entry outlives the function */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
 	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
@@ -108,7 +109,7 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
 	uint64		changes = watch_types();
 	Oid			type = getBaseType(declared);
 	bool		plain = cuckoo_plain_family(type, &hasher->family,
-											&hasher->form);
+											&hasher->encoding);
 
 	hasher->collation = collation;
 	if (!plain)

@@ -14,7 +14,7 @@ static bool
 same_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return a->base == b->base && a->base_bits == b->base_bits &&
-		a->asked_bits == b->asked_bits && a->windows == b->windows;
+		a->fpp_bits == b->fpp_bits && a->windows == b->windows;
 }
 
 static bool
@@ -35,7 +35,7 @@ is_neutral(const CuckooHeader *h)
 	CuckooHeader none;
 
 	return h->items == 0 && h->family == CUCKOO_FAMILY_NONE && h->seed == 0 &&
-		cuckoo_header_exact(&none, 0, h->asked_bits, 0) == CUCKOO_OK &&
+		cuckoo_header_exact(&none, 0, h->fpp_bits, 0) == CUCKOO_OK &&
 		same_geometry(h, &none);
 }
 
@@ -50,7 +50,7 @@ cuckoo_is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 static int
 doublings(const CuckooHeader *h)
 {
-	return Max(h->base_bits - Max(h->asked_bits, CUCKOO_CORE_BITS + 1), 0);
+	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_CORE_BITS + 1), 0);
 }
 
 /* A geometry in a user's terms, and in those of FORMAT.md. */
@@ -68,7 +68,7 @@ geometry_text(const CuckooHeader *h, const char *windows)
 pg_noreturn static void
 complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
-	bool		fpp = a->asked_bits != b->asked_bits;
+	bool		fpp = a->fpp_bits != b->fpp_bits;
 	bool		capacity = (uint64) a->base << doublings(a) !=
 		(uint64) b->base << doublings(b);
 	bool		differ = a->windows != b->windows;
@@ -117,7 +117,7 @@ void
 cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
 {
 	if (is_neutral(h) &&
-		!(is_neutral(other) && other->asked_bits <= h->asked_bits))
+		!(is_neutral(other) && other->fpp_bits <= h->fpp_bits))
 		*h = *other;
 	else if (h->family == CUCKOO_FAMILY_NONE)
 	{

@@ -47,7 +47,7 @@ get_tested_element(RestrictInfo *rinfo)
 {
 	CuckooTest	test;
 
-	return cuckoo_take_apart(&test, (Node *) rinfo->clause) &&
+	return cuckoo_recognize_test(&test, (Node *) rinfo->clause) &&
 		!test.negated && !test.any ? (Node *) test.element : NULL;
 }
 

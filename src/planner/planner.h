@@ -41,7 +41,7 @@ typedef struct CuckooTest
 } CuckooTest;
 
 /* Finds the parts of a condition.  Returns false if it is no filter test. */
-extern bool cuckoo_take_apart(CuckooTest *test, Node *condition);
+extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
 
 /* ---- planner/join.c ---- */
 

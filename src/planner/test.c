@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 
 bool
-cuckoo_take_apart(CuckooTest *test, Node *condition)
+cuckoo_recognize_test(CuckooTest *test, Node *condition)
 {
 	List	   *args;
 

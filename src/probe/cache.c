@@ -203,7 +203,7 @@ fetch_whole(const struct varatt_external *pointer)
 }
 
 void
-cuckoo_know_header(CuckooStored *stored, struct varlena *datum)
+cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
 {
 	if (stored->has_header)
 		return;
@@ -248,6 +248,6 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 		fetch_if_it_pays(cache, stored, datum, probes);
 	/* if the filter is corrupt, every call is an error, not only the first */
 	if (stored->filter != NULL)
-		cuckoo_know_header(stored, datum);
+		cuckoo_stored_header(stored, datum);
 	return stored->filter;
 }

@@ -49,7 +49,7 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  uint32 probes);
 
 /* Makes the header valid.  This does not fetch the filter. */
-extern void cuckoo_know_header(CuckooStored *stored, struct varlena *datum);
+extern void cuckoo_stored_header(CuckooStored *stored, struct varlena *datum);
 
 /* Some bytes of a stored filter, in new memory. */
 extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,

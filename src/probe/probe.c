@@ -100,8 +100,8 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 }
 
 void
-cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno,
-				 uint32 probes)
+cuckoo_open_filter(CuckooOpenFilter *site, FunctionCallInfo fcinfo, int argno,
+				   uint32 probes)
 {
 	ProbeSite  *kept = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
@@ -122,7 +122,7 @@ cuckoo_open_site(CuckooSite *site, FunctionCallInfo fcinfo, int argno,
 }
 
 void
-cuckoo_close_site(CuckooSite *site)
+cuckoo_close_filter(CuckooOpenFilter *site)
 {
 	if (site->stored != NULL)
 		site->stored->pins--;
@@ -155,8 +155,8 @@ open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 	const struct varlena *filter = call_filter(fcinfo, argno, site, probes, h);
 
 	if (filter == NULL)
-		cuckoo_know_header(site->stored,
-						   (struct varlena *) PG_GETARG_POINTER(argno));
+		cuckoo_stored_header(site->stored,
+							 (struct varlena *) PG_GETARG_POINTER(argno));
 	return filter;
 }
 

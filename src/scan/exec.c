@@ -149,7 +149,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
 								 RelationGetDescr(node->ss.ss_currentRelation),
 								 &TTSOpsBufferHeapTuple);
-	if (!cuckoo_take_apart(&s->test, list_nth(plan->custom_exprs, test_no)))
+	if (!cuckoo_recognize_test(&s->test, list_nth(plan->custom_exprs, test_no)))
 		elog(ERROR, "CuckooScan without a filter test");
 	check_execute(s->test.function);
 	s->before = ExecInitQual(before, ps);
@@ -271,7 +271,7 @@ add_row(CuckooScanState *s, bool in_page)
 		if (!s->filters.opened)
 			cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
 		if (!s->filters.together)
-			batch->found[i] = cuckoo_ask_one_by_one(&s->filters, element);
+			batch->found[i] = cuckoo_probe_row(&s->filters, element);
 		else if (s->filters.first != NULL)
 			batch->hashes[i] = cuckoo_hash(s->filters.hasher, element,
 										   s->filters.first->header->seed);
@@ -321,8 +321,8 @@ next_batch(CuckooScanState *s)
 	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
 	if (s->filters.together)
 	{
-		cuckoo_ask_together(&s->filters, s->batch->hashes, s->count,
-							s->batch->found);
+		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
+						   s->batch->found);
 		s->counts[CUCKOO_ROWS_BATCHED] += in_page ? s->count : 0;
 	}
 	return true;

@@ -26,7 +26,7 @@
 struct CuckooScanFilter
 {
 	FunctionCallInfo call;		/* of the test, with a call site of its own */
-	CuckooSite	site;			/* zero if not open */
+	CuckooOpenFilter site;		/* zero if not open */
 };
 
 void
@@ -116,11 +116,11 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 	for (int i = 0; i < set->count; i++)
 	{
 		FunctionCallInfo call = set->filters[i].call;
-		CuckooSite *site = &set->filters[i].site;
+		CuckooOpenFilter *site = &set->filters[i].site;
 
 		CHECK_FOR_INTERRUPTS();
 		if (site->image == NULL)
-			cuckoo_open_site(site, call, set->test->filter_no, probes);
+			cuckoo_open_filter(site, call, set->test->filter_no, probes);
 		set->hasher = site->hasher;
 		if (site->image == NULL || !site->fits)
 			set->together = false;
@@ -138,7 +138,7 @@ void
 cuckoo_close_filters(CuckooScanFilters *set)
 {
 	for (int i = 0; i < set->count; i++)
-		cuckoo_close_site(&set->filters[i].site);
+		cuckoo_close_filter(&set->filters[i].site);
 	set->first = NULL;
 	set->hasher = NULL;
 	set->opened = set->together = false;
@@ -149,7 +149,7 @@ cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 {
 	for (int i = 0; i < set->count && set->opened; i++)
 	{
-		const CuckooSite *site = &set->filters[i].site;
+		const CuckooOpenFilter *site = &set->filters[i].site;
 
 		if (site->stored != NULL)
 			counts[CUCKOO_FILTERS_FETCHED]++;
@@ -171,7 +171,7 @@ cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts)
 }
 
 bool
-cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element)
+cuckoo_probe_row(CuckooScanFilters *set, Datum element)
 {
 	for (int i = 0; i < set->count; i++)
 	{
@@ -185,10 +185,10 @@ cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element)
 }
 
 void
-cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
-					bool *found)
+cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
+				   bool *found)
 {
-	const CuckooSite *first = set->first;
+	const CuckooOpenFilter *first = set->first;
 
 	/* the elements that no filter so far contains: */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
@@ -207,7 +207,7 @@ cuckoo_ask_together(const CuckooScanFilters *set, const uint64 *hashes, int n,
 		cuckoo_contains_batch(first->header, first->image, hashes, n, found);
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooSite *site = &set->filters[i].site;
+		const CuckooOpenFilter *site = &set->filters[i].site;
 		int			left_count = 0;
 
 		CHECK_FOR_INTERRUPTS();

@@ -39,7 +39,8 @@ typedef struct CuckooScanFilters
 	int			room;
 	bool		opened;			/* the next three are valid */
 	bool		together;		/* batches can be probed */
-	const CuckooSite *first;	/* the first filter that has items, or NULL */
+	const CuckooOpenFilter *first;	/* the first filter that has items, or
+									 * NULL */
 	const CuckooHasher *hasher; /* the same for all filters, or NULL */
 } CuckooScanFilters;
 
@@ -66,13 +67,13 @@ extern void cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts);
 extern void cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts);
 
 /* True if one of the filters contains the element, by the test's function. */
-extern bool cuckoo_ask_one_by_one(CuckooScanFilters *set, Datum element);
+extern bool cuckoo_probe_row(CuckooScanFilters *set, Datum element);
 
 /*
  * The same for a batch of n elements, at most MaxHeapTuplesPerPage, by their
  * hashes.
  */
-extern void cuckoo_ask_together(const CuckooScanFilters *set,
-								const uint64 *hashes, int n, bool *found);
+extern void cuckoo_probe_batch(const CuckooScanFilters *set,
+							   const uint64 *hashes, int n, bool *found);
 
 #endif							/* CUCKOO_FILTERS_H */

@@ -66,7 +66,7 @@ is_scan_test(Node *condition, Index relid)
 	CuckooTest	test;
 	ListCell   *cell;
 
-	if (!cuckoo_take_apart(&test, condition))
+	if (!cuckoo_recognize_test(&test, condition))
 		return false;
 	foreach(cell, pull_vars_of_level((Node *) test.filter, 0))
 	{
@@ -293,7 +293,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 
 		/* of others the planner did not count what is taken off below */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
-			!cuckoo_take_apart(&test, (Node *) rinfo->clause) || test.any ||
+			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
 			continue;
 		seqscan = create_seqscan_path(root, rel,

@@ -71,14 +71,14 @@ fuzz_header(void)
 {
 	static const uint32_t windows[] = {128, 130, 190, 254, 256, 384};
 	int			bits = 8 + (int) unit_below(25);
-	int			asked_bits = 8 + (int) unit_below((uint64_t) (bits - 7));
+	int			fpp_bits = 8 + (int) unit_below((uint64_t) (bits - 7));
 	uint32_t	base = 2 * (1 + (uint32_t) unit_below(128));
 	int			level = (int) unit_below((uint64_t) (bits - 7));
 	CuckooHeader h;
 
 	if (base > 20)
 		base = base < 244 ? base % 20 + 2 : windows[base % 12 / 2];
-	h = unit_header(base, bits, asked_bits);
+	h = unit_header(base, bits, fpp_bits);
 	if (unit_below(4) == 0)
 	{
 		h.windows = false;

@@ -175,7 +175,7 @@ fuzz(void)
 		cuckoo_header_set_level(&r.h, r.h.level - 1);
 	if (r.h.buckets > BUCKETS)
 		r.h = unit_header(r.h.base % BUCKETS + 2, r.h.base_bits,
-						  r.h.asked_bits);
+						  r.h.fpp_bits);
 	r.size = cuckoo_image_size(&r.h);
 	r.image = unit_alloc(r.size);
 	r.expected = unit_alloc(r.size);

@@ -118,7 +118,7 @@ same_header(const CuckooHeader *a, const CuckooHeader *b)
 	return a->items == b->items && a->seed == b->seed && a->base == b->base &&
 		a->buckets == b->buckets && a->tag == b->tag &&
 		a->family == b->family && a->base_bits == b->base_bits &&
-		a->asked_bits == b->asked_bits && a->level == b->level &&
+		a->fpp_bits == b->fpp_bits && a->level == b->level &&
 		a->bits == b->bits && a->windows == b->windows;
 }
 

@@ -357,7 +357,7 @@ test_rates(void)
 
 			/* declared, at the level where the capacity is reached */
 			CHECK(cuckoo_header_sized(&h, n, bits, 0) == CUCKOO_OK, "sized");
-			CHECK(cuckoo_header_set_level(&h, h.base_bits - h.asked_bits) ==
+			CHECK(cuckoo_header_set_level(&h, h.base_bits - h.fpp_bits) ==
 				  CUCKOO_OK, "sized");
 			CHECK(h.bits == bits, "%d bits", h.bits);
 			status = build(&f, &h, a, n);
@@ -392,7 +392,7 @@ test_levels(void)
 
 		n = round % 2 == 0 ? distinct(a, n) : add_twins(a, n);
 		CHECK(cuckoo_header_sized(&h, capacity, bits, 0) == CUCKOO_OK, "sized");
-		reached = h.base_bits - h.asked_bits;
+		reached = h.base_bits - h.fpp_bits;
 		for (int level = reached; level <= reached + 2; level++)
 		{
 			CuckooStatus status;

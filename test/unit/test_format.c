@@ -479,7 +479,7 @@ test_round_trip(void)
 		CHECK(back.items == h.items && back.seed == h.seed && back.base == h.base &&
 			  back.buckets == h.buckets && back.tag == h.tag &&
 			  back.family == h.family && back.base_bits == h.base_bits &&
-			  back.asked_bits == h.asked_bits && back.level == h.level &&
+			  back.fpp_bits == h.fpp_bits && back.level == h.level &&
 			  back.bits == h.bits && back.windows == h.windows,
 			  "m0 %" PRIu32 ", f0 %d, g %d", h.base, f0, h.level);
 		CHECK(h.buckets == (uint64_t) h.base << h.level && h.bits == f0 - h.level &&
@@ -510,7 +510,7 @@ check_header(const CuckooHeader *h, uint64_t n, int bits, uint64_t seed,
 	CHECK(h->level == 0 && h->bits == h->base_bits && h->buckets == h->base &&
 		  h->items == 0 && h->seed == seed && h->family == 0 && h->tag == 0,
 		  "%s %" PRIu64, what, n);
-	CHECK(h->asked_bits == bits && h->base_bits >= bits && h->base_bits <= 32,
+	CHECK(h->fpp_bits == bits && h->base_bits >= bits && h->base_bits <= 32,
 		  "%s %" PRIu64 ": %d of %d bits", what, n, h->base_bits, bits);
 	CHECK(cuckoo_image_size(h) <= UINT64_C(512) << 20, "%s %" PRIu64, what, n);
 	cuckoo_header_write(h, image);
@@ -582,7 +582,7 @@ check_exact(uint64_t n, int bits)
 			  g.family == CUCKOO_FAMILY_OTHER && g.tag == h.tag &&
 			  g.base > h.base && g.base >= h.base + h.base * percent / 100 &&
 			  g.base <= h.base + h.base * percent / 100 + 4 + 128 &&
-			  g.base_bits == h.base_bits && g.asked_bits == bits &&
+			  g.base_bits == h.base_bits && g.fpp_bits == bits &&
 			  g.seed == h.seed, "exact %" PRIu64 ": enlarged by %" PRIu32
 			  " to %" PRIu32, n, percent, g.base);
 		g.items = 0;

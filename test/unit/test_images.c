@@ -44,7 +44,7 @@ static bool
 next_sized(CuckooHeader *h, uint64_t n, int round)
 {
 	return cuckoo_header_sized(h, round % 2 ? n : 1500000 + 20 * n,
-							   h->asked_bits, 1) == CUCKOO_OK;
+							   h->fpp_bits, 1) == CUCKOO_OK;
 }
 
 static void

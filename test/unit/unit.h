@@ -175,14 +175,14 @@ unit_may_have_windows(uint32_t base)
  * it may have them.
  */
 static inline CuckooHeader
-unit_header(uint32_t base, int base_bits, int asked_bits)
+unit_header(uint32_t base, int base_bits, int fpp_bits)
 {
 	CuckooHeader h = {0};
 
 	h.base = base;
 	h.windows = unit_may_have_windows(base);
 	h.base_bits = (uint8_t) base_bits;
-	h.asked_bits = (uint8_t) asked_bits;
+	h.fpp_bits = (uint8_t) fpp_bits;
 	cuckoo_header_derive(&h);
 	return h;
 }

@@ -236,10 +236,10 @@ hash_of(int type, const char *literal, uint64_t seed)
 }
 
 static CuckooHeader
-header(uint32_t base, bool windows, int base_bits, int asked_bits, int level,
+header(uint32_t base, bool windows, int base_bits, int fpp_bits, int level,
 	   uint64_t seed)
 {
-	CuckooHeader h = unit_header(base, base_bits, asked_bits);
+	CuckooHeader h = unit_header(base, base_bits, fpp_bits);
 
 	h.windows = windows;
 	h.seed = seed;
@@ -441,7 +441,7 @@ typedef struct Recipe
 	uint32_t	base;
 	bool		windows;
 	int			base_bits;
-	int			asked_bits;
+	int			fpp_bits;
 	int			level;			/* the least */
 	unsigned	added;
 	unsigned	removed;
@@ -483,7 +483,7 @@ static UnitFilter
 filter_of(const Recipe *r)
 {
 	int			type = type_of(r->type);
-	CuckooHeader h = header(r->base, r->windows, r->base_bits, r->asked_bits,
+	CuckooHeader h = header(r->base, r->windows, r->base_bits, r->fpp_bits,
 							0, r->seed);
 	UnitFilter	f;
 
@@ -550,7 +550,7 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 	print_string(type);
 	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"m0\": %" PRIu32
 		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
-		   f->h.base_bits, f->h.asked_bits, f->h.level,
+		   f->h.base_bits, f->h.fpp_bits, f->h.level,
 		   f->h.windows ? "true" : "false", f->h.base, f->h.items, f->h.seed);
 	print_base64(f->image, cuckoo_image_size(&f->h));
 	printf(",\n");
@@ -710,7 +710,7 @@ print_refusals(void)
 	print_changed("items without a family", &f, CUCKOO_AT_FAMILY, 0);
 	print_changed("f0 below ft", &f, CUCKOO_AT_BASE_BITS, 9);
 	print_changed("f0 33", &f, CUCKOO_AT_BASE_BITS, 33);
-	print_changed("ft 7", &f, CUCKOO_AT_ASKED_BITS, 7);
+	print_changed("ft 7", &f, CUCKOO_AT_FPP_BITS, 7);
 	print_changed("g above f0 - 8", &f, CUCKOO_AT_LEVEL, 5);
 	print_changed("another g", &f, CUCKOO_AT_LEVEL, 2);
 	print_changed("an unknown flag", &f, CUCKOO_AT_FLAGS, 2);
