@@ -4,24 +4,24 @@
  *		The aggregate cf_agg.
  *
  * The state is the set of the 64-bit hashes seen, and the parameters of the
- * filter to build.  The final function builds the filter from the sorted
- * hashes.  So equal sets give equal filters, whatever the order, duplicates
- * and workers.
+ * filter to build.  Because the final function builds the filter from the
+ * sorted hashes, equal sets give equal filters, whatever the order, the
+ * duplicates and the workers.
  *
- * cuckoostate is an SQL type with text and binary form, so that parallel
- * workers and distributed engines can ship partial states.  It is the state of
- * the overloads for concrete types.  A distributed engine cannot name the
- * element type of the polymorphic ones.  So their state is declared "internal",
- * and such an engine fetches the rows instead.  In memory these states are the
- * same, see keep_state().
+ * cuckoostate is an SQL type with text and binary form, so that states can be
+ * kept, and distributed engines can ship them between servers.  It is the state
+ * of aggregates over one type.  Such an engine cannot name the element type of
+ * a polymorphic aggregate, whose state is therefore declared "internal", which
+ * makes the engine fetch the rows.  In memory both are the same, see
+ * keep_state().
  *
- * The final function sorts an expanded state.  This does not change the set
- * (agg/state.c), so the function is declared read-only.  So cf_agg works
- * as a window aggregate, and states may be shared.
+ * The final function sorts an expanded state, which does not change the set
+ * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
+ * aggregate, and several aggregates may share one state.
  *
- * Distributed engines call the transition function with a fresh FmgrInfo for
- * every row.  So the state holds everything, and a call site's hasher is only a
- * cache.
+ * The state holds everything, and the hasher of a call site is only a cache,
+ * because distributed engines call the transition function with a fresh
+ * FmgrInfo for every row.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,9 +36,7 @@ PG_FUNCTION_INFO_V1(cuckoo_agg_final);
 PG_FUNCTION_INFO_V1(cuckoo_agg_internal_trans);
 PG_FUNCTION_INFO_V1(cuckoo_agg_internal_combine);
 
-/*
- * cuckoo_agg_trans(state, value [, fpp | , capacity, fpp [, seed]])
- */
+/* cuckoo_agg_trans(state, value [, fpp | , capacity, fpp [, seed]]) */
 Datum
 cuckoo_agg_trans(PG_FUNCTION_ARGS)
 {
@@ -186,9 +184,9 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 
 /*
  * Does for an aggregate of STYPE internal what nodeAgg.c does for one with a
- * state by reference.  It keeps the new state in the aggregate's memory
- * context, and frees the one that it replaces.  An expanded state is there
- * already, and is never replaced.
+ * state by reference: keeps the new state in the aggregate's memory context,
+ * and frees the one that it replaces.  An expanded state is there already, and
+ * is never replaced.
  */
 static Datum
 keep_state(FunctionCallInfo fcinfo, Datum state)

@@ -3,8 +3,8 @@
  * agg/params.c
  *		The parameters of cf_agg: capacity, false-positive rate and seed.
  *
- * They come with each row, and must be the same for all rows.  If an aggregate
- * saw no value, they come from its call in the plan.
+ * They come with each row, and must be the same for all rows.  An aggregate
+ * that saw no row finds them in its call, in the plan of the query.
  *
  *-------------------------------------------------------------------------
  */
@@ -206,7 +206,7 @@ find_arguments(FunctionCallInfo fcinfo)
 	return aggref->args;
 }
 
-/* Does an argument of an aggregate depend on rows? */
+/* True if an argument of an aggregate depends on rows. */
 static bool
 depends_on_rows(TargetEntry *entry)
 {

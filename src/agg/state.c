@@ -10,18 +10,19 @@
  *				hash, to grow in place.  A group of ten values takes 128 bytes.
  *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
  *				distinct run and behind it a tail of newer hashes.  When the
- *				room is used up, the tail is sorted and merged into the run.
- *				Then the room becomes at least one and a half times the run.
- *				So memory follows the distinct values: 12 bytes for each, and 4
- *				while merging.  With the final function's workspace and image,
- *				the peak was 14 to 20 bytes, and with a capacity 24.
+ *				room is used up, the tail is sorted and merged into the run,
+ *				and the room becomes at least one and a half times the run.
+ *				Memory therefore follows the distinct values: 12 bytes for
+ *				each, and 4 while merging.  With the final function's workspace
+ *				and image, the peak was 14 to 20 bytes, and with a capacity 24.
  *
  * Sorting and merging a tail does not change the set, and is not interrupted
- * halfway.  So after an error the state holds the set that it held before.
+ * halfway, so that after an error the state holds the set that it held before.
  *
- * A flat state may come from a damaged page, so its header is checked whenever
- * it is opened.  Its hashes are checked only on input.  In a damaged state they
- * may be in any order.  This gives a wrong filter, but it is memory-safe.
+ * The header of a flat state is checked whenever it is opened, because it may
+ * come from a damaged page.  Hashes are checked only on input: in a damaged
+ * state they may be in any order, which gives a wrong filter, but is
+ * memory-safe.
  *
  *-------------------------------------------------------------------------
  */

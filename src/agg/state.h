@@ -4,8 +4,12 @@
  *		States of cf_agg: their bytes, and what is done with their hashes.
  *
  * A state is a set of 64-bit hashes, and the parameters of the filter to
- * build.  As an SQL value, and when it is sent to other processes, it is flat:
- * a varlena with these bytes.
+ * build.  cuckoo_new_state() makes one and cuckoo_open_state() opens one;
+ * cuckoo_add_hash() and cuckoo_merge_states() add to it, and
+ * cuckoo_get_hashes() gives its hashes for the filter.
+ *
+ * As an SQL value, and when it is sent to other processes, a state is flat: a
+ * varlena with these bytes.
  *
  *	bytes	field (CUCKOO_STATE_AT_... below), little-endian
  *	0-1		magic "CS"
@@ -114,7 +118,7 @@ extern void cuckoo_check_flat(const struct varlena *flat);
 
 /* ---- states of either shape ---- */
 
-/* The form of large states, see agg/state.c. */
+/* A large state in memory, see agg/state.c. */
 typedef struct CuckooExpandedState
 {
 	ExpandedObjectHeader hdr;
@@ -131,7 +135,7 @@ extern const ExpandedObjectMethods cuckoo_state_methods;
 typedef struct CuckooAggState
 {
 	Datum		datum;			/* the argument, or the new state */
-	bool		ours;			/* may a flat state be changed in place? */
+	bool		ours;			/* a flat state may be changed in place */
 	CuckooExpandedState *expanded;
 	struct varlena *flat;
 	CuckooAggParams params;
@@ -141,8 +145,8 @@ typedef struct CuckooAggState
 extern void cuckoo_new_state(CuckooAggState *state);
 
 /*
- * Opens a state.  Checks its header unless it is ours.  This is inline, because
- * it is done for each row.
+ * Opens a state.  The header of one that is not ours is checked, which may be
+ * an error.  This is inline, because it is done for each row.
  */
 static inline void
 cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)

@@ -1,43 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * planner/estimate.c
- *		Planner support: the selectivity and cost of membership tests, and
- *		changes of PL/pgSQL variables in place.
+ *		Planner support: the selectivity of membership tests.
  *
- * Selectivity is the same for cf_contains() and for the operators.  A filter
- * may be known during planning (a constant, a parameter of a custom plan).
- * Then it is probed for the column's most common values, which gives their
- * share of the rows exactly.  For the other values there are two estimates:
+ * It is the same for cf_contains() and for the operators; the planner derives
+ * that of NOT, IS NOT TRUE and similar tests.  Joins on a tested column are in
+ * planner/join.c.
+ *
+ * A filter that is known during planning (a constant, a parameter of a custom
+ * plan) is probed for the column's most common values, which gives their share
+ * of the rows exactly.  For the other values there are two estimates:
  *
  *		items / distinct values: this assumes that the filter's other items are
  *		values of the column, as joins assume of their smaller side;
  *
  *		the share of the histogram's values that the filter contains.
  *
- * The first is not a sample, and is more precise if its assumption holds.  So
- * it is used unless the histogram contradicts it.  It is also an upper limit,
- * because the filter cannot contain more values, whatever the histogram says.
+ * The first is preferred unless the histogram contradicts it, because it has no
+ * sampling error.  It is also an upper limit, because the filter cannot contain
+ * more values, whatever the histogram says.
  *
- * A filter may be aggregated by a sub-select of the same query, cf_agg(...) or
- * cf_union_agg(cf_agg(...)) as an InitPlan.  Then only the number of items is
- * estimated, from the input rows or from the capacity, whichever is less.
- * Nothing is known about a filter from a table.  The estimate is half of the
- * rows, for a test and for its negation.
- *
- * The planner derives the estimates for NOT, IS NOT TRUE and similar tests.
- *
- * Joins on the tested column are in planner/join.c.
- *
- * The cost of a test with a filter that stays the same is 1.1
- * cpu_operator_cost.  By measurement, the hash and the probe take about as long
- * as a comparison.  But conditions of the same cost are evaluated in the order
- * in which they are written, with "column = constant" last.  The comparison
- * should come first, because it is exact, and its time does not depend on the
- * filter's size.  The cost of a test with a filter from each row is 10, because
- * the filter must be read into the cache, or by slices.
- *
- * Any operator may name these functions, so they do not trust the declared type
- * of an argument alone.
+ * If a sub-select of the same query aggregates the filter as an InitPlan, by
+ * cf_agg(...) or cf_union_agg(cf_agg(...)), only the number of its items is
+ * estimated, from the input rows or from the capacity, whichever is less.  Of a
+ * filter from a table nothing is known, and half of the rows are expected, for
+ * a test and for its negation.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,8 +57,8 @@ typedef struct KnownFilter
 } KnownFilter;
 
 /*
- * Is it our type with this input function?  Only a superuser can give the
- * function to another type.
+ * True if the type has this input function of ours, which only a superuser can
+ * give to another type.
  */
 static bool
 is_our_type(Oid type, PGFunction input_function)
@@ -190,7 +177,10 @@ element_aggregate(Plan **plan, Oid filter_type)
 	}
 }
 
-/* Is it a filter that a sub-select aggregates?  Then estimates its items. */
+/*
+ * Estimates the items of a filter that a sub-select aggregates.  Returns false
+ * if the parameter is something else.
+ */
 static bool
 aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 {
@@ -235,9 +225,9 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 }
 
 /*
- * Finds out what is known about the filter of a call, which has this type.  A
- * variable may hold a TOAST pointer.  Then only the header of the stored filter
- * is read.
+ * Finds out what is known about the filter of a call, which has this type.  Of
+ * a stored one, whose TOAST pointer a variable may hold, only the header is
+ * read.
  */
 static bool
 known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
@@ -307,9 +297,9 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * The share of this partition in the rows of all scanned partitions of a table.
- * Its share of the filter's items is assumed to be the same.  The result is 1
- * if the relation is not a partition.
+ * The share of this partition in the rows of all scanned partitions of a table,
+ * and therefore, it is assumed, in the filter's items; 1 if the relation is no
+ * partition.
  */
 static double
 part_of_table(PlannerInfo *root, const RelOptInfo *rel)
@@ -347,16 +337,41 @@ contained_share(double items, double part, double distinct, double fpp,
 	share += (1 - share) * fpp;
 
 	/*
-	 * Is the sample more than 3.3 standard deviations and one value away?
-	 * With 2.5, this would happen by chance once in several hundred runs of
-	 * ANALYZE.
+	 * The sample prevails if it is more than 3.3 standard deviations and one
+	 * value away.  With 2.5, this would happen by chance once in several
+	 * hundred runs of ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
 	return share;
 }
 
-/* The share of all rows for which a filter contains the element of a call. */
+/*
+ * Probes the filter for the values that ANALYZE has kept of a column.  Values
+ * that the caller may not see, or that the filter cannot contain, do not count;
+ * for the latter the call will raise the error.
+ */
+static void
+probe_column(SampledValues *common, SampledValues *histogram,
+			 VariableStatData *column, const KnownFilter *filter,
+			 Oid function, Oid type, Oid collation)
+{
+	CuckooHasher hasher = {0};
+
+	if (filter->image == NULL || !HeapTupleIsValid(column->statsTuple) ||
+		!statistic_proc_security_check(column, function) ||
+		!cuckoo_hashable(type))
+		return;
+	cuckoo_hasher_init(&hasher, type, collation, CurrentMemoryContext);
+	if (hasher.family != filter->header.family ||
+		hasher.tag != filter->header.tag)
+		return;
+	probe_statistics(common, column->statsTuple, STATISTIC_KIND_MCV, filter,
+					 &hasher);
+	probe_statistics(histogram, column->statsTuple, STATISTIC_KIND_HISTOGRAM,
+					 filter, &hasher);
+}
+
 Selectivity
 cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 				   int varRelid)
@@ -372,6 +387,7 @@ cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	bool		guessed;
 	double		nulls = 0;
 	double		distinct;
+	double		share = DEFAULT_CONTAINS_SEL;	/* of values not in `common` */
 	double		selectivity;
 
 	if (!cuckoo_test_arguments(function, args, &filter_arg, &filter_type,
@@ -385,35 +401,16 @@ cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	if (HeapTupleIsValid(column.statsTuple))
 		nulls = ((Form_pg_statistic) GETSTRUCT(column.statsTuple))->stanullfrac;
 	distinct = get_variable_numdistinct(&column, &guessed);
-	if (known && filter.image != NULL &&
-		HeapTupleIsValid(column.statsTuple) &&
-		statistic_proc_security_check(&column, function) &&
-		cuckoo_hashable(exprType(element)))
-	{
-		CuckooHasher hasher = {0};
-
-		cuckoo_hasher_init(&hasher, exprType(element), collation,
-						   CurrentMemoryContext);
-		/* for another family, the call will raise the error */
-		if (hasher.family == filter.header.family &&
-			hasher.tag == filter.header.tag)
-		{
-			probe_statistics(&common, column.statsTuple, STATISTIC_KIND_MCV,
-							 &filter, &hasher);
-			probe_statistics(&histogram, column.statsTuple,
-							 STATISTIC_KIND_HISTOGRAM, &filter, &hasher);
-		}
-	}
-
+	if (known)
+		probe_column(&common, &histogram, &column, &filter, function,
+					 exprType(element), collation);
 	if (known && !guessed)
-		selectivity = contained_share(Max(filter.items - common.found, 0),
-									  part_of_table(root, column.rel),
-									  Max(distinct - common.count, 1),
-									  filter.fpp, &histogram);
-	else
-		selectivity = DEFAULT_CONTAINS_SEL;
+		share = contained_share(Max(filter.items - common.found, 0),
+								part_of_table(root, column.rel),
+								Max(distinct - common.count, 1),
+								filter.fpp, &histogram);
 	selectivity = common.found_frequency +
-		Max(1 - nulls - common.frequency, 0) * selectivity;
+		Max(1 - nulls - common.frequency, 0) * share;
 	ReleaseVariableStats(column);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;

@@ -4,24 +4,22 @@
  *		Planner support: how many rows joins have on a column that a filter
  *		tests.
  *
- * A filter on a join key mostly repeats what the join does.  In
+ * A filter on a join key usually repeats what the join does.  In
  *
  *		fact JOIN dim USING (k) WHERE dim.category = 0 AND
  *		cf_contains((SELECT cf_agg(k) FROM dim WHERE category = 0), fact.k)
  *
- * the join has the same rows with and without the filter.  But the planner
- * treats the two as independent.  If the filter leaves a share s of the keys,
- * and the other conditions on dim leave a share d, it expects s * d of the
- * rows.  That is too few.  With a few such tables the planner chooses nested
- * loops.
+ * the join has the same rows with and without the filter, but the planner
+ * treats the two as independent: if the filter leaves a share s of the keys,
+ * and the other conditions on dim a share d, it expects s * d of the rows.
+ * That is too few, and with several such tables it chooses nested loops.
  *
  * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
- * filter that repeats the join.  For any other filter it is the maximum, if no
- * key is more frequent than others.  So with a filter of unrelated keys, such
- * as a block list, the estimate is too high, but not higher than without the
- * filter.  That is the safe side: a high estimate costs a larger hash table,
- * but a low one costs a pass over a table for each row.  Only inner joins on
- * equal columns are adjusted.
+ * filter that repeats the join.  For any other filter, such as a block list, it
+ * is the maximum, if no key is more frequent than others: too high, but not
+ * higher than without the filter.  That is the safe side, because a high
+ * estimate costs a larger hash table, but a low one a pass over a table for
+ * each row.  Only inner joins on equal columns are adjusted.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +28,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 
-/* Are two expressions equal except for relabelings? */
+/* True if two expressions are equal except for relabelings. */
 static bool
 is_same_expression(Node *a, Node *b)
 {
@@ -68,7 +66,7 @@ get_tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 	return clauselist_selectivity(root, tests, 0, JOIN_INNER, NULL);
 }
 
-/* Is an expression of this relation in the class? */
+/* True if this expression of the relation is in the class. */
 static bool
 is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 {
@@ -139,8 +137,8 @@ forget_foreign_key(PlannerInfo *root, const EquivalenceClass *class,
 }
 
 /*
- * Is every join of the two relations an inner join?  Estimates of other joins
- * are not proportional to the adjusted selectivity.
+ * True if every join of the two relations is an inner join.  Estimates of other
+ * joins are not proportional to the adjusted selectivity.
  */
 static bool
 is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * planner/planner.h
- *		Filter tests in the planner: their parts and their cost.
+ *		Membership tests in the planner, for the scan: their parts, their cost,
+ *		and what they change about joins.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,10 +12,7 @@
 #include "compat.h"
 
 #include "fmgr.h"
-
 #include "nodes/pathnodes.h"
-
-/* ---- planner/plan.c ---- */
 
 /*
  * The cost of a test, in operators: with the same filter each time, and with
@@ -40,10 +38,8 @@ typedef struct CuckooTest
 	int			filter_no;		/* number of the argument, 0 or 1 */
 } CuckooTest;
 
-/* Finds the parts of a condition.  Returns false if it is no filter test. */
+/* Finds the parts of a condition.  Returns false if it is no test. */
 extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
-
-/* ---- planner/join.c ---- */
 
 /*
  * Keeps the planner from counting filters on join keys twice.  Call this once

@@ -4,6 +4,14 @@
  *		What the planner asks about our functions: the selectivity and the cost
  *		of a test, and whether a variable may be changed in place.
  *
+ * A test with a filter that stays the same costs 1.1 cpu_operator_cost: by
+ * measurement, hashing and probing take about as long as a comparison.  It is a
+ * little more than 1, because conditions of the same cost are evaluated in the
+ * order in which they are written, with "column = constant" last, although the
+ * comparison should come first: it is exact, and its time does not depend on a
+ * filter's size.  A test with another filter in each row costs 10, because each
+ * filter must be read into the cache, or by slices.
+ *
  *-------------------------------------------------------------------------
  */
 #include "planner/estimate.h"
@@ -17,24 +25,6 @@ PG_FUNCTION_INFO_V1(cuckoo_contains_support);
 PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
 PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
 PG_FUNCTION_INFO_V1(cuckoo_change_support);
-
-/* The function and the arguments of a call or of an operator. */
-static List *
-function_and_arguments(Node *node, Oid *function)
-{
-	if (node != NULL && IsA(node, FuncExpr))
-	{
-		*function = ((FuncExpr *) node)->funcid;
-		return ((FuncExpr *) node)->args;
-	}
-	if (node != NULL && IsA(node, OpExpr))
-	{
-		*function = get_opcode(((OpExpr *) node)->opno);
-		return ((OpExpr *) node)->args;
-	}
-	*function = InvalidOid;
-	return NIL;
-}
 
 /* Support function of cf_contains() and cuckoo_contained(). */
 Datum
@@ -56,8 +46,7 @@ cuckoo_contains_support(PG_FUNCTION_ARGS)
 	if (IsA(node, SupportRequestCost))
 	{
 		SupportRequestCost *request = (SupportRequestCost *) node;
-		Oid			function;
-		List	   *args = function_and_arguments(request->node, &function);
+		List	   *args = cuckoo_call_arguments(request->node);
 		Node	   *filter;
 		Oid			filter_type;
 		Node	   *element;
@@ -100,8 +89,7 @@ cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
 /*
  * Support function of the functions that change a filter by one element.  They
  * may change the variable f of "f := cf_add(f, x)" in place, because an error
- * does not change it.  x may depend on f, because it is hashed before the
- * change.
+ * leaves it as it was.  x may depend on f, because it is hashed first.
  */
 Datum
 cuckoo_change_support(PG_FUNCTION_ARGS)

@@ -1,7 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * planner/test.c
- *		Recognizing a filter test in a condition.
+ *		Recognizing a membership test: which condition is one, and which of its
+ *		arguments is the filter.
+ *
+ * A condition is a test if it calls one of our C functions, whatever its name
+ * and schema.  Any operator may name our support functions, however, so these
+ * look at the declared types of the arguments.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,40 +17,50 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
+/*
+ * The arguments of a call or an operator, or of an operator with ANY or ALL of
+ * an array, and its function and collation.  NIL if it is none of these.
+ */
+static List *
+call_parts(Node *node, Oid *function, Oid *collation)
+{
+	if (node != NULL && IsA(node, FuncExpr))
+	{
+		*function = ((FuncExpr *) node)->funcid;
+		*collation = ((FuncExpr *) node)->inputcollid;
+		return ((FuncExpr *) node)->args;
+	}
+	if (node != NULL && IsA(node, OpExpr))
+	{
+		*function = get_opcode(((OpExpr *) node)->opno);
+		*collation = ((OpExpr *) node)->inputcollid;
+		return ((OpExpr *) node)->args;
+	}
+	if (node != NULL && IsA(node, ScalarArrayOpExpr))
+	{
+		*function = get_opcode(((ScalarArrayOpExpr *) node)->opno);
+		*collation = ((ScalarArrayOpExpr *) node)->inputcollid;
+		return ((ScalarArrayOpExpr *) node)->args;
+	}
+	return NIL;
+}
+
 bool
 cuckoo_recognize_test(CuckooTest *test, Node *condition)
 {
 	List	   *args;
 
-	test->any = false;
 	test->negated = is_notclause(condition);
 	if (test->negated)
 		condition = (Node *) get_notclausearg((Expr *) condition);
 	test->call = condition;
-	if (IsA(condition, FuncExpr))
-	{
-		test->function = ((FuncExpr *) condition)->funcid;
-		test->collation = ((FuncExpr *) condition)->inputcollid;
-		args = ((FuncExpr *) condition)->args;
-	}
-	else if (IsA(condition, OpExpr))
-	{
-		test->function = ((OpExpr *) condition)->opfuncid;
-		test->collation = ((OpExpr *) condition)->inputcollid;
-		args = ((OpExpr *) condition)->args;
-	}
-	else if (IsA(condition, ScalarArrayOpExpr) && !test->negated &&
-			 ((ScalarArrayOpExpr *) condition)->useOr)
-	{
-		test->function = ((ScalarArrayOpExpr *) condition)->opfuncid;
-		test->collation = ((ScalarArrayOpExpr *) condition)->inputcollid;
-		args = ((ScalarArrayOpExpr *) condition)->args;
-		test->any = true;
-	}
-	else
+	test->any = IsA(condition, ScalarArrayOpExpr);
+	if (test->any &&
+		(test->negated || !((ScalarArrayOpExpr *) condition)->useOr))
 		return false;
+	args = call_parts(condition, &test->function, &test->collation);
 
-	/* a quick check: ours have a support function, and few others do */
+	/* few functions but ours have a support function, so this is quick */
 	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
 		return false;
 	fmgr_info(test->function, &test->info);
@@ -58,10 +73,6 @@ cuckoo_recognize_test(CuckooTest *test, Node *condition)
 	return true;
 }
 
-/*
- * Finds the arguments of a call of `function`: cf_contains, or cuckoo_contained
- * with its arguments exchanged.  Returns false if it is another function.
- */
 bool
 cuckoo_test_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
 					  Node **element)
@@ -78,4 +89,13 @@ cuckoo_test_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
 	*filter = list_nth(args, 1 - element_no);
 	*filter_type = types[1 - element_no];
 	return true;
+}
+
+List *
+cuckoo_call_arguments(Node *node)
+{
+	Oid			function;
+	Oid			collation;
+
+	return call_parts(node, &function, &collation);
 }

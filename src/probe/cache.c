@@ -3,25 +3,24 @@
  * probe/cache.c
  *		The stored filters that a query probes, each fetched at most once.
  *
- * A filter in a table is mostly TOASTed.  A probe by slices costs as much as
- * reading several chunks in sequence.  So a query that keeps probing one filter
- * fetches it in full once its slices have cost about as much, and keeps it.
- * This is at most twice the work of fetching the filter at once.
+ * A probe by slices costs as much as reading several chunks of a TOASTed value
+ * in sequence.  A query that keeps probing one filter therefore fetches it in
+ * full once its slices have cost about as much, which is at most twice the work
+ * of fetching it at once.  The entry of a filter that was not fetched counts
+ * the probes so far.
  *
- * All call sites of a query share the fetched filters: several calls, the
- * partitions of a table, several filters in turn.  Call sites belong together
- * if they have the same fn_mcxt, the memory of their query (in PL/pgSQL that of
- * the transaction or DO block).  The cache lives there and ends with it.
+ * All call sites with the same fn_mcxt, the memory of their query (in PL/pgSQL
+ * that of the transaction or DO block), share a cache, which lives there: for
+ * example several calls in one query, or the partitions of a table.
  *
- * The key is the TOAST pointer.  A TOAST value is never changed in place, and a
- * changed filter gets another one, so an entry is never stale.
+ * The key is the TOAST pointer.  An entry is never stale, because a TOAST value
+ * is never changed in place: a changed filter gets another one.
  *
- * An entry without a filter counts the probes by slices.  All entries together,
- * with their filters, may take as much memory as a hash table, work_mem times
- * hash_mem_multiplier.  Beyond that, the least recently used ones are dropped.
- * The filter that is being probed is kept whatever its size.  A list in the
- * order of use tells which one to drop without a search, because a query over a
- * million filters drops almost as many.
+ * All entries together, with their filters, may take as much memory as a hash
+ * table, work_mem times hash_mem_multiplier.  Beyond that, the least recently
+ * used ones are dropped, but never the one that is being probed, whatever its
+ * size.  They are in a list in the order of use, because a query over a million
+ * filters drops almost as many, and should not search for each.
  *
  *-------------------------------------------------------------------------
  */
@@ -113,9 +112,9 @@ drop(CuckooCache *cache, CuckooStored *stored)
 }
 
 /*
- * Drops the least recently used entries, except the last one, until there is
- * room for `size` bytes.  Returns false if the entries that scans hold leave no
- * room.
+ * Drops the least recently used entries, except the last one and those that are
+ * pinned, until there is room for `size` bytes.  Returns false if those that
+ * are pinned leave no room.
  */
 static bool
 make_room(CuckooCache *cache, Size size)
@@ -213,7 +212,7 @@ cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
 	stored->has_header = true;
 }
 
-/* Fetches the filter if this is better than so many more probes by slices. */
+/* Fetches the filter if this costs less than so many more probes by slices. */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)

@@ -1,7 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * probe/cache.h
- *		The stored filters of a query.
+ *		The stored filters that a query probes, each fetched at most once.
+ *
+ * cuckoo_cache() finds the cache of a query, and cuckoo_stored() the entry of a
+ * filter.  cuckoo_stored_filter() gives the whole filter if it is in memory or
+ * if fetching it pays; otherwise cuckoo_stored_header() and
+ * cuckoo_stored_slice() read what a probe needs.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +18,14 @@
 #include "lib/ilist.h"
 #include "utils/relcache.h"
 
-/* The stored filters of a query's call sites. */
 typedef struct CuckooCache CuckooCache;
 
-/* One of them. */
+/* A stored filter. */
 struct CuckooStored
 {
 	struct varatt_external pointer; /* the key, first; zero for none */
 	uint32		probes;			/* by slices so far */
-	uint32		pins;			/* the CuckooSites that hold the filter */
+	uint32		pins;			/* the CuckooOpenFilters that hold it */
 	dlist_node	node;			/* in the order of use */
 	struct varlena *filter;		/* the whole value, or NULL */
 	bool		has_header;		/* is `header` valid? */
@@ -51,7 +55,7 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 /* Makes the header valid.  This does not fetch the filter. */
 extern void cuckoo_stored_header(CuckooStored *stored, struct varlena *datum);
 
-/* Some bytes of a stored filter, in new memory. */
+/* Reads some bytes of a stored filter, into new memory. */
 extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
 										Relation toastrel, uint64 offset,
 										uint32 length);

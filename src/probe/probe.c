@@ -5,12 +5,11 @@
  *		arrays of elements, and hashes instead of elements.
  *
  * A filter in memory (an InitPlan's result, a constant, a variable) is used in
- * place.  A filter in a table is mostly TOASTed, and reading all of it for a
- * probe would cost far more than the probe.  So only the slices with the header
- * and the two buckets are fetched, until it pays to fetch the whole filter
- * (probe/cache.c).  Some callers know the number of probes, from an array of
- * elements or from the planner's estimate of the rows.  If there are enough,
- * the filter is fetched first.
+ * place.  A filter in a table is usually TOASTed, and because reading all of it
+ * would cost far more than a probe, only the slices with the header and the two
+ * buckets are fetched, until it pays to fetch the whole (probe/cache.c).  An
+ * array of elements or the planner's estimate of the rows may tell how many
+ * probes will come; if they are enough, the filter is fetched at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,9 +31,10 @@ PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
- * Two buckets at most this many bytes apart are read with one slice.  So are
- * those of a window, up to 256 buckets of 8 bytes or 128 of 16.  The slice has
- * one or two chunks more, which cost less than a second slice.
+ * Two buckets at most this many bytes apart are read with one slice, which has
+ * a chunk or two more, but costs less than a second slice.  The buckets of a
+ * window are never further apart: it has at most 256 buckets of 8 bytes, or 128
+ * of 16.
  */
 #define ONE_SLICE			2048
 
@@ -45,16 +45,16 @@ typedef struct ProbeSite
 	CuckooCache *cache;			/* NULL until a stored filter is probed */
 	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
 
-	/* the size, header bytes and decoded header of the last one in memory */
-	bool		has_memory;		/* there is one: */
+	/* the last filter in memory */
+	bool		has_memory;		/* the next three are valid */
 	Size		memory_size;
 	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
 	CuckooHeader memory_header;
 } ProbeSite;
 
 /*
- * The header of a filter in memory.  It is kept, because decoding and checking
- * it takes as long as the probe, and a call site mostly sees one filter.
+ * The header of a filter in memory.  A call site usually sees one filter, so
+ * its header is kept: decoding and checking it takes as long as the probe.
  */
 static inline const CuckooHeader *
 memory_header(ProbeSite *site, const struct varlena *filter)
@@ -100,39 +100,39 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 }
 
 void
-cuckoo_open_filter(CuckooOpenFilter *site, FunctionCallInfo fcinfo, int argno,
+cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 				   uint32 probes)
 {
-	ProbeSite  *kept = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
+	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
-	const struct varlena *filter = call_filter(fcinfo, argno, kept, probes,
-											   &site->header);
+	const struct varlena *filter = call_filter(fcinfo, argno, site, probes,
+											   &open->header);
 
-	site->hasher = &kept->hasher;
-	site->image = filter != NULL ? cuckoo_image(filter) : NULL;
-	site->fits = filter != NULL &&
-		cuckoo_is_of_family(site->hasher, site->header);
-	site->stored = NULL;
-	if (filter != NULL && kept->stored != NULL &&
-		filter == kept->stored->filter)
+	open->hasher = &site->hasher;
+	open->image = filter != NULL ? cuckoo_image(filter) : NULL;
+	open->fits = filter != NULL &&
+		cuckoo_is_of_family(open->hasher, open->header);
+	open->stored = NULL;
+	if (filter != NULL && site->stored != NULL &&
+		filter == site->stored->filter)
 	{
-		site->stored = kept->stored;
-		site->stored->pins++;
+		open->stored = site->stored;
+		open->stored->pins++;
 	}
 }
 
 void
-cuckoo_close_filter(CuckooOpenFilter *site)
+cuckoo_close_filter(CuckooOpenFilter *open)
 {
-	if (site->stored != NULL)
-		site->stored->pins--;
-	memset(site, 0, sizeof(*site));
+	if (open->stored != NULL)
+		open->stored->pins--;
+	memset(open, 0, sizeof(*open));
 }
 
 /*
- * Finds the hash of the element of a call, after a check that it is of the
- * filter's family.  If `hashed`, the "element" is its hash, and nothing can be
- * checked.  Returns false if the filter is empty; *hash is not set then.
+ * Checks that the element of a call is of the filter's family, and sets *hash.
+ * If `hashed`, the "element" is a hash already, which nothing can be checked
+ * of.  Returns false without a hash if the filter is empty.
  */
 static inline bool
 element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
@@ -147,10 +147,10 @@ element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
 	return true;
 }
 
-/* Like call_filter(), but the header is always valid. */
+/* Like call_filter(), but always with a valid header. */
 static inline const struct varlena *
-open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
-			const CuckooHeader **h)
+checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
+			   uint32 probes, const CuckooHeader **h)
 {
 	const struct varlena *filter = call_filter(fcinfo, argno, site, probes, h);
 
@@ -160,7 +160,7 @@ open_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 	return filter;
 }
 
-/* The copies of an element in the stored filter of the site, read by slices. */
+/* Counts the copies of an element in the site's stored filter, by slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 {
@@ -190,9 +190,9 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 }
 
 /*
- * The copies of the element of a call in its filter, the argument `argno`.  If
- * `any` is true, the result only tells whether there is one.  `hashed` is as
- * for element_hash().
+ * Counts the copies of the element of a call in its filter, the argument
+ * `argno`.  If `any`, the first copy is enough.  `hashed` is as for
+ * element_hash().
  */
 static inline int
 probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
@@ -200,14 +200,14 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
 	const CuckooHeader *h;
-	const struct varlena *filter = open_filter(fcinfo, argno, site, 1, &h);
+	const struct varlena *filter = checked_filter(fcinfo, argno, site, 1, &h);
 	uint64		hash;
 
 	if (!element_hash(site, h, PG_GETARG_DATUM(1 - argno), hashed, &hash))
 		return 0;
-	/* the hash function may itself probe filters, and so have dropped ours */
+	/* a user's hash function may probe filters, and so have dropped ours */
 	if (site->hasher.hash_proc != NULL)
-		filter = open_filter(fcinfo, argno, site, 1, &h);
+		filter = checked_filter(fcinfo, argno, site, 1, &h);
 	if (filter == NULL)
 	{
 		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
@@ -247,10 +247,7 @@ cf_count_value(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(probe_call(fcinfo, 0, false, false));
 }
 
-/*
- * Deconstructs the array argument and probes for all its elements.  found[i] is
- * meaningless if element i is null.
- */
+/* Probes for all elements of the array argument, except null ones. */
 static bool *
 probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 {
@@ -258,7 +255,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 														 sizeof(ProbeSite));
 	int			n = elements->count;
 	const CuckooHeader *h;
-	const struct varlena *filter = open_filter(fcinfo, 0, site, n, &h);
+	const struct varlena *filter = checked_filter(fcinfo, 0, site, n, &h);
 	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
 	uint64	   *hashes;
 	uint64		seed = h->seed;
@@ -276,7 +273,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	}
 	/* as in probe_call() */
 	if (site->hasher.hash_proc != NULL)
-		filter = open_filter(fcinfo, 0, site, n, &h);
+		filter = checked_filter(fcinfo, 0, site, n, &h);
 	if (filter == NULL)
 	{
 		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
@@ -295,7 +292,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	return found;
 }
 
-/* Is there a non-null element for which cf_contains() would return `found`? */
+/* True if cf_contains() would return `found` for a non-null element. */
 static bool
 array_has(FunctionCallInfo fcinfo, bool found)
 {
