@@ -28,7 +28,7 @@ naive_valid_header(const uint8_t *image, uint64_t size)
 	int			g = image[6];
 	uint64_t	m0 = naive_read(image, 64, 32);
 
-	if (image[0] != 'C' || image[1] != 'F' || image[2] != 1 || family > 10)
+	if (image[0] != 'C' || image[1] != 'F' || image[2] != 1 || family > CUCKOO_FAMILY_LAST)
 		return false;
 	if (ft < 8 || ft > f0 || f0 > 32 || g > f0 - 8 || m0 == 0 || m0 % 2 != 0)
 		return false;

@@ -292,7 +292,7 @@ CREATE TABLE bad (what, corrupt, reason, bytes) AS VALUES
 	('magic', true, 'first two bytes are not "CS"', set_byte(:'state', 1, 70)),
 	('version 2', true, 'unknown version', set_byte(:'state', 2, 2)),
 	('family none', true, 'unknown element family', set_byte(:'state', 3, 0)),
-	('family 11', true, 'unknown element family', set_byte(:'state', 3, 11)),
+	('family 255', true, 'unknown element family', set_byte(:'state', 3, 255)),
 	('7 bits', true, 'fingerprint bits or capacity out of range', set_byte(:'state', 4, 7)),
 	('31 bits', true, 'fingerprint bits or capacity out of range', set_byte(:'state', 4, 31)),
 	('reserved byte', true, 'reserved byte is not zero', set_byte(:'state', 5, 1)),

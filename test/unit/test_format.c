@@ -116,7 +116,7 @@ test_refusals(void)
 				refuse(image, size, 1, v, CUCKOO_BAD_MAGIC);
 			if (v != 1)
 				refuse(image, size, 2, v, CUCKOO_BAD_VERSION);
-			if (v == 0 || v > 10)
+			if (v == 0 || v > CUCKOO_FAMILY_LAST)
 				refuse(image, size, 3, v, CUCKOO_BAD_FAMILY);
 			if (v < 8 || v > 32)
 				refuse(image, size, 4, v, CUCKOO_BAD_BITS);
@@ -466,7 +466,7 @@ test_round_trip(void)
 			h.windows = false;
 		h.items = unit_below((uint64_t) h.buckets * CUCKOO_SLOTS + 1);
 		h.seed = unit_random();
-		h.family = (uint8_t) unit_below(11);
+		h.family = (uint8_t) unit_below(CUCKOO_FAMILY_LAST + 1);
 		if (h.family == CUCKOO_FAMILY_OTHER)
 			h.tag = (uint16_t) unit_random();
 		if (cuckoo_header_set_level(&h, (int) unit_below((uint64_t) (f0 - 7))) !=

@@ -694,6 +694,7 @@ print_refusals(void)
 	UnitFilter	f = filter_of(&r);
 	uint64_t	size = cuckoo_image_size(&f.h);
 	uint8_t    *longer = unit_alloc(size + 1);
+	char		family[20];
 
 	memcpy(longer, f.image, size);
 	printf("{\n\"images\": [\n");
@@ -706,7 +707,8 @@ print_refusals(void)
 	print_changed("magic, second byte", &f, CUCKOO_AT_MAGIC + 1, 'f');
 	print_changed("version 0", &f, CUCKOO_AT_VERSION, 0);
 	print_changed("version 2", &f, CUCKOO_AT_VERSION, 2);
-	print_changed("family 11", &f, CUCKOO_AT_FAMILY, 11);
+	snprintf(family, sizeof(family), "family %d", CUCKOO_FAMILY_LAST + 1);
+	print_changed(family, &f, CUCKOO_AT_FAMILY, CUCKOO_FAMILY_LAST + 1);
 	print_changed("items without a family", &f, CUCKOO_AT_FAMILY, 0);
 	print_changed("f0 below ft", &f, CUCKOO_AT_BASE_BITS, 9);
 	print_changed("f0 33", &f, CUCKOO_AT_BASE_BITS, 33);
