@@ -40,7 +40,7 @@
 here := $(dir $(firstword $(MAKEFILE_LIST)))
 $(if $(filter-out ./ $(CURDIR)/,$(here)),$(shell mkdir -p sql src))
 
-EXTENSION = cuckoo cuckoo_citext
+EXTENSION = cuckoo cuckoo_citus
 version := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(here)cuckoo.control)
 DATA = $(patsubst $(here)%,%,$(wildcard $(here)sql/*--*--*.sql))
 DATA_built = $(EXTENSION:%=sql/%--$(version).sql)

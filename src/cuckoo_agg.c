@@ -8,12 +8,12 @@
  * hashes.  So equal sets give equal filters, whatever the order, duplicates
  * and workers.
  *
- * cuckoostate is an SQL type with text and binary form, so that parallel
- * workers and distributed engines can ship partial states.  It is the state of
- * the overloads for concrete types.  A distributed engine cannot name the
- * element type of the polymorphic ones.  So their state is declared "internal",
- * and such an engine fetches the rows instead.  In memory these states are the
- * same, see keep_state().
+ * The state of cf_agg is declared "internal", because the aggregate takes
+ * elements of any type, and a distributed engine could not name theirs: it
+ * fetches the rows instead.  The extension cuckoo_citus has forms for single
+ * types, whose state is the SQL type cuckoostate.  It has a text and a binary
+ * form, so that such an engine can ship partial states.  In memory the states
+ * of both are the same, see keep_state().
  *
  * The final function sorts an expanded state.  This does not change the set
  * (cuckoo_state.c), so the function is declared read-only.  So cf_agg works
@@ -196,12 +196,12 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext context;
 	MemoryContext caller;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "function of an aggregate called elsewhere");
-	/* a null result is 0, too */
+	/* it nearly always stays; a null result is 0, too */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "function of an aggregate called elsewhere");
 	if (!DatumIsReadWriteExpandedObject(state, false, -1))
 	{
 		caller = MemoryContextSwitchTo(context);

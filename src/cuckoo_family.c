@@ -20,9 +20,7 @@
  */
 #include "cuckoo_pg.h"
 
-#include "catalog/dependency.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -108,7 +106,7 @@ element_type(FunctionCallInfo fcinfo, int argno)
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the element"),
 				 errdetail("The function accepts any type, and the call does not tell the type of the element."),
-				 errhint("Cast the element to a type for which cf_agg is declared, such as text or bigint.")));
+				 errhint("Cast the element to a type for which the extension \"cuckoo_citus\" declares cf_agg, such as text or bigint.")));
 	return type;
 }
 
@@ -263,24 +261,10 @@ cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 	return cuckoo_hasher_for_type(fcinfo, type, size);
 }
 
-/* Is it citext, in any schema, or a domain over it? */
-static bool
-is_citext(Oid type)
-{
-	Oid			extension = getExtensionOfObject(TypeRelationId,
-												 getBaseType(type));
-	char	   *name = OidIsValid(extension) ? get_extension_name(extension)
-		: NULL;
-
-	return name != NULL && strcmp(name, "citext") == 0;
-}
-
 /* The hint for an element of this hasher, if the filter is of `family`. */
 static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {
-	if (family == CUCKOO_FAMILY_TEXT && is_citext(hasher->type))
-		return errhint("Build the filter with cf_agg of the extension \"cuckoo_citext\" to ignore case, or cast the value to text, for example $1::text.");
 	if (family == CUCKOO_FAMILY_TEXT &&
 		cuckoo_is_nondeterministic(hasher->collation))
 		return errhint("Give the value a deterministic collation, for example $1 COLLATE \"C\".");
