@@ -140,7 +140,7 @@ SELECT '$how: the same bytes', count(*) > 280 AND count(*) FILTER (WHERE d.diges
 FROM digests d FULL JOIN ($digests) a USING (place);
 SELECT '$how: filters answer the same', count(*) = 0 FROM filters s, fixture_facts(f, element, n) found
 WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
-SELECT '$how: states are of the same filters', count(*) = 0 FROM states s, fixture_facts(cuckoo_agg_final(s.s), element, n) found
+SELECT '$how: states are of the same filters', count(*) = 0 FROM states s, fixture_facts(cuckoo_merge_final(s.s), element, n) found
 WHERE (found.items, found.missing, found.answers) IS DISTINCT FROM (s.items, 0, s.answers);
 SELECT '$how: no element is missing of large filters', ($missing large, fixture_facts(f, element, n)) = 0
 	AND ($missing extended, fixture_facts(f, element, n)) = 0;
