@@ -45,7 +45,7 @@ my @files = (
 	[ 'expanded',      'expanded functions', '',        '017' ],
 	[ 'family',        'elements functions', '',        '003 017' ],
 	[ 'hash',          'elements',           '',        '004 009 017' ],
-	[ 'identity',      'elements citext',    '',        '003 017' ],
+	[ 'identity',      'elements',           '',        '003 017' ],
 	[ 'io',            'io',                 '',        '017' ],
 	[ 'ops',           'functions expanded', 'changes', '002 006 017' ],
 	[ 'plan',          'plan',               '',        '003' ],
