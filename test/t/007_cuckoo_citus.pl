@@ -1,7 +1,7 @@
-# Views and materialized views over cf_agg are, after a dump and a restore, what
-# they were, with the extension cuckoo_citus and without: the same bytes, of
-# citext by its own equality. A view that was made with cuckoo_citus needs it
-# there, too. The extension may be created by whoever may create in the database.
+# Views and materialized views over cf_agg have, after a dump and a restore, the
+# bytes that they had. This holds with the extension cuckoo_citus and without, and
+# citext follows its own equality in both. A view that was made with cuckoo_citus
+# depends on it. The extension may be created by whoever may create in the database.
 use strict;
 use warnings;
 
