@@ -10,7 +10,7 @@
 # checks itself), with_llvm=no (no bitcode, for machines without clang). It also
 # builds elsewhere: make -f FOLDER/Makefile.
 
-EXTENSION = cuckoo cuckoo_citext
+EXTENSION = cuckoo cuckoo_citus
 MODULE_big = cuckoo
 here := $(dir $(firstword $(MAKEFILE_LIST)))
 version := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(here)cuckoo.control)

@@ -49,7 +49,7 @@ SET enable_hashagg = off;
 SELECT bool_and(cf_agg(t) = :'expected') OVER () AS grouped FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
 RESET enable_hashagg;
 SELECT bool_and(cf_agg(t) = :'expected') OVER () AS hashed FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
--- types without an overload of their own, whose state is another one
+-- other types
 SELECT cf_agg(i::numeric) AS numeric, cf_agg(i::float8) AS float FROM numbers \gset
 SELECT cf_agg(i::numeric ORDER BY i DESC) = :'numeric' AS descending, cf_agg(DISTINCT i::numeric) = :'numeric' AS "distinct",
 	cf_agg(i::numeric + 0) FILTER (WHERE i > 0) = :'numeric' AS filter, cf_agg(i::float8 ORDER BY k) = :'float' AS float
@@ -98,7 +98,7 @@ FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <=
 -- two aggregates over one state
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
--- a large state is changed in place, of either kind
+-- a large state is changed in place
 SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
 SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
 -- hashes that are equal in their upper halves, which are sorted first: four pairs of them
@@ -117,6 +117,7 @@ SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f A
 	cuckoo_merge_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
 FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
 -- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
+CALL declare_c('cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
 CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	a cuckoostate;
@@ -138,7 +139,7 @@ SELECT * FROM in_variables();
 DROP FUNCTION in_variables;
 DROP TABLE halves;
 
--- a type that shares its equality with another one has the form of that type
+-- a type that shares its equality with another one has the same elements
 SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid,
 	cf_merge_agg(s) = cf_agg(c::oid) AS states FROM (SELECT c, cf_state_agg(c::regclass) OVER () AS s FROM unnest('{pg_class,pg_proc}'::regclass[]) c) s;
 
@@ -170,13 +171,14 @@ PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS g
 EXECUTE none(5000);
 DEALLOCATE none;
 RESET plan_cache_mode;
+CALL declare_c('cuckoo_agg_final(cuckoostate) RETURNS cuckoofilter');
 CREATE FUNCTION suffixed_trans(cuckoostate, text, text) RETURNS cuckoostate
 LANGUAGE sql AS 'SELECT cuckoo_agg_trans($1, $2 || $3)';
 CREATE AGGREGATE suffixed_agg(text, text) (SFUNC = suffixed_trans, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
 SELECT cf_count(suffixed_agg(t, 'suffix')) FROM numbers WHERE false;
 SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
 DROP AGGREGATE suffixed_agg(text, text);
-DROP FUNCTION suffixed_trans;
+DROP FUNCTION suffixed_trans, cuckoo_agg_final;
 
 -- a sort makes states flat, where memory cannot be freed (from PostgreSQL 17 on)
 CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
@@ -193,6 +195,7 @@ SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
 FROM (SELECT g, cf_merge_agg(s) AS f, max(contexts('cuckoostate', 0)) AS states
 	FROM (SELECT i % 20 AS g, cf_state_agg(i) AS s FROM numbers WHERE i <= 400 GROUP BY 1, i % 3) states GROUP BY g) merged;
 DROP AGGREGATE bare_state(int), bare_union(cuckoofilter);
+DROP FUNCTION cuckoo_agg_trans;
 
 -- at the highest rate there is a bit to grow by, up to the capacity at least
 SELECT n, count(*) AS filters, bool_and(cf_count(f) > n * 0.9) AS filled

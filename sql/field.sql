@@ -74,7 +74,7 @@ SELECT d, cf_count(cf_union_all_agg(f) OVER w) AS sum, cf_count(cf_merge_agg(s) 
 SELECT bool_and(merged = (SELECT cf_merge_agg(s) FROM days p WHERE p.d BETWEEN w.d - 2 AND w.d + 1)) AS merged, bool_and(sum = (SELECT cf_union_all_agg(f) FROM days p WHERE p.d BETWEEN w.d - 2 AND w.d + 1)) AS sum
 FROM (SELECT d, cf_merge_agg(s) OVER f AS merged, cf_union_all_agg(f) OVER f AS sum FROM days WINDOW f AS (ORDER BY d ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)) w;
 -- one state, two final functions, and the state itself left alone (datasketches: a final function that changes its state)
-SELECT cuckoo_agg_final(s) = cuckoo_agg_final(s) AS again, s::text = t AS unchanged FROM (SELECT s, s::text AS t FROM days WHERE d = 1) v;
+SELECT cuckoo_merge_final(s) = cuckoo_merge_final(s) AS again, s::text = t AS unchanged FROM (SELECT s, s::text AS t FROM days WHERE d = 1) v;
 DROP TABLE days;
 -- pg_roaringbitmap 6 (wrong parallel results), hll 64, 73, 120: agg.sql, "in parallel"; 005_parallel.pl
 

@@ -40,13 +40,13 @@ SELECT c[1] AS name, c[2] AS element, c[3]::int AS n, c[4]::bigint AS items, c[5
 FROM (SELECT string_to_array(line, E'\t') AS c FROM regexp_split_to_table(:'states', E'\n') line WHERE line <> '') lines;
 SELECT count(*), sum(items) FROM stored_states;
 SELECT name FROM stored_states WHERE s::text <> image;
-SELECT s.name, found.* FROM stored_states s, fixture_facts(cuckoo_agg_final(s.s), element, n) found
+SELECT s.name, found.* FROM stored_states s, fixture_facts(cuckoo_merge_final(s.s), element, n) found
 WHERE (found.items, found.missing, found.answers) IS DISTINCT FROM (s.items, 0, s.answers);
 SELECT s.name, f.name FROM stored_states s JOIN stored f USING (name)
-WHERE name LIKE 'family %' AND cf_compact(cuckoo_agg_final(s)) <> cf_compact(f);
+WHERE name LIKE 'family %' AND cf_compact(cuckoo_merge_final(s)) <> cf_compact(f);
 -- they are those of today, so they can be merged
 SELECT count(*) FROM stored_states, (SELECT cf_state_agg(i) AS s FROM generate_series(1, 40) i) today
-WHERE name LIKE 'family int_' AND cf_count(cuckoo_agg_final(cuckoo_agg_combine(stored_states.s, today.s))) < 40;
+WHERE name LIKE 'family int_' AND cf_count(cuckoo_merge_final(cuckoo_agg_combine(stored_states.s, today.s))) < 40;
 SELECT stored_states.s::text = today.s::text AS same FROM stored_states, (SELECT cf_state_agg(i) AS s FROM generate_series(1, 40) i) today
 WHERE name = 'family integer';
 DROP TABLE fixtures, stored, stored_states;

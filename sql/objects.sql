@@ -39,7 +39,8 @@ WHERE opcintype = 'cuckoofilter'::regtype ORDER BY amprocnum;
 SELECT oid::regprocedure FROM functions
 WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('{internal,cuckoostate}'::regtype[] && proargtypes::oid[]::regtype[]
 	OR EXISTS (SELECT FROM pg_operator WHERE oprcode = functions.oid AND oprname IN ('=', '<>', '<@')));
-SELECT DISTINCT proname AS called FROM functions WHERE proname LIKE 'cf\_%' ORDER BY proname;
+-- with one row for each form
+SELECT proname AS called, count(*) AS forms FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";
 -- no argument without a name
 SELECT oid::regprocedure FROM functions
 WHERE pronargs > 0 AND (proargnames IS NULL OR cardinality(proargnames) < pronargs OR '' = ANY (proargnames));

@@ -207,8 +207,9 @@ SELECT cf_union(a, b) = u AS "union", cf_union_all(s, t) = v AS sum, cf_union_al
 	cf_compact(a) = (SELECT cf_union_agg(f) FROM days WHERE day <= 70) AND cf_compact(b) = (SELECT cf_union_agg(f) FROM days WHERE day > 50) AND cf_compact(s) = (SELECT cf_union_all_agg(f) FROM days WHERE day <= 60) AS unchanged
 FROM (SELECT bare_union(f) FILTER (WHERE day <= 70) AS a, bare_union(f) FILTER (WHERE day > 50) AS b, bare_sum(f) FILTER (WHERE day <= 60) AS s, bare_sum(f) FILTER (WHERE day > 60) AS t FROM days OFFSET 0) d, serial e(u, v);
 -- states of cf_agg that a function returns are expanded from 124 hashes on
+CALL declare_c('cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
 CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
-SELECT n, m, cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_trans(a, 1), cuckoo_agg_trans(b, n + m))) = (SELECT cf_agg(i) FROM generate_series(1, n + m) i) AS combined
+SELECT n, m, cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_trans(a, 1), cuckoo_agg_trans(b, n + m))) = (SELECT cf_agg(i) FROM generate_series(1, n + m) i) AS combined
 FROM (VALUES (20, 30), (50, 3000), (3000, 50), (200, 3000), (3000, 3000)) v(n, m),
 	LATERAL (SELECT bare_state(i) FILTER (WHERE i <= n) AS a, bare_state(i) FILTER (WHERE i > n - 10) AS b FROM generate_series(2, n + m - 1) i) s ORDER BY n, m;
 -- a state keeps its family when it gets runs, and when two states are combined

@@ -26,6 +26,10 @@ INSERT INTO lists SELECT 'texts', cf_agg(t) FROM items WHERE v % 2 = 0;
 ALTER TABLE lists ALTER f SET STORAGE extended;
 INSERT INTO lists VALUES ('empty', cf_new(100000, 1e-8));
 ANALYZE;
+DO $$
+BEGIN
+	EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %L', probin) FROM pg_proc WHERE proname = 'cf_new');
+END $$;
 CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE FUNCTION changed() RETURNS cuckoofilter LANGUAGE plpgsql AS $$

@@ -28,6 +28,14 @@ CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 ALTER TABLE numbers ALTER i SET (n_distinct = 10);
 ANALYZE;
 
+-- of the functions that only cuckoo_citus declares
+DO $$
+BEGIN
+	EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %1$L;
+		CREATE FUNCTION cuckoo_state_final(cuckoostate) RETURNS cuckoostate LANGUAGE c STRICT AS %1$L', probin) FROM pg_proc WHERE proname = 'cf_new');
+END $$;
+CREATE AGGREGATE single_agg(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate, FINALFUNC = cuckoo_merge_final, FINALFUNC_MODIFY = READ_ONLY);
+
 -- A case is an expression of i, which counts the calls, and s, a row of sample.
 -- It covers functions by the name of their C function, and aggregates by theirs.
 CREATE TABLE cases (id int GENERATED ALWAYS AS IDENTITY, covers text[], expression text);
@@ -60,8 +68,8 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_intersect_agg,cf_at_least_agg,cuckoo_at_least_trans,cuckoo_at_least_final}',
 		'(SELECT cf_intersect_agg(x) = cf_at_least_agg(x, 3) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'cuckoostate_send(cuckoostate_in(cuckoostate_out(s.state)))'),
-	('{cuckoo_agg_combine,cuckoo_agg_final,cuckoo_state_final}', 'cuckoo_agg_final(cuckoo_agg_combine(cuckoo_state_final(s.state), s.state))'),
-	('{cf_agg,cuckoo_agg_trans}', '(SELECT cf_agg(x) FROM unnest(s.a) x)'),
+	('{cuckoo_agg_combine,cuckoo_agg_final,cuckoo_state_final}', 'cuckoo_merge_final(cuckoo_agg_combine(cuckoo_state_final(s.state), s.state))'),
+	('{cuckoo_agg_trans}', '(SELECT single_agg(x) FROM unnest(s.a) x)'),
 	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
 	('{cf_agg,cuckoo_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)'),
 	('{cf_state_agg,cf_merge_agg}', '(SELECT cf_merge_agg(x) FROM (SELECT cf_state_agg(y::text) AS x FROM unnest(s.a) y GROUP BY y % 3) z)');

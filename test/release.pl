@@ -36,7 +36,7 @@ sub first
 
 my $release = first('META.json', qr/^  "version": "(.*?)"/m);
 my ($sql) = $release =~ /^(\d+\.\d+)\.\d+$/ or BAIL_OUT("META.json has no version X.Y.Z");
-my @extensions = ('cuckoo', 'cuckoo_citext');
+my @extensions = ('cuckoo', 'cuckoo_citus');
 
 is(first("$_.control", qr/^default_version = '(.*)'/m), $sql, "version of $_.control") foreach @extensions;
 is(first('CHANGELOG.md', qr/^## (\S+)/m), $release, 'the newest heading of CHANGELOG.md');

@@ -8,12 +8,12 @@
  * sorted hashes, equal sets give equal filters, whatever the order, the
  * duplicates and the workers.
  *
- * cuckoostate is an SQL type with text and binary form, so that states can be
- * kept, and distributed engines can ship them between servers.  It is the state
- * of aggregates over one type.  Such an engine cannot name the element type of
- * a polymorphic aggregate, whose state is therefore declared "internal", which
- * makes the engine fetch the rows.  In memory both are the same, see
- * keep_state().
+ * The state of cf_agg is declared "internal", because the aggregate takes
+ * elements of any type, and a distributed engine could not name theirs: it
+ * fetches the rows instead.  The extension cuckoo_citus has forms for single
+ * types, whose state is the SQL type cuckoostate.  It has a text and a binary
+ * form, so that such an engine can ship partial states.  In memory the states
+ * of both are the same, see keep_state().
  *
  * The final function sorts an expanded state, which does not change the set
  * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
@@ -194,12 +194,12 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext context;
 	MemoryContext caller;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "function of an aggregate called elsewhere");
-	/* a null result is 0, too */
+	/* it nearly always stays; a null result is 0, too */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "function of an aggregate called elsewhere");
 	if (!DatumIsReadWriteExpandedObject(state, false, -1))
 	{
 		caller = MemoryContextSwitchTo(context);

@@ -21,9 +21,7 @@
 #include "element/family.h"
 #include "element/identity.h"
 
-#include "catalog/dependency.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -103,24 +101,10 @@ cuckoo_plain_family(Oid type, uint8 *family, CuckooEncoding *encoding)
 	return false;
 }
 
-/* Is it citext, in any schema, or a domain over it? */
-static bool
-is_citext(Oid type)
-{
-	Oid			extension = getExtensionOfObject(TypeRelationId,
-												 getBaseType(type));
-	char	   *name = OidIsValid(extension) ? get_extension_name(extension)
-		: NULL;
-
-	return name != NULL && strcmp(name, "citext") == 0;
-}
-
 /* The hint for an element of this hasher, if the filter is of `family`. */
 static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {
-	if (family == CUCKOO_FAMILY_TEXT && is_citext(hasher->type))
-		return errhint("Build the filter with cf_agg of the extension \"cuckoo_citext\" to ignore case, or cast the value to text, for example $1::text.");
 	if (family == CUCKOO_FAMILY_TEXT &&
 		cuckoo_is_nondeterministic(hasher->collation))
 		return errhint("Give the value a deterministic collation, for example $1 COLLATE \"C\".");

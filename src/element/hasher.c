@@ -41,7 +41,7 @@ element_type(FunctionCallInfo fcinfo, int argno)
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the element"),
 				 errdetail("The function accepts any type, and the call does not tell the type of the element."),
-				 errhint("Cast the element to a type for which cf_agg is declared, such as text or bigint.")));
+				 errhint("Cast the element to a type for which the extension \"cuckoo_citus\" declares cf_agg, such as text or bigint.")));
 	return type;
 }
 

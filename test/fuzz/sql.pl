@@ -67,15 +67,17 @@ my %uses = (
 		'holds((cf_overlap_info(f, f)).jaccard = 1 OR cf_count(f) = 0)', 'cf_overlap_info(f, g)::text',
 		'count(*) FROM numbers WHERE cf_contains(f, i)', 'count(*) FROM numbers WHERE cf_contains(f, t)' ],
 	state => [
-		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cuckoo_agg_final(s)', 'holds(cf_merge_agg(x) = cuckoo_agg_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
-		'cf_merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'cuckoo_agg_combine(s, t)', 'holds(cuckoo_agg_final(cuckoo_agg_combine(s, s)) = cuckoo_agg_final(s))', 'cf_info(cuckoo_agg_final(s))::text',
-		'holds(cf_contains(cuckoo_agg_final(cuckoo_agg_trans(s, 1)), 1))', q(holds(cf_contains(cuckoo_agg_final(cuckoo_agg_trans(s, 'x')), 'x'))), q(cuckoo_agg_trans(s, '\xff'::bytea)), 'cuckoo_agg_trans(s, NULL::int)' ]);
+		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cuckoo_merge_final(s)', 'holds(cf_merge_agg(x) = cuckoo_merge_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
+		'cf_merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'cuckoo_agg_combine(s, t)', 'holds(cuckoo_merge_final(cuckoo_agg_combine(s, s)) = cuckoo_merge_final(s))', 'cf_info(cuckoo_merge_final(s))::text',
+		'holds(cf_contains(cuckoo_merge_final(cuckoo_agg_trans(s, 1)), 1))', q(holds(cf_contains(cuckoo_merge_final(cuckoo_agg_trans(s, 'x')), 'x'))), q(cuckoo_agg_trans(s, '\xff'::bytea)), 'cuckoo_agg_trans(s, NULL::int)' ]);
 
 must('DROP SCHEMA IF EXISTS fuzz CASCADE', 'CREATE SCHEMA fuzz', 'CREATE EXTENSION IF NOT EXISTS cuckoo SCHEMA public',
 	'CREATE TABLE filter (n int, v cuckoofilter, corrupt bool)', 'CREATE TABLE state (n int, v cuckoostate, corrupt bool)',
 	q(CREATE TABLE numbers AS SELECT i, 'x' || i AS t FROM generate_series(1, 500) i), 'ANALYZE numbers',
 	q(CREATE FUNCTION filter_of(bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteasend'),
 	q(CREATE FUNCTION state_of(bytea) RETURNS cuckoostate LANGUAGE internal IMMUTABLE STRICT AS 'byteasend'),
+	q(DO $$BEGIN EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %L', probin)
+		FROM pg_proc WHERE proname = 'cf_new'); END$$),
 	q(CREATE FUNCTION holds(boolean) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF NOT $1 THEN RAISE 'not so'; END IF; RETURN $1; END$$),
 	q(CREATE FUNCTION try(command text) RETURNS text LANGUAGE plpgsql AS $$
 		BEGIN EXECUTE command; RETURN '00000'; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM; END$$));

@@ -20,6 +20,8 @@ my $contexts = '(VALUES (\'\', 0)) AS c(name, total_bytes)';
 $contexts = 'pg_backend_memory_contexts'
   if $node->safe_psql('postgres', "SELECT to_regclass('pg_backend_memory_contexts')") ne '';
 
+declare_c($node, 'postgres', 'cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
+
 # A state of two million hashes, to have the final function on its own; filters
 # in a page, TOASTed, and with no room for one more
 $node->safe_psql('postgres', <<'SQL');
@@ -68,7 +70,7 @@ SQL
 my %long = (
 	'transition' => 'SELECT cf_agg(i) FROM (SELECT generate_series(1, 100000000) AS i) s',
 	'combine' => 'SELECT count(cuckoo_agg_combine(a.state, b.state)) FROM states a, states b, generate_series(1, 1000)',
-	'final' => 'SELECT count(cuckoo_agg_final(state)) FROM states, generate_series(1, 1000)',
+	'final' => 'SELECT count(cuckoo_merge_final(state)) FROM states, generate_series(1, 1000)',
 	'whole cf_agg' => 'SELECT count(cf_count(f)) FROM generate_series(1, 1000) n,
 		LATERAL (SELECT cf_agg(i + n) AS f FROM (SELECT generate_series(1, 300000) AS i) s) s2');
 
@@ -140,17 +142,17 @@ checks($node, 'postgres', <<'SQL');
 CREATE TEMP TABLE times (ms float8, code text);
 SET statement_timeout = 0;
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_agg_final(state)) FROM states \gset
+SELECT cf_count(cuckoo_merge_final(state)) FROM states \gset
 SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000 AS whole \gset
 SELECT set_config('statement_timeout', round(:whole / 2)::text, false) AS half \gset
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_agg_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_agg_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_agg_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT 'the final function is interruptible', count(*) = 3 AND min(ms) < 0.8 * :whole FROM times;
 \warn :whole :half

@@ -38,7 +38,7 @@ SQL
 # all elements are found, and the states are what they were
 my $answers = <<'SQL';
 SELECT count(*) = 50503 AND bool_and(cf_contains(f, i)) FROM keyed, generate_series(1, 50000) i WHERE i <= n;
-SELECT bool_and(cuckoo_agg_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) FROM keyed;
+SELECT bool_and(cuckoo_merge_final(s) = (SELECT cf_agg(i) FROM generate_series(1, n) i)) FROM keyed;
 SELECT bool_and(f = (SELECT cf_agg(i, 60000, 0.001) FROM generate_series(1, n) i)) FROM keyed;
 SELECT cf_count(cf_union_agg(f)) BETWEEN 49900 AND 50000 FROM keyed;
 SELECT bool_and(cf_contains_all(f, ARRAY[1, 2, 3]) AND NOT cf_contains_any(f, ARRAY[-1, -2])) FROM keyed;
@@ -90,7 +90,7 @@ replicated('the first copy');
 answers($subscriber, $_, $_) foreach sort keys %databases;
 $publisher->safe_psql('postgres', 'UPDATE t SET f = cf_add(f, 100000) WHERE cf_count(f) IN (0, 500, 50000)');
 replicated('an update of filters');
-$publisher->safe_psql('postgres', 'UPDATE keyed SET f = cf_add(f, 100000), s = cuckoo_agg_trans(s, 100000)');
+$publisher->safe_psql('postgres', 'UPDATE keyed SET f = cf_add(f, 100000), s = cuckoo_agg_combine(s, (SELECT cf_state_agg(100000)))');
 replicated('an update of filters and states by key');
 $publisher->safe_psql('postgres', "UPDATE t SET name = 'renamed ' || name; UPDATE keyed SET v = 2");
 replicated('an update of another column');
@@ -125,7 +125,7 @@ like($errors, qr/in a read-only transaction/, 'standby: no change of a table');
 
 # Promotion
 my $changed = 'SELECT md5(string_agg(f::text || s::text, $$ $$ ORDER BY n)) FROM keyed';
-my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2), s = cuckoo_agg_trans(s, -1)';
+my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2), s = cuckoo_agg_combine(s, (SELECT cf_state_agg(-1)))';
 
 $publisher->stop;
 $standby->promote;

@@ -116,6 +116,12 @@ CREATE UNIQUE INDEX ON stored_words (part);
 CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
+# the same calls over forms for single types
+my $citus = 2 == grep { $_->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") } $from, $to;
+my $by_citext = $citus ? ', cf_agg(word::citext) AS by_citext' : '';
+
+$from->safe_psql('postgres', 'CREATE EXTENSION cuckoo_citus CASCADE') if $citus;
+$from->safe_psql('postgres', "CREATE VIEW by_citus AS SELECT cf_agg(word) AS texts, cf_state_agg(id)::text AS states$by_citext FROM words");
 
 # digests of all that is stored; the last table is where they were put before
 my $digests = <<'SQL';
@@ -123,7 +129,7 @@ SELECT 'filters ' || name AS place, md5(f::bytea) AS digest FROM filters UNION A
 UNION ALL SELECT 'large ' || name, md5(f::bytea) FROM large UNION ALL SELECT 'extended ' || name, md5(f::bytea) FROM extended
 UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners UNION ALL SELECT 'united', md5(f::bytea) || shared FROM stored_united
 UNION ALL SELECT 'words ' || part, md5(f::bytea) || md5(s::text) FROM stored_words
-UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated UNION ALL SELECT 'view united', md5(united::text) FROM united
+UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated UNION ALL SELECT 'view by_citus', md5(by_citus::text) FROM by_citus UNION ALL SELECT 'view united', md5(united::text) FROM united
 UNION ALL SELECT 'view listed', md5(string_agg(id::text, ' ' ORDER BY id)) FROM listed
 UNION ALL SELECT 'new filter', md5(cf_agg(i)::bytea) FROM generate_series(1, 1000) i
 SQL
@@ -140,7 +146,7 @@ SELECT '$how: the same bytes', count(*) > 280 AND count(*) FILTER (WHERE d.diges
 FROM digests d FULL JOIN ($digests) a USING (place);
 SELECT '$how: filters answer the same', count(*) = 0 FROM filters s, fixture_facts(f, element, n) found
 WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
-SELECT '$how: states are of the same filters', count(*) = 0 FROM states s, fixture_facts(cuckoo_agg_final(s.s), element, n) found
+SELECT '$how: states are of the same filters', count(*) = 0 FROM states s, fixture_facts(cuckoo_merge_final(s.s), element, n) found
 WHERE (found.items, found.missing, found.answers) IS DISTINCT FROM (s.items, 0, s.answers);
 SELECT '$how: no element is missing of large filters', ($missing large, fixture_facts(f, element, n)) = 0
 	AND ($missing extended, fixture_facts(f, element, n)) = 0;

@@ -20,6 +20,8 @@ plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', 
 
 my $contexts = memory_contexts($node);
 
+declare_c($node, 'postgres', 'cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
+
 $node->safe_psql('postgres', <<"SQL");
 UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin ~ 'cuckoo\$';
 CREATE FUNCTION test_fault(text, bigint) RETURNS void AS 'cuckoo_faults' LANGUAGE C;
@@ -174,7 +176,7 @@ my %scenarios = (
 	'cf_agg of nothing' => 'SELECT md5(cf_agg(i, 100, 0.01)::text) FROM t WHERE false',
 	'cf_merge_agg' => 'SELECT md5(cf_merge_agg(state ORDER BY id)::text) FROM states',
 	'cf_merge_agg from the largest on' => 'SELECT md5(cf_merge_agg(state ORDER BY id DESC)::text) FROM states',
-	'cuckoo_agg_combine' => 'SELECT md5(cuckoo_agg_final(cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
+	'cuckoo_agg_combine' => 'SELECT md5(cuckoo_merge_final(cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
 	'cf_state_agg' => 'SELECT md5(cf_state_agg(s)::text) FROM t WHERE i < 300',
 	'states in and out' => 'SELECT md5(md5(cuckoostate_send(state)) || state::text::cuckoostate::text) FROM states WHERE id = 4',
 	'cf_new' => 'SELECT md5(cf_new(1000, 0.01, 0, $$numeric$$)::text)',

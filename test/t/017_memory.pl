@@ -49,6 +49,7 @@ SKIP:
 		CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, cf_agg(i::numeric) AS n,
 			cf_state_agg(i::text) AS state, NULL::cuckoofilter AS stored FROM generate_series(1, 20) i;
 		UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i)});
+	declare_c($node, 'latin1', 'cuckoo_state_final(cuckoostate) RETURNS cuckoostate');
 	foreach my $case (@left)
 	{
 		my ($arguments, @functions) = @$case;

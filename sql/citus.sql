@@ -1,0 +1,163 @@
+-- The extension cuckoo_citus: forms of cf_agg and cf_state_agg for single types.
+-- With them a call gives what it gives without.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS citext;
+CREATE TYPE feeling AS ENUM ('sad', 'ok', 'happy');
+CREATE TYPE both_of AS (i int, t text);
+CREATE DOMAIN email AS citext;
+CREATE DOMAIN word AS text;
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+-- values of many types, and nulls
+CREATE TABLE of_types AS SELECT i, t AS text, t::varchar(20) AS varchar, t::char(20) AS bpchar, t::name AS name, chr(1 + i % 127)::"char" AS "char", t::word AS word, t::citext AS citext, t::email AS email,
+	i::int2 AS int2, i AS int4, i * 10000000000 AS int8, i::positive AS positive, i::oid AS oid, i::regclass AS regclass, i::regtype AS regtype, md5(t)::uuid AS uuid, int4send(i) AS bytea,
+	date '1990-01-01' + i AS date, timestamp '1990-01-01' + i * interval '1 hour' AS timestamp, timestamptz '1990-01-01 00:00+00' + i * interval '1 hour' AS timestamptz, time '00:00' + i * interval '1 s' AS time,
+	i / 7::numeric AS numeric, i / 7::float4 AS float4, i / 7::float8 AS float8, i % 2 = 0 AS bool, (enum_range(NULL::feeling))[1 + i % 3] AS enum, ARRAY[i] AS array, ROW(i, t)::both_of AS composite,
+	to_jsonb(i) AS jsonb, inet '10.0.0.0' + i AS inet, int4range(0, i) AS range
+FROM (SELECT i, (CASE i % 2 WHEN 0 THEN 'Name ' ELSE 'nAME ' END) || i / 2 AS t FROM generate_series(2, 601) i) s;
+INSERT INTO of_types DEFAULT VALUES;
+ANALYZE of_types;
+
+-- calls, and what they give
+CREATE TABLE calls (call text, result text);
+INSERT INTO calls SELECT format(call, value || parameters)
+FROM (SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = 'of_types'::regclass AND attnum > 1
+		UNION ALL VALUES ('''lit'''), ('NULL'), ('NULL::int'), ('NULL::feeling'), ('text COLLATE "C"'), ('5'), ('5.0'), ('''{a}'''), ('(SELECT ''lit'')'), ('current_user'), ('to_json(i)')) v(value),
+	unnest('{"",", 0.01",", 1000, 0.01",", 1000, 0.01, 7",", ''0.5''",", ''1000'', ''0.01'', ''7''",", 1000::real, 0.01, 7::smallint",", NULL",", 2",", i, 0.01"}'::text[]) parameters,
+	unnest('{cf_agg(%s),cf_state_agg(%s)}'::text[]) call;
+INSERT INTO calls SELECT format(call, attname)
+FROM pg_attribute, unnest('{cf_agg(DISTINCT %I),cf_agg(%I ORDER BY i DESC),cf_agg(%I) FILTER (WHERE i > 90),"cf_agg(%I, 1000, 0.01, 7) FILTER (WHERE i < 0)",cf_state_agg(%I) FILTER (WHERE i < 0),
+	"cf_agg(%I, 0.01) OVER (ORDER BY i ROWS 200 PRECEDING)",cf_state_agg(%I) OVER (ORDER BY i)}'::text[]) call
+WHERE attrelid = 'of_types'::regclass AND attnum > 1;
+INSERT INTO calls VALUES ('cf_agg()'), ('cf_agg(*)'), ('cf_agg(i, 1, 2, 3, 4)'), ('cf_agg(i, text)'), ('cf_agg(VARIADIC ARRAY[i])'), ('cf_state_agg(i, 0.01, 0.01)');
+CREATE FUNCTION result_of(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT md5(string_agg(r, '' '')) FROM (SELECT (%s)::text AS r FROM of_types LIMIT 300) s', call) INTO result;
+	RETURN result;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+UPDATE calls SET result = result_of(call);
+-- before 14, rows have no hash
+SELECT count(*) AS calls, count(DISTINCT result) AS results FROM calls WHERE call !~ 'composite';
+SELECT left(result, 5) AS error, count(*) FROM calls WHERE result LIKE '_____ %' AND call !~ 'composite' GROUP BY 1 ORDER BY 1;
+CREATE VIEW before AS SELECT cf_agg(citext) AS c, cf_agg(text) AS t, cf_state_agg(int4)::text AS i FROM of_types;
+CREATE TABLE before_was AS TABLE before;
+
+CREATE EXTENSION cuckoo_citus;
+-- the type of the form that a call chooses
+CREATE FUNCTION chosen_type(call text) RETURNS regtype LANGUAGE plpgsql AS $$
+DECLARE
+	type regtype;
+BEGIN
+	EXECUTE format('CREATE VIEW calling AS SELECT %s AS f FROM of_types', call);
+	SELECT proargtypes[0] INTO type FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+		JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid WHERE r.ev_class = 'calling'::regclass AND prokind = 'a';
+	DROP VIEW calling;
+	RETURN type;
+END $$;
+SELECT chosen_type(format('cf_agg(%I)', attname)) AS form, string_agg(attname, ' ' ORDER BY attnum) AS columns
+FROM pg_attribute WHERE attrelid = 'of_types'::regclass AND attnum > 1 GROUP BY 1 ORDER BY min(attnum);
+SELECT call, result, result_of(call) AS with_citus FROM calls WHERE result IS DISTINCT FROM result_of(call);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SELECT plan_of('SELECT cf_agg(text) FROM of_types') ->> 'Partial Mode' AS one_type, plan_of('SELECT cf_agg("numeric") FROM of_types') ->> 'Partial Mode' AS any_type;
+SELECT call, result, result_of(call) AS with_citus FROM calls WHERE call !~ ',|OVER' AND result IS DISTINCT FROM result_of(call);
+RESET ALL;
+SET client_min_messages = warning;
+-- parameters without a type
+PREPARE untyped AS SELECT (cf_info(cf_agg($1))).element_family, (cf_info(cf_agg(DISTINCT $2, $3, $4, $5))).capacity, cf_count(cf_merge_agg(s)) FROM (SELECT cf_state_agg($6) AS s) s;
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
+EXECUTE untyped('x', 'x', 1000, 0.01, 7, 'x');
+DEALLOCATE untyped;
+-- citext, text and casts, in custom plans and in generic ones
+CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql AS 'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
+SELECT seen(cf_agg(citext)) AS citext, seen(cf_agg(email)) AS domain, seen(cf_agg(citext::text)) AS cast, seen(cf_agg(text::citext)) AS "cast to", seen(cf_agg(text)) AS text FROM of_types;
+PREPARE parameters(citext, text) AS SELECT seen(cf_agg($1)) AS citext, seen(cf_agg($2)) AS text, seen(cf_agg($1::text)) AS text, seen(cf_agg($2::citext)) AS citext, seen(cf_agg('X'::citext)) AS citext;
+SET plan_cache_mode = force_custom_plan;
+EXECUTE parameters('X', 'X');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE parameters('X', 'X');
+RESET plan_cache_mode;
+DEALLOCATE parameters;
+-- states of both kinds of forms go together
+SELECT cf_merge_agg(s) = (SELECT cf_agg(int4) FROM of_types) AS together
+FROM (SELECT i::cuckoostate AS s FROM before_was UNION ALL SELECT cf_state_agg(int4) FROM of_types WHERE i > 300) s;
+
+-- a view keeps the form that it was made with, so it may need the extension
+SELECT b = w AS same FROM before b, before_was w;
+CREATE VIEW made_with AS SELECT cf_agg(text) AS t, cf_agg("numeric") AS n FROM of_types;
+CREATE VIEW made_without AS SELECT cf_agg("numeric") AS n FROM of_types;
+DROP EXTENSION cuckoo_citus;
+DROP VIEW made_with;
+DROP EXTENSION cuckoo_citus;
+-- written out and made anew, it has the other form
+DO $$
+BEGIN
+	EXECUTE 'CREATE VIEW anew AS ' || pg_get_viewdef('before'::regclass);
+END $$;
+SELECT a = w AS same FROM anew a, before_was w;
+DROP VIEW anew, made_without;
+
+-- its objects: immutable, parallel safe, commented
+CREATE EXTENSION cuckoo_citus;
+SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names, bool_and(provolatile = 'i' AND proparallel = 's' AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
+FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY prokind ORDER BY prokind;
+SELECT f.proname AS aggregate, count(*) AS forms, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
+	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
+FROM pg_proc f JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus'
+	JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
+GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION cuckoo_citus SET SCHEMA elsewhere;
+SELECT b = w AS same FROM before b, before_was w;
+SELECT seen(elsewhere.cf_agg(citext)), seen(elsewhere.cf_agg(text)), seen(cf_agg(text)) FROM of_types;
+DROP EXTENSION cuckoo_citus;
+SELECT b = w AS same FROM before b, before_was w;
+
+-- the script runs as a superuser: nothing in the schema may come between
+CREATE FUNCTION create_elsewhere() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE 'CREATE EXTENSION cuckoo_citus SCHEMA elsewhere';
+	RETURN 'created';
+EXCEPTION WHEN duplicate_object OR duplicate_function OR undefined_function THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN CASE SQLSTATE WHEN '42883' THEN 'a function is missing' ELSE SQLERRM || coalesce(': ' || nullif(detail, ''), '') END;
+END $$;
+CREATE DOMAIN elsewhere.citext AS text;
+SELECT create_elsewhere();
+DROP DOMAIN elsewhere.citext;
+CREATE FUNCTION elsewhere.cuckoo_agg_final(cuckoostate) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_new()';
+SELECT create_elsewhere();
+DROP FUNCTION elsewhere.cuckoo_agg_final;
+CREATE FUNCTION elsewhere.cuckoo_agg_combine(cuckoostate, cuckoostate) RETURNS cuckoostate LANGUAGE sql AS 'SELECT $1';
+SELECT create_elsewhere();
+DROP FUNCTION elsewhere.cuckoo_agg_combine;
+CREATE TYPE elsewhere.cuckoostate AS (a int);
+SELECT create_elsewhere();
+DROP TYPE elsewhere.cuckoostate;
+CREATE TYPE elsewhere.cuckoofilter AS (a int);
+SELECT create_elsewhere();
+DROP TYPE elsewhere.cuckoofilter;
+CREATE AGGREGATE elsewhere.cf_agg(element text) (SFUNC = textcat, STYPE = text);
+SELECT create_elsewhere();
+DROP AGGREGATE elsewhere.cf_agg(text);
+CREATE FUNCTION elsewhere.trap(name, name) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE OPERATOR elsewhere.= (LEFTARG = name, RIGHTARG = name, FUNCTION = elsewhere.trap);
+SELECT create_elsewhere();
+SELECT seen(elsewhere.cf_agg(citext)) FROM of_types;
+DROP EXTENSION cuckoo_citus;
+DROP SCHEMA elsewhere CASCADE;
+DROP VIEW before;
+DROP TABLE before_was, calls, of_types;
+DROP FUNCTION seen, create_elsewhere, chosen_type, result_of;
+DROP DOMAIN email, word, positive;
+DROP TYPE feeling, both_of;
+DROP EXTENSION citext;
