@@ -1,8 +1,9 @@
 # What engines that distribute aggregates, such as Citus, rely on, rule by rule.
 #
-# Such an engine knows an aggregate by its oid.  It ships one whose declared
-# argument types are concrete and whose state is not internal, and fetches the
-# rows for any other.  003_other_extensions has the states themselves.
+# Such an engine knows an aggregate by its oid. It ships an aggregate whose
+# declared argument types are concrete and whose state is not internal, and for
+# any other fetches the rows. 003_other_extensions.pl tests the states
+# themselves.
 use strict;
 use warnings;
 
@@ -89,8 +90,8 @@ SELECT 'states by hand, as text: ' || type,
 FROM (VALUES ('numeric', 'v::numeric'), ('float8', 'v::float8'), ('jsonb', 'to_jsonb(v)'), ('integer[]', 'ARRAY[v, 1]'), ('boolean', 'v > 5')) AS t(type, value);
 SQL
 
-# What the guide says of Citus, with a function that stands for its own. One of
-# the shards is empty.
+# What the guide says of Citus, with a function that stands for the one of
+# Citus. One of the shards is empty.
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE events (shard int, user_id bigint) PARTITION BY LIST (shard);
 CREATE TABLE events_1 PARTITION OF events FOR VALUES IN (1);
