@@ -1,9 +1,8 @@
 # What engines that distribute aggregates, such as Citus, rely on, rule by rule.
 #
-# Such an engine knows an aggregate by its oid. It ships an aggregate whose
-# declared argument types are concrete and whose state is not internal, and for
-# any other fetches the rows. 003_other_extensions.pl tests the states
-# themselves.
+# Such an engine knows an aggregate by its oid.  It ships one whose declared
+# argument types are concrete and whose state is not internal, and fetches the
+# rows for any other.  003_other_extensions has the states themselves.
 use strict;
 use warnings;
 
