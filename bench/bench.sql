@@ -27,9 +27,9 @@ SELECT count(*) AS rows, round(avg(length(url)), 1) AS bytes_a_url,
 CREATE TABLE figures (n serial, family text, what text, query_ms float8, reference_ms float8,
 	ratio float8, wanted float8);
 
--- Runs a query and its reference in turn, five times after a warm-up. `setting`
--- has `value` for the query only. The ratio is the median of (query - allowance
--- ms) / reference, and should be at most `wanted`.
+-- Runs a query and its reference in turn, `rounds` times after a warm-up.
+-- `setting` has `value` for the query only. The ratio is the median of
+-- (query - allowance) / reference, in ms, and should be at most `wanted`.
 CREATE PROCEDURE compare(family text, what text, query text, reference text, wanted float8 DEFAULT NULL,
 	allowance float8 DEFAULT 0, setting text DEFAULT 'max_parallel_workers_per_gather', value text DEFAULT '0', rounds int DEFAULT 5)
 LANGUAGE plpgsql AS $$
@@ -129,7 +129,7 @@ BEGIN
 	IF (pg_stat_file('/proc/self/clear_refs', true)).size IS NULL THEN
 		RETURN NULL;
 	END IF;
-	-- a first time, as shared buffers that it reads count from then on
+	-- once before, because the shared buffers that it reads count from then on
 	EXECUTE query;
 	COPY (SELECT 5) TO '/proc/self/clear_refs';
 	before := memory('VmHWM');
@@ -205,7 +205,7 @@ FROM generate_series(1, 4) i \gset
 EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :built;
 CALL compare('scan', 'star of four tables, filters built in the query : no filter', :'star' || :'built', :'star', 0.95);
 CALL compare('scan', 'star of four tables, stored filters : no filter', :'star' || :'stored', :'star', 0.95);
--- the estimate is too high then, by no more than without the filters
+-- the estimate is too high then, but no higher than without the filters
 EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) :star :unrelated;
 CALL compare('scan', 'star of four tables, filters of other keys : no filter', :'star' || :'unrelated', :'star');
 DROP TABLE star, point;

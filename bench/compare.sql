@@ -1,9 +1,9 @@
--- When does a filter beat what else there is? Prints a table for
--- bench/README.md.
+-- Compares a filter with other methods to find which URLs of a table are in a
+-- set, and prints a table for bench/README.md.
 --
--- The question is which URLs of a table are in a set. There are sets of three
--- sizes, and half of their elements are in the table. `rows` is the number of
--- URLs. The script needs a superuser, an empty database and bench/points.sh.
+-- There are sets of three sizes, and half of their elements are in the table.
+-- `rows` is the number of URLs. The script needs a superuser, an empty
+-- database and bench/points.sh.
 \pset pager off
 \pset format unaligned
 \pset tuples_only on
@@ -15,7 +15,7 @@ SET work_mem = '1GB';
 SET maintenance_work_mem = '1GB';
 SET max_parallel_workers_per_gather = 0;
 SET max_parallel_maintenance_workers = 0;
--- the WAL of a change should not depend on when the last checkpoint was
+-- the WAL of a change must not depend on when the last checkpoint was
 ALTER SYSTEM SET full_page_writes = off;
 SELECT pg_reload_conf() \gset
 

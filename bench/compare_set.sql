@@ -1,4 +1,4 @@
--- For bench/compare.sql: a set of :n elements, by each of the methods
+-- For bench/compare.sql: measures each of the methods for a set of :n elements
 SELECT 2 * :rows AS range \gset
 \setenv RANGE :range
 CREATE TABLE elements AS SELECT url(i * (2 * :rows / :n)) FROM generate_series(1, :n) i;
@@ -30,7 +30,7 @@ INSERT INTO results (elements, method, bytes, build_ms, scan_ms, points, wal)
 SELECT :n, '`EXISTS`, hash index', pg_total_relation_size('elements'), :built,
 	scan_ms(:'scan', 'Index.* using element', 'tenth') * 10, :points, wal(:'insert');
 DROP INDEX element;
--- each look reads the whole index, so there is no scan
+-- each lookup reads the whole index, so there is no scan
 SELECT ms('CREATE INDEX element ON elements USING bloom (url) WITH (col1 = 4)') AS built \gset
 \set points `PGOPTIONS='-c enable_seqscan=off' bench/points.sh "$RANGE" "$QUERY"`
 INSERT INTO results (elements, method, bytes, build_ms, points, wal)

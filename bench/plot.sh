@@ -3,9 +3,9 @@
 #
 #	bench/plot.sh CORE FIGURES COMPARE FOLDER
 #
-# CORE is the output of bench/bench_core.c.  FIGURES has the ratios of
-# bench/bench.sql: family, query and reference, ratio, with tabs between.  COMPARE
-# has the table of bench/compare.sql.  Each plot is an SVG in FOLDER.
+# CORE is the output of bench/bench_core.c. FIGURES has the ratios of
+# bench/bench.sql: family, query and reference, ratio, with tabs between.
+# COMPARE has the table of bench/compare.sql. Each plot is an SVG in FOLDER.
 set -euo pipefail
 
 core=$1 figures=$2 compare=$3 folder=$4
@@ -63,8 +63,8 @@ ratios change 'Arrays of elements and PL/pgSQL variables'
 
 # ---- a filter and what else there is: bars by the size of the set ----
 
-# methods NAME COLUMN SIZES TITLE UNIT COMMAND: a column of the table, for the
-# last SIZES sizes, without the methods that have no figure
+# methods NAME COLUMN SIZES TITLE UNIT COMMAND: draws a column of the table,
+# for the last SIZES sizes, without the methods that have no figure
 methods()
 {
 	local bars

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many answers a second do two clients get? bench/points.sh N QUERY
+# Prints how many answers a second two clients get: bench/points.sh N QUERY
 #
 # :i in the query is a random number up to N.
 printf '\\set i random(1, %s)\n%s;\n' "$1" "$2" |

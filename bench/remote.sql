@@ -1,6 +1,7 @@
--- Filters between servers, and over windows of days: the figures of doc/scale.md.
--- The other server is this one, over a socket. Needs a superuser and an empty
--- database; `rows` is the number of remote rows, of which 1% are wanted.
+-- Filters between servers, and over windows of days: the figures of
+-- doc/scale.md. The other server is this one, over a socket. The script needs
+-- a superuser and an empty database. `rows` is the number of remote rows, of
+-- which 1% are wanted.
 \pset pager off
 SET client_min_messages = warning;
 CREATE EXTENSION cuckoo;

@@ -3,9 +3,9 @@
 # within one session, and draws bench/plots.
 #
 # ITEMS="1e5 1e6", ROWS=1000000, LARGE=20000000, BEYOND=10000000, DAYS=30 and
-# USERS=100000 make it shorter. ONLY names one part, which takes minutes:
+# USERS=100000 make it shorter. ONLY names a part to be run alone, for minutes:
 #	core		the core without PostgreSQL
-#	sql			statements, beside others that do the like
+#	sql			statements, beside others that do something similar
 #	shapes		the scan against a sequential one
 #	compare		a filter against indexes, joins and a table of hashes
 #	remote		filters between servers and over days

@@ -1,8 +1,8 @@
--- The scan against a sequential one: queries of many shapes, with
--- cuckoo.enable_scan on and off in turn. Times are processor time of the
--- backend and its workers, so that others on the machine matter little; the
--- ratio is the median of seven. Needs a superuser on Linux, and an empty
--- database.
+-- Compares the scan with a sequential one by queries of many shapes, with
+-- cuckoo.enable_scan on and off in turn. The ratio is the median of seven.
+-- Times are processor time of the backend and its workers, so that others on
+-- the machine matter little. The script needs a superuser on Linux, and an
+-- empty database.
 \pset pager off
 SELECT pg_stat_file('/proc/self/schedstat', true) IS NULL AS no_clock \gset
 \if :no_clock
@@ -15,9 +15,10 @@ SET jit = off;
 SET work_mem = '64MB';
 SET max_parallel_workers_per_gather = 0;
 
--- Milliseconds of the processor that this session has used, those of its ended
--- workers included: of the postmaster's ended children, which are few
--- otherwise. The kernel has the exact figure of a process that has just slept.
+-- Milliseconds of the processor that this session and its ended workers have
+-- used. Those of the workers are those of all ended children of the
+-- postmaster, of which there are few others. The session sleeps before,
+-- because the kernel has the exact figure of a process that has just slept.
 CREATE FUNCTION processor_ms() RETURNS float8 LANGUAGE sql VOLATILE AS $$
 	SELECT pg_sleep(0.0001);
 	SELECT split_part(pg_read_file('/proc/self/schedstat', 0, 100), ' ', 1)::float8 / 1e6 +

@@ -1,14 +1,15 @@
 -- A filter for each user: bytes, HOT updates and WAL by fillfactor, beside a row
--- for each user and item. Needs a superuser, an empty database and
--- bench/updates.sh; `users` is their number, and twice as many items arrive. The
--- figures are counts and bytes, so they do not depend on the machine's load.
--- Prints two tables for doc/dedup.md.
+-- for each user and item. Prints two tables for doc/dedup.md. The figures are
+-- counts and bytes, so they do not depend on the machine's load.
+--
+-- `users` is the number of users, and twice as many items arrive. The script
+-- needs a superuser, an empty database and bench/updates.sh.
 \pset pager off
 \pset format unaligned
 \pset tuples_only on
 SET client_min_messages = warning;
 CREATE EXTENSION cuckoo;
--- the WAL of a change, and not whether it is the first one after a checkpoint
+-- the WAL of a change must not depend on when the last checkpoint was
 ALTER SYSTEM SET full_page_writes = off;
 SELECT pg_reload_conf() \gset
 SELECT 2 * :users AS updates \gset

@@ -5,7 +5,7 @@ VACUUM (ANALYZE, FREEZE) seen;
 SELECT pg_total_relation_size('seen') AS before, pg_current_wal_insert_lsn() AS lsn \gset
 \! bench/updates.sh "$USERS" "$UPDATES"
 SELECT pg_current_wal_insert_lsn() - :'lsn'::pg_lsn AS wal \gset
--- the counts of other sessions come with their end, or soon after
+-- the counts of other sessions arrive when these end, or soon after
 SELECT pg_sleep(2) \gset
 SELECT format('| %s | %s | %s | %s%% | %s |', :fillfactor, pg_size_pretty(:before::bigint),
 	pg_size_pretty(pg_total_relation_size('seen')), round(100.0 * n_tup_hot_upd / n_tup_upd, 1),

@@ -38,9 +38,9 @@ BEGIN
 	}
 }
 
-# initdb takes a second, and a copy of what it made a tenth of that. So the first
-# node of a run with some arguments makes a template for all others, also for
-# those of tests that run beside it.
+# initdb takes a second, but copying what it made only a tenth of that.
+# Therefore the first node of a run with some arguments makes a template for
+# all others, even for those of tests that run at the same time.
 {
 	# which of the two starts programs, whatever the names
 	my $utils = $INC{'TestLib.pm'} ? 'TestLib' : 'PostgreSQL::Test::Utils';
@@ -99,8 +99,8 @@ sub start_standby
 	return $node;
 }
 
-# The view of a session's memory contexts, to read from. Where the server does
-# not show them (13), the session is taken to be well.
+# The view of a session's memory contexts, to read from. 13 has no such view,
+# so one that finds the session well takes its place there.
 sub memory_contexts
 {
 	my ($node) = @_;
@@ -169,9 +169,9 @@ sub checks
 	return;
 }
 
-# Reports the tests in the output of such a script. No test may be lost: there
-# is a row for each line that begins one. Errors are expected only where the
-# script looks at SQLSTATE.
+# Reports the tests in the output of such a script. No test may be lost, so
+# there must be a row for each line that begins one. Errors are expected only
+# where the script looks at SQLSTATE.
 sub report
 {
 	my ($script, $out, $errors) = @_;

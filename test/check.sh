@@ -3,14 +3,15 @@
 #
 #	test/check.sh [nightly]		with "nightly" longer and more random ones
 #
-# Most of the time goes to TAP tests, which start servers of their own. So they
-# run beside the others. A suite says when it begins and what it counted at its
-# end, but its output is shown only after a failure.
+# Most of the time goes to TAP tests, which start servers of their own and can
+# therefore run beside the others. A suite says when it begins, and at its end
+# what it counted, but its output is shown only after a failure.
 #
-# The last line is "N passed, N failed", and ", N skipped" if tests were left
-# out, which the lines before name. A suite that fails without saying of which
-# test counts as one failure. One that passes nothing fails as well, because
-# what is missing must not look like success, unless it says "skipped: " itself.
+# The last line is "N passed, N failed". If tests were left out, the lines
+# before name them, and ", N skipped" follows. A suite that fails without
+# saying in which test counts as one failure. One that passes nothing fails as
+# well, unless it says "skipped: " itself, because what is missing must not
+# look like success.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -50,9 +51,9 @@ left_out()
 		/(^|\.\. *)skipped: / { print }' "$1"
 }
 
-# counts_of LOG: passed, failed and skipped ones, of lines like "test NAME ...
-# ok" (pg_regress up to 15), "ok N - NAME" (TAP) or the sum of a unit test; prove
-# reports a file that ended too early as a parse error
+# counts_of LOG: how many tests passed, failed and were skipped, by lines like
+# "test NAME ... ok" (pg_regress up to 15), "ok N - NAME" (TAP) or the sum of a
+# unit test; prove reports a file that ended too early as a parse error
 counts_of()
 {
 	awk '
@@ -162,8 +163,8 @@ suite_unit()
 	make -s unit LONG="$nightly"
 }
 
-# Also builds the unit tests, beside the first of the other suites: the two must
-# not build in the same folder at the same time.
+# Also builds the unit tests, beside the first of the other suites, because two
+# suites must not build in the same folder at the same time.
 suite_tap()
 {
 	local tests

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Which lines of src/ do the tests reach?  make coverage
+# Lists the lines of src/ that no test reaches: make coverage
 #
 #	test/coverage.sh [COMMAND...]	COMMAND instead of all tests
 #
-# Builds with counters in a throwaway copy, runs the tests there, and prints a
-# line for each file and each line that no test reached.  It fails below 97 %.
-# test/uncovered.txt says why no test reaches them.
+# Builds with counters in a throwaway copy, runs the tests there, and prints
+# the share of each file and each line that no test reached. Fails below 97 %.
+# test/uncovered.txt has the reasons of the lines that are left.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 

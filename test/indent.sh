@@ -1,11 +1,12 @@
 #!/bin/bash
 # pgindent's layout: test/indent.sh gives it to all C code.
 #
-# With --check it only lists, as FILE:LINE:TEXT, the lines that have another.
-# It needs pg_bsd_indent 2.1.2, in the PATH or named by PG_BSD_INDENT; it comes
-# with the source of PostgreSQL 17 and newer (src/tools/pg_bsd_indent). Status
-# 2 says that there is none. What pgindent does besides, here and there, is
-# done here.
+# With --check it only lists, as FILE:LINE:TEXT, the lines with another layout.
+#
+# It needs pg_bsd_indent 2.1.2, in the PATH or named by PG_BSD_INDENT, which
+# comes with the source of PostgreSQL 17 and newer (src/tools/pg_bsd_indent).
+# Status 2 says that there is none. What pgindent itself does before and after
+# running pg_bsd_indent, this script does too, as far as this code needs it.
 set -uo pipefail
 shopt -s nullglob
 cd "$(dirname "$0")/.." || exit

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Static analysis, one test for each tool, in TAP's words: make lint
 #
-# It installs what is missing.  What a tool finds is listed below its line.  The
-# checks of clang-tidy are in .clang-tidy, with the reasons of those left out;
-# another exception stands beside the code, with its reason.
+# Installs the tools that are missing, and lists what a tool finds below its
+# line. The checks of clang-tidy are in .clang-tidy, with reasons for those
+# that are left out. Any other exception stands beside the code, with its
+# reason.
 # shellcheck disable=SC1091,SC2154,SC2317 # what throwaway.sh defines; what tool() calls
 . "$(dirname "$0")/throwaway.sh"
 
@@ -65,9 +66,10 @@ check_cpp()
 		-Isrc -i "$tables" src test bench
 }
 
-# The static analyzer of clang looks at all that is compiled: in a copy, and without
-# optimization, which it does not need.  Not at test/unit: CHECK() goes on after a
-# failure, and what comes then may be undefined.
+# The static analyzer of clang looks at all that is compiled: in a copy, and
+# without optimization, which it does not need. It leaves out test/unit,
+# because CHECK() goes on after a failure, and what comes then may be
+# undefined.
 analyze()
 {
 	mkdir "$tmp/src" &&

@@ -1,23 +1,24 @@
 #!/usr/bin/perl
-# Do the tests notice small faults in PostgreSQL's side of src/?
+# Makes small faults in PostgreSQL's side of src/, and lists those that no test
+# notices.
 #
 # usage: test/mutate.pl list          all faults, a line each, without a server
 #        make mutate SHARD=1/20       tries every 20th, on a throwaway server
 #
-# A fault (a mutant) is one change. It negates a condition, swaps two arguments
-# or leaves out a statement. Or it replaces && or a comparison by its neighbour,
-# + by -, a number by the next one, true by false.
+# A fault (a mutant) is one change: it negates a condition, swaps two
+# arguments, leaves out a statement, or replaces && or a comparison by its
+# neighbour, + by -, a number by the next one, true by false.
 #
-# Each is made in the throwaway copy, compiled, installed and tested until a test
-# fails. First come the tests about its file, then the other regression tests,
-# then the fitting isolation and TAP tests. Tests that do not end in three times
-# their usual time end there: the fault may only be slow, so look at it. A fault
-# that no test notices has survived: a test is missing, or the fault changes
-# nothing that can be seen. Those go to test/mutants.txt, with the reason, and
-# are not tried again.
+# Each is made in the throwaway copy, compiled, installed and tested until a
+# test fails: first by the tests about its file, then by the other regression
+# tests, then by the isolation and TAP tests about it. Tests that take three
+# times their usual time are ended and listed, because the fault may only be
+# slow. If no test notices a fault, it has survived: either a test is missing,
+# or the fault changes nothing that can be seen. The latter go to
+# test/mutants.txt, with the reason, and are not tried again.
 #
-# A fault is named by its file, its function, and the line before and after. So
-# the name stays when other lines change.
+# A fault is named by its file, its function, and the line before and after, so
+# that the name stays when other lines change.
 #
 # SHARD=i/n    the i-th of n parts, each of which has faults of all files.
 # ONLY=regex   only the faults whose name matches.
@@ -229,9 +230,9 @@ sub all_faults
 
 # ---- running ---------------------------------------------------------------
 
-my $too_long;	# did a command since the last end_sessions() take too long?
+my $too_long;	# true if a command since the last end_sessions() took too long
 
-# Runs a command, with what it says in a file.  Does it succeed in time?
+# Runs a command, with its output in a file; true if it succeeds in time.
 sub run
 {
 	my ($seconds, @command) = @_;
@@ -256,8 +257,8 @@ sub run
 	return 0;
 }
 
-# Ends what tests that took too long left running, also what does not listen to
-# the server, and waits for the server, which starts anew after a crash.
+# Ends what tests that took too long have left running, even what the server
+# cannot end, and waits for the server, which starts anew after a crash.
 sub end_sessions
 {
 	kill 'KILL', split /\n/,
@@ -271,7 +272,7 @@ sub end_sessions
 	die "the server does not come back\n";
 }
 
-# Do these tests pass?
+# True if these tests pass.
 sub regression
 {
 	my ($seconds, $tests) = @_;

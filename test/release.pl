@@ -1,10 +1,10 @@
 #!/usr/bin/perl
-# Is what is committed ready to be released?  make release-check
+# Tells whether what is committed is ready to be released: make release-check
 #
-# One test for each thing that is easily forgotten, in TAP's words: versions,
-# the changelog, upgrade scripts, META.json by PGXN's specification, the golden
-# vectors.  The last test builds from the unpacked tar of make dist, and runs
-# the regression tests on a throwaway server.
+# There is one test, in TAP's words, for each thing that is easily forgotten:
+# versions, the changelog, upgrade scripts, META.json by PGXN's specification,
+# the golden vectors. The last one builds from the unpacked tar of make dist,
+# and runs the regression tests on a throwaway server.
 use strict;
 use warnings;
 

@@ -6,23 +6,24 @@
 # address	the server and the extension with the address sanitizer, and the
 #			extension with that for undefined behaviour
 # caches	test/caches.sql with debug_discard_caches = 1: each lookup in a cache
-#			forgets what was there, so that a pointer which is kept too long
-#			shows.  A single row may then take seconds, so that most regression
-#			tests would take days
+#			forgets what was there, which shows a pointer that is kept too long.
+#			A single row may then take seconds, and most regression tests days
 # valgrind	a server that tells valgrind of its memory contexts
 #
-# Without a name it is all three; REGRESS='helpers probe' chooses regression
-# tests, for caches instead of its script. SOURCE is PostgreSQL's source, for
-# caches 14 or later; from 17 on it needs bison and flex. Before 18 only Debian's
-# can serve an extension from another folder; leave out its patch
-# 50-per-version-dirs. The two servers are built in FOLDER, without ICU, and used
-# again if they are there. The user postgres, who runs them if root calls this,
-# must be able to read it. All reports that name the extension are shown; others
-# are only counted.
+# Without a name it is all three. REGRESS='helpers probe' chooses regression
+# tests, which for caches replace its script. All reports that name the
+# extension are shown; others are only counted.
 #
-# Two processors that others used, too, built a server in 20 minutes. There
-# address took 3 minutes, and caches 8. Valgrind took an hour: 24 minutes for the
-# test "scan", and 4 to 7 each for agg, elements, field, plan and probe.
+# SOURCE is PostgreSQL's source, for caches 14 or later; from 17 on it needs
+# bison and flex. Before 18 it must be Debian's, without the patch
+# 50-per-version-dirs, because no other can serve an extension from another
+# folder. The two servers are built in FOLDER, without ICU, and used again if
+# they are there. If root calls this, the user postgres runs the servers, and
+# must be able to read FOLDER.
+#
+# On two processors that others used, too, a server was built in 20 minutes.
+# Then address took 3 minutes, caches 8, and valgrind an hour: 24 minutes for
+# the test "scan", and 4 to 7 each for agg, elements, field, plan and probe.
 set -uo pipefail
 
 die()

@@ -6,15 +6,15 @@
 #	test/throwaway.sh			psql on it, or with a script from standard input
 #	. test/throwaway.sh			only define the functions below
 #
-# The source is built in a copy and installed below a temporary folder. A new
-# cluster serves it from there, on a socket in that folder. At the end, however
-# it comes, the server is stopped and the folder deleted. Nothing else on the
-# machine changes, except that apt installs missing packages (through sudo
-# unless the caller is root).
+# The source is built in a copy and installed below a temporary folder, from
+# where a new cluster serves it, on a socket in that folder. At the end,
+# however it comes, the server is stopped and the folder deleted. Nothing else
+# on the machine changes, except that apt installs missing packages (through
+# sudo unless the caller is root).
 #
-# -t also installs what TAP tests need, -c what the clients' tests need. -b also installs what benchmarks need,
-# gives the server 1 GB of shared buffers, and copies FOLDER, relative to the
-# source, back at the end.
+# -t also installs what TAP tests need, and -c what the clients' tests need. -b
+# installs what benchmarks need, gives the server 1 GB of shared buffers, and
+# copies FOLDER, relative to the source, back at the end.
 #
 # PG_CONFIG chooses the PostgreSQL; the default is the newest one with a server.
 # SETTINGS are further lines for the configuration of all servers, such as
@@ -58,8 +58,8 @@ end_servers()
 }
 
 # end_group GROUP: succeeds while that process group has processes. An initdb
-# may end its work, which takes a second. Its backends would leave shared
-# memory behind if they were killed.
+# is left to end its work, which takes a second, because its backends would
+# leave shared memory behind if they were killed.
 end_group()
 {
 	local stat name group
@@ -126,8 +126,8 @@ apt_get()
 }
 
 # hear TASK: reads the output of the task, and reports every minute that the
-# task goes on. If the last line is "failed", shows all. No signal ends it
-# early.
+# task goes on. If the last line is "failed", it shows all of the output. No
+# signal ends it early.
 hear()
 {
 	local line status last='' heard='' said=$SECONDS
@@ -172,8 +172,8 @@ install_wanted()
 }
 
 # Installs the distribution's PostgreSQL, but not the cluster that its package
-# would create and start. During the installation, one line in the configuration
-# of Debian's tools prevents it.
+# would create and start: a line in the configuration of Debian's tools
+# prevents this during the installation.
 createcluster_conf=/etc/postgresql-common/createcluster.conf
 
 install_postgres()
@@ -237,7 +237,7 @@ find_all()
 # ---- the server ------------------------------------------------------------
 
 # in_background COMMAND...: starts COMMAND in the copy of the source, as the
-# owner of the server. It has its own process group, so that all of it can be
+# owner of the server, in a process group of its own, so that all of it can be
 # ended.
 in_background()
 {

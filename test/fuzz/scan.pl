@@ -24,7 +24,7 @@
 #   place in a query may fail, and none if the query may end before the end of the
 #   table: with LIMIT, EXISTS, joins, cursors, functions.
 #
-# A fuzzer that tests nothing is a defect, too.  So it fails if too few plans
+# A fuzzer that tests nothing is a defect, too, so it fails if too few plans
 # have the scan, or if a query has an unexpected error.
 use strict;
 use warnings;

@@ -1,7 +1,8 @@
 # Filters of all kinds come through pg_dump and COPY, in both formats of each,
-# byte for byte and with all their elements. So do objects whose definitions
-# call the extension's functions. The extension works in any schema, can be
-# moved to another, and may be created by whoever may create in the database.
+# byte for byte and with all their elements, and so do objects whose
+# definitions call the extension's functions. The extension works in any
+# schema, can be moved to another, and can be created by any user who may
+# create in the database.
 use strict;
 use warnings;
 
@@ -110,7 +111,7 @@ SELECT 'stored ' || stored || ': short, inline, TOASTed as it should be', count(
 FROM ($all) a GROUP BY stored ORDER BY stored;
 SQL
 
-# Seven tests: a database has all that it had.
+# Seven tests that a database has all that it had
 sub intact
 {
 	my ($database, $what) = @_;

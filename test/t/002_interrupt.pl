@@ -1,8 +1,8 @@
 # Whatever ends a call before its time, a cancel or an error, leaves the session
 # as usable as it was, its memory free, and stored filters untouched.
 #
-# The size limit of 512 MiB takes gigabytes to reach, so the errors of a filter
-# that cannot grow are those of the last growth level and of parameters.
+# It would take gigabytes to reach the size limit of 512 MiB, so the errors
+# here are those of parameters and of a filter at its last growth level.
 use strict;
 use warnings;
 
@@ -103,9 +103,9 @@ foreach my $name ('transition', 'final')
 $psql->finish;
 report($script, $out, $errors);
 
-# The timeout comes while a variable is filled, perhaps while it grows.  Then
-# the variable holds what was added and no more: n elements, or one more if the
-# timeout came before n was set.  It holds no other memory.
+# The timeout comes while a variable is filled, perhaps while the filter grows.
+# The variable then holds what was added, which is n elements, or one more if
+# the timeout came before n was set. It holds no other memory.
 $script = $begin . <<"SQL";
 CREATE FUNCTION filled() RETURNS boolean LANGUAGE plpgsql AS \$\$
 DECLARE
@@ -135,9 +135,9 @@ SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 
 SQL
 checks($node, 'postgres', $script);
 
-# One test: a single final function that is ended halfway is not run to its end.
-# The first of these runs to its end; the best of three counts, as the machine
-# may have other things to do.
+# One test: a final function that is canceled halfway does not run to its end.
+# It runs to its end once, to know how long that takes. Of three that are
+# canceled the fastest counts, because the machine may have other things to do.
 checks($node, 'postgres', <<'SQL');
 CREATE TEMP TABLE times (ms float8, code text);
 SET statement_timeout = 0;

@@ -1,17 +1,18 @@
 # What other extensions do with ours.
 #
 # Distributed engines call the functions of an aggregate outside of any query
-# that names it. Their FmgrInfo has no expression and forgets fn_extra, and they
-# send states as text. The result must be the same filter. States in tables and
-# in direct calls are never changed, and a value that is no state is refused.
-# The same holds for the aggregates over filters and over states.
+# that names it, with an FmgrInfo that has no expression and forgets fn_extra,
+# and send states as text. The result must be the same filter nevertheless.
+# States in tables and in direct calls are never changed, and a value that is
+# no state is refused. The same holds for the aggregates over filters and over
+# states.
 #
 # postgres_fdw has a remote server compute the extension's functions, and reads
 # the results as text.
 #
 # A planner hook may have replaced the scan of a table by one that knows where
-# the rows really are. Then the extension must not offer its own scan. Another
-# hook for joins is called as before.
+# the rows really are, and then the extension must not offer its own scan. A
+# hook for joins that was there before is still called.
 use strict;
 use warnings;
 
@@ -318,8 +319,8 @@ FROM (SELECT capacity, overlay(overlay(substring(:'state'::bytea FOR 32) PLACING
 	FROM unnest(ARRAY['\x0000000000000000', '\x8813000000000000']::bytea[]) capacity) s;
 SQL
 
-# A filter is opened anew after an error, so a corrupt one is refused
-# as often as it comes: in memory, probed by slices, fetched
+# A filter is opened anew after an error, so that a corrupt one is refused as
+# often as it comes: in memory, probed by slices, fetched
 checks($node, 'postgres', <<'SQL');
 CREATE FUNCTION test_errors(cuckoofilter, anyelement, oid) RETURNS int AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION corrupt(bytea, bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';

@@ -1,7 +1,7 @@
 # The same characters are the same element in databases of different encodings:
-# a filter has the same bytes whichever made it, and the others find in it what
-# they should. Strings that a nondeterministic collation takes for equal are the
-# same element, too.
+# a filter has the same bytes whichever database made it, and the others find
+# in it what they should. Strings that are equal under a nondeterministic
+# collation are the same element, too.
 use strict;
 use warnings;
 
@@ -12,7 +12,7 @@ use Test::More;
 
 my $node = start_node('encoding');
 
-# Words of letters that LATIN1 has. They are UTF-8 here and so for the client;
+# Words of letters that LATIN1 has. They are UTF-8 here and for the client, and
 # SQL_ASCII keeps the bytes that it is sent.
 my @letters = qw(é ä ß ñ ç å ø ü þ Ö);
 my @words = ('', 'plain', map { my $word = $_; $word =~ s/(\d)/$letters[$1]/g; $word } 1 .. 500);
@@ -46,7 +46,7 @@ SELECT 'w', one_by_one();
 SQL
 }
 
-# Same bytes, though the words have others
+# The filters have the same bytes, although the words have not
 is($node->safe_psql('LATIN1', 'SELECT max(octet_length(w)) FROM words'), '5', 'LATIN1: words have one byte a letter');
 is($node->safe_psql('UTF8', 'SELECT max(octet_length(w)) FROM words'), '6', 'UTF8: words have two bytes a letter');
 is(scalar(() = $filters{UTF8} =~ /\|/g), 1 + @kinds, 'filters were made');

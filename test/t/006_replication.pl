@@ -1,12 +1,12 @@
-# Replication: servers that receive filters have the same bytes, and answer the
-# same.
+# Replication: servers that receive filters have the same bytes, and give the
+# same answers.
 #
 # Logical replication runs in text and binary, with and without a key. With
 # REPLICA IDENTITY FULL the subscriber looks for the old row by all its columns,
 # for which it needs an operator class of cuckoofilter.
 #
-# A hot standby probes, scans, explains and merges filters that it cannot
-# change. After its promotion it changes them.
+# A hot standby probes, scans, explains and merges filters, although it cannot
+# change them until it is promoted.
 use strict;
 use warnings;
 

@@ -1,14 +1,14 @@
-# What README.md and doc/*.md show runs as it stands: every block of SQL is one
-# test.  The blocks of a file run in order, each in a session of its own, in a
-# database that was empty before; the one of README.md has no extension either.
-# A block that has lines "--> ..." must print just these, as psql -At does.
+# Runs what README.md and doc/*.md show, as it stands: every block of SQL is
+# one test. The blocks of a file run in order, each in a session of its own, in
+# a database that was empty before, for README.md even without the extension. A
+# block that has lines "--> ..." must print just these, as psql -At does.
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
-# The reason may name another test that has what the block needs, and runs it.
+# The reason may name another test, which has what the block needs and runs it.
 # The blocks of a file that uses postgres_fdw are skipped where there is none.
 #
-# Of every document of the project: lines fit 120 columns, and links to files
-# and headings of this source lead somewhere.
+# In every document of the project, lines must fit 120 columns, and links to
+# files and headings of this source must lead somewhere.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# cuckoo_where() of the test module shows where an element is; what each lookup
-# of the core says agrees with it, and with SQL, in filters of all kinds.
+# cuckoo_where() of the test module shows where an element is. Each lookup of
+# the core must agree with it, and with SQL, in filters of all kinds.
 use strict;
 use warnings;
 

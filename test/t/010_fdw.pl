@@ -1,9 +1,9 @@
 # Filters and other servers, by postgres_fdw: three servers that share a table.
 #
-# A filter made here decides there which rows travel; filters made there are
-# merged here, to the bytes that one server would have made of all values.  Each
-# form of query that the guide (doc/scale.md) recommends must be shipped, and
-# only the rows that it promises may come over the wire.
+# A filter made here decides there which rows travel, and filters made there
+# are merged here, to the bytes that one server would have made of all values.
+# Each form of query that the guide (doc/scale.md) recommends must be shipped,
+# and no other rows than it promises may come over the wire.
 use strict;
 use warnings;
 
@@ -95,14 +95,15 @@ SQL
 }
 $here->safe_psql('postgres', 'ANALYZE sales');
 
-# The type of arrays has to be a member of the extension for a parameter of this
-# type to be shipped.  PostgreSQL made it one later than our oldest version.
+# A parameter that is an array of filters is shipped only if the array's type
+# is a member of the extension, which it is only in later versions of
+# PostgreSQL.
 $here->safe_psql('postgres', 'ALTER EXTENSION cuckoo ADD TYPE cuckoofilter[]')
   if $here->safe_psql('postgres', <<'SQL') eq '0';
 SELECT count(*) FROM pg_depend WHERE classid = 'pg_type'::regclass AND objid = 'cuckoofilter[]'::regtype AND deptype = 'e'
 SQL
 
-# A filter from here, tests there.  1 in 1000 rows may be a false positive.
+# A filter from here, tests there, where 1 in 1000 rows may be a false positive
 checks($here, 'postgres', <<'SQL');
 CREATE TABLE shapes (name text, condition text, matches text);
 INSERT INTO shapes VALUES

@@ -91,8 +91,8 @@ SELECT 'states by hand, as text: ' || type,
 FROM (VALUES ('numeric', 'v::numeric'), ('float8', 'v::float8'), ('jsonb', 'to_jsonb(v)'), ('integer[]', 'ARRAY[v, 1]'), ('boolean', 'v > 5')) AS t(type, value);
 SQL
 
-# What the guide says of Citus, with a function that stands for its own. One of
-# the shards is empty.
+# What the guide says of Citus, with a function that stands for the one of
+# Citus. One of the shards is empty.
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE events (shard int, user_id bigint) PARTITION BY LIST (shard);
 CREATE TABLE events_1 PARTITION OF events FOR VALUES IN (1);

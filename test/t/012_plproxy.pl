@@ -1,6 +1,6 @@
 # Filters through PL/Proxy. A function that runs on all nodes returns a filter
-# or a state from each, and these are merged here. A filter from here is an
-# argument there. cf_hash chooses the node that has a value.
+# or a state from each, which are merged here. A filter from here can be an
+# argument there, and cf_hash chooses the node that has a value.
 use strict;
 use warnings;
 

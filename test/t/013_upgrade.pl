@@ -2,13 +2,13 @@
 # stored filters and states, and the answers. So do indexes, views, materialized
 # views and whatever else calls the extension.
 #
-# By itself it goes from the server's version to the same one. UPGRADE_FROM and
-# UPGRADE_TO name the folders of others, such as /usr/lib/postgresql/15, where
-# the extension is installed; test/versions.sh upgrade sets them. A dump may go
-# to an older version, too.
+# By itself this test goes from the server's version to the same one.
+# UPGRADE_FROM and UPGRADE_TO name the folders of others, such as
+# /usr/lib/postgresql/15, where the extension is installed; test/versions.sh
+# upgrade sets them. A dump may go to an older version, too.
 #
-# Filters of the family other are probed as well: PostgreSQL does not promise
-# that its hash functions stay, but so far they have.
+# Filters of the family other are probed as well, although PostgreSQL does not
+# promise that its hash functions stay, because so far they have.
 use strict;
 use warnings;
 
@@ -171,8 +171,8 @@ SQL
 	return;
 }
 
-# Debian's 15.20 keeps an option "pg_attver" of each column, which its own
-# pg_dump leaves out. The programs of other versions do not, and no server takes
+# Debian's 15.20 keeps an option "pg_attver" of each column. Its own pg_dump
+# leaves it out, but those of other versions do not, although no server takes
 # it as an option of ALTER TABLE.
 sub clear_attver
 {

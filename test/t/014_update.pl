@@ -1,10 +1,11 @@
 # ALTER EXTENSION UPDATE: a database that had an older version has the objects
 # of a fresh one, with their definitions, comments, privileges and dependencies.
 #
-# test/frozen keeps the install script of each release as it was shipped, such as
-# cuckoo--1.0.sql. Each is created and updated to today's version here. To see
-# that this test would find a difference, versions are made up from today's
-# script. One lacks some objects, and update scripts bring them, or nearly.
+# test/frozen keeps the install script of each release as it was shipped, such
+# as cuckoo--1.0.sql. Each is created and updated to today's version here. To
+# see that this test would find a difference, it also makes up versions from
+# today's script, which lack some objects. Update scripts then bring these
+# back, or nearly.
 #
 # The scripts have to be where the server looks for them, so this needs
 # test/throwaway.sh.
@@ -57,11 +58,11 @@ sub script
 	return;
 }
 
-# Each row is an object of the extension, or says something of one. Beside what
-# the extension has for members these are what goes with a member: the types of
-# arrays, columns, entries of operator families. Rows are those of the catalogs
-# themselves, so that nothing is left out, whatever the version of PostgreSQL;
-# instead of OIDs, which differ, they have the objects' names.
+# Each row is an object of the extension, or says something of one. Objects are
+# the extension's members and what goes with a member: the types of arrays,
+# columns, entries of operator families. The rows are those of the catalogs
+# themselves, so that nothing is left out, whatever the version of PostgreSQL,
+# but instead of OIDs, which differ, they have the objects' names.
 sub objects_of
 {
 	my ($database, $extension) = @_;

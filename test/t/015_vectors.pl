@@ -1,5 +1,5 @@
-# The golden vectors in test/vectors: they are what their generator makes, and
-# the extension says the same of them.
+# The golden vectors in test/vectors are what their generator makes, and the
+# extension agrees with them.
 use strict;
 use warnings;
 

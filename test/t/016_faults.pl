@@ -1,9 +1,10 @@
 # Whatever fails, and wherever, the session goes on, stored filters are the old
 # or the new ones, memory is free again, and no element is lost.
 #
-# The library cuckoo_faults is the extension with points at which it can be made
-# to fail (test/module/cuckoo_faults.h). These are each look for a cancel request,
-# and each call that may run out of memory. All points of each scenario fail in turn.
+# The library cuckoo_faults is the extension with points at which it can be
+# made to fail (test/module/cuckoo_faults.h): where it looks for a cancel
+# request, and where a call may run out of memory. All points of each scenario
+# fail in turn.
 use strict;
 use warnings;
 
@@ -230,8 +231,8 @@ sub run
 }
 
 # Each scenario fails at all its points in subtransactions. Then some of the
-# points end commands of one session, whose memory does not grow. These may be
-# fewer: the tests of a scan's points are the same for each row.
+# points end commands of one session, whose memory does not grow. Some are
+# enough, because the points of a scan are the same for each row.
 my %lines;
 my $memory = "sum(used_bytes) AS bytes, count(*) FILTER (WHERE name ~ 'uckoo') AS left FROM $contexts";
 # the first time this takes memory itself

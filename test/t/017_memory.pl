@@ -1,5 +1,5 @@
 # However often a function is called, in one statement or one session, its memory
-# does not grow; and no function is without such a test. See test/memory.sql.
+# does not grow. No function is without such a test. See test/memory.sql.
 use strict;
 use warnings;
 
@@ -25,9 +25,9 @@ foreach my $line (split /\n/, $table)
 	ok($growth eq '' || $growth < 5000, "$functions, $calls in one $how: $growth bytes more");
 }
 
-# Without the reset that follows each row of a query, which hides what a call
-# leaves behind. Functions that take arrays leave these taken apart, and those
-# that write or finish a state leave a copy of it.
+# The same without the reset after each row of a query, which hides what a call
+# leaves behind. Functions that take arrays leave the elements of these, and
+# those that write or finish a state leave a copy of it.
 my @left = (
 	[ 'f, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count add delete add_unique) ],
 	[ 'stored, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count) ],
