@@ -41,7 +41,7 @@ cuckoo_is_nondeterministic(Oid collation)
 	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
 }
 
-/* Is it hashed by its parts, with PostgreSQL's functions for all such types? */
+/* True if it is hashed by its parts, with PostgreSQL's functions for these. */
 static bool
 is_generic(const TypeCacheEntry *entry)
 {
