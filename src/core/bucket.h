@@ -213,19 +213,6 @@ cuckoo_bits_from(CuckooBits b, int at)
 	return at < 64 ? b.lo >> at | b.hi << (64 - at) : b.hi >> (at - 64);
 }
 
-/* Lanes 0 and 1 of a wide bucket, then lanes 2 and 3. */
-static inline uint64_t
-cuckoo_lower_lanes(CuckooBits b)
-{
-	return cuckoo_bits_from(b, CUCKOO_CODE_BITS);
-}
-
-static inline uint64_t
-cuckoo_upper_lanes(CuckooBits b, int lane)
-{
-	return cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * lane);
-}
-
 /*
  * The slots whose lanes agree with the pattern.  The result is zero for none,
  * else a value for cuckoo_bucket_matches().
@@ -233,12 +220,15 @@ cuckoo_upper_lanes(CuckooBits b, int lane)
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
+	uint64_t	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
+	uint64_t	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * (h->bits - 4));
+
 	if (h->bits <= CUCKOO_NARROW_BITS)
 		return cuckoo_zero_lanes(b.lo ^ p.lanes, h);
 
 	/* two lanes in each word; the top bits of the upper go one bit lower */
-	return cuckoo_zero_lanes(cuckoo_lower_lanes(b) ^ p.lanes, h) |
-		cuckoo_zero_lanes(cuckoo_upper_lanes(b, h->bits - 4) ^ p.lanes, h) >> 1;
+	return cuckoo_zero_lanes(lower ^ p.lanes, h) |
+		cuckoo_zero_lanes(upper ^ p.lanes, h) >> 1;
 }
 
 /*
@@ -403,9 +393,9 @@ cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 	int			lane = f - 4;
 	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
 	uint32_t	nibbles = cuckoo_tables.nibbles[b.lo & CUCKOO_CODE_MASK];
-	uint64_t	lower = cuckoo_lower_lanes(b);
+	uint64_t	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
 	uint64_t	upper = f <= CUCKOO_NARROW_BITS ? lower >> 2 * lane
-		: cuckoo_upper_lanes(b, lane);
+		: cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * lane);
 
 	slots[0] = ((uint32_t) lower & mask) << 4 | (nibbles & 15);
 	slots[1] = ((uint32_t) (lower >> lane) & mask) << 4 | (nibbles >> 4 & 15);

@@ -27,7 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* The insert for wide buckets.  It is correct for narrow ones, too. */
+/* The insert for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -56,7 +56,7 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
  * which bucket or slot it is.  It places as cuckoo_place() does.  If a lane
- * agrees, which may be that of a copy, insert_wide() decides.
+ * agrees, which may be a copy's, insert_wide() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
@@ -80,10 +80,7 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	if (least >= CUCKOO_CODES_ZERO)
 		return insert_evict(h, image, hash);
 
-	/*
-	 * unpredictable; compared again, because compilers would branch on
-	 * `least`
-	 */
+	/* compared again, because compilers would branch on `least` */
 	first = cuckoo_opaque(fullness1) <= fullness2;
 	offset = cuckoo_select(first, pair.offset1, pair.offset2);
 	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
@@ -103,7 +100,7 @@ CUCKOO_NARROW_KINDS(INSERT)
 typedef CuckooStatus (*InsertFunction) (CuckooHeader *h, uint8_t *image,
 										uint64_t hash, int max_copies);
 
-static const InsertFunction insert_of[CUCKOO_KINDS] = CUCKOO_BY_KIND(insert);
+static const InsertFunction insert_of[] = CUCKOO_BY_KIND(insert);
 
 CuckooStatus
 cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
@@ -120,7 +117,7 @@ removed(CuckooHeader *h, uint8_t *image)
 	return CUCKOO_OK;
 }
 
-/* The removal for wide buckets.  It is correct for narrow ones, too. */
+/* The removal for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -136,10 +133,7 @@ remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	return removed(h, image);
 }
 
-/*
- * Removes a fingerprint from a bucket in which one lane agrees, if its nibble
- * agrees too.
- */
+/* Removes the fingerprint of the only lane that agrees, if its nibble does. */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t offset, bool whole)
@@ -156,9 +150,8 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 }
 
 /*
- * As in lookups, narrow buckets have code of their own, without a branch on
- * which bucket or slot it is.  It serves if cuckoo_pair_lane_hits() finds a
- * single lane, because this lane certainly agrees.
+ * The same for removals.  If more than one lane seems to agree, of which only
+ * the lowest is certain, remove_wide() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
@@ -192,7 +185,7 @@ CUCKOO_NARROW_KINDS(REMOVE)
 typedef CuckooStatus (*RemoveFunction) (CuckooHeader *h, uint8_t *image,
 										uint64_t hash);
 
-static const RemoveFunction remove_of[CUCKOO_KINDS] = CUCKOO_BY_KIND(remove);
+static const RemoveFunction remove_of[] = CUCKOO_BY_KIND(remove);
 
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)

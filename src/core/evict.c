@@ -4,10 +4,10 @@
  *		Placing fingerprints in a table of buckets.
  *
  * If both buckets of a fingerprint are full, entries are evicted to their other
- * buckets.  A breadth-first search finds few that need to move, as in Li,
- * Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
- * Concurrent Cuckoo Hashing", EuroSys 2014.  Nothing moves before it has found
- * room.
+ * buckets.  Each of these may be full as well, so the search for room visits
+ * full buckets breadth-first, which finds a short chain of moves (Li, Andersen,
+ * Kaminsky, Freedman: Algorithmic Improvements for Fast Concurrent Cuckoo
+ * Hashing, EuroSys 2014).  Nothing moves before room is found.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,33 +18,32 @@
  * load factor 0.95 moves an entry every tenth insert on average.  Searches of
  * hundreds of buckets begin around 0.96.
  *
- * A large table sees more inserts before it is full, so unlucky ones are more
- * likely.  It is also slow to grow.  So a search there visits more.
+ * In a large table a search visits more, because the table is slow to grow and
+ * sees more inserts before it is full, so that an unlucky one is more likely.
  */
 #define FEW_VISITS			CUCKOO_LIMIT(256, 32)
 #define MANY_VISITS			CUCKOO_SEARCHED_BUCKETS
 
 /*
- * Tables of more buckets are large.  They lie mostly outside of the processor's
+ * Tables of more buckets are large.  They are mostly outside of the processor's
  * faster caches, so a search prefetches what its next visit needs.
  */
 #define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
 
 /*
- * A search knows by a bit whether it has visited a bucket.  There are twice as
- * many bits as visits.  If several buckets share a bit, only one of them is
- * visited.  So the search is exhaustive in a table of as many buckets as
- * visits.  In others it skips up to a third of the buckets that it meets.
+ * A bit tells whether a bucket was visited.  There are twice as many bits as
+ * visits, and of the buckets that share a bit, only one is visited.  Therefore
+ * the search is exhaustive in a table of as many buckets as visits, and in
+ * others skips up to a third of the buckets that it meets.
  */
 #define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
 
-/* A full bucket, and what would take the place of one of its entries. */
+/* A full bucket, and the entry that is to move into it. */
 typedef struct Visit
 {
 	uint32_t	pos;
 	uint32_t	fp;
-	int16_t		from;			/* the visit that fp would leave; -1: it is
-								 * new */
+	int16_t		from;			/* the visit whose bucket holds fp; -1 if new */
 	int16_t		slot;			/* of fp, there */
 } Visit;
 
@@ -53,7 +52,7 @@ typedef struct Search
 	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
 	int			most;			/* visits before the filter counts as full */
 	int			count;
-	Visit		visits[MANY_VISITS];	/* in this order */
+	Visit		visits[MANY_VISITS];
 } Search;
 
 /* True if buckets can be changed as words. */
@@ -181,9 +180,9 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 }
 
 /*
- * Finds where the entries of a full bucket could go: their other buckets.
- * Returns the slot of the entry whose other bucket is emptiest, or -1 if all
- * are full.  It does not branch on which one has room.
+ * Sets `others` to the other buckets of the entries of a bucket.  Returns the
+ * slot whose other bucket is the emptiest, or -1 if all are full.  It does not
+ * branch on which of them has room.
  */
 static CUCKOO_INLINE int
 find_room(const CuckooTable *t, uint32_t pos,
@@ -195,20 +194,19 @@ find_room(const CuckooTable *t, uint32_t pos,
 	{
 		uint64_t	full;
 
-		/* the lowest two bits of a fullness are clear */
 		others[i] = cuckoo_alternate(t->header, pos, slots[i]);
-		full = fullness(t, others[i]) | (uint64_t) i;
+		full = fullness(t, others[i]) | (uint64_t) i;	/* two clear bits */
 		emptiest = full < emptiest ? full : emptiest;
 	}
 	return emptiest < CUCKOO_CODES_ZERO ? (int) (emptiest & 3) : -1;
 }
 
 /*
- * Fills slot i of a visited bucket, whose entry has left, with the fingerprint
- * of the visit, then the slot that this one leaves, and so on to the new one.
+ * The entry in slot i of visit n has moved to its other bucket.  The entry that
+ * is to move there takes its slot, and so on back to the new fingerprint.
  */
 static CUCKOO_INLINE void
-move_up(const CuckooTable *t, const Search *s, int n, int i)
+follow(const CuckooTable *t, const Search *s, int n, int i)
 {
 	while (n >= 0)
 	{
@@ -244,7 +242,7 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 		if (found >= 0)
 		{
 			add(t, others[found], slots[found]);
-			move_up(t, &s, n, found);
+			follow(t, &s, n, found);
 			return CUCKOO_OK;
 		}
 		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)

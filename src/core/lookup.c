@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/lookup.c
- *		Is an element in the filter, and how often?
+ *		Looking up elements.
  *
  * B. Fan, D. G. Andersen, M. Kaminsky, M. D. Mitzenmacher: Cuckoo Filter:
  * Practically Better Than Bloom.  CoNEXT 2014.
@@ -11,10 +11,10 @@
 #include "core/lookup.h"
 #include "core/match.h"
 
-/* The number of lookups whose memory accesses overlap. */
+/* Lookups whose memory accesses overlap. */
 #define BATCH				CUCKOO_LIMIT(64, 4)
 
-/* The lookup for wide buckets.  It is correct for narrow ones, too. */
+/* The lookup for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool
 contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -22,9 +22,9 @@ contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * True if the element is in one of two buckets.  `hits` are the lanes that
- * agree in either of them, from cuckoo_pair_lane_hits().  `offset` is that of
- * the first bucket that has such a lane.
+ * True if the element is in one of two buckets, given the lanes that agree in
+ * either (`any` of cuckoo_pair_lane_hits()) and the offset of the first bucket
+ * that has such a lane.
  *
  * Usually there is one hit, and its nibble agrees too.  Of several hits, some
  * may be false or belong to the other bucket, but the lowest hit of the bucket
@@ -43,7 +43,10 @@ contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 		contains_wide(h, image, hash);
 }
 
-/* Separate functions, which leave registers to the code before the hit. */
+/*
+ * Separate functions, which leave registers to the code before the hit.  They
+ * load the bucket again for the same reason.
+ */
 static CUCKOO_NOINLINE bool
 contains_shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 					uint64_t hits, uint64_t offset)
@@ -58,10 +61,7 @@ contains_whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	return contains_narrow_hit(h, image, hash, hits, offset, true);
 }
 
-/*
- * The only branch is whether any lane agrees, as in cuckoo_pair_matches().  The
- * bucket is selected without one.
- */
+/* The only branch is whether any lane agrees, as in cuckoo_pair_matches(). */
 static CUCKOO_INLINE bool
 contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				CuckooNarrowPair pair, bool whole)
@@ -93,8 +93,7 @@ CUCKOO_NARROW_KINDS(CONTAINS)
 typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 								  uint64_t hash);
 
-static const ContainsFunction contains_of[CUCKOO_KINDS] =
-CUCKOO_BY_KIND(contains);
+static const ContainsFunction contains_of[] = CUCKOO_BY_KIND(contains);
 
 static CUCKOO_NOINLINE bool
 contains_other(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
@@ -187,7 +186,7 @@ batch_wide(const CuckooHeader *h, const uint8_t *image,
 typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
 							   const uint64_t *hashes, size_t n, bool *found);
 
-static const BatchFunction batch_of[CUCKOO_KINDS] = CUCKOO_BY_KIND(batch);
+static const BatchFunction batch_of[] = CUCKOO_BY_KIND(batch);
 
 void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,

@@ -58,13 +58,6 @@ cuckoo_is_reflection(CuckooMove move)
 	return move >> 32 != 0;
 }
 
-/* d; 0 for a reflection. */
-static inline uint32_t
-cuckoo_near_step(CuckooMove move)
-{
-	return (uint32_t) move & 0xff;
-}
-
 /* P at the last level, of which a filter uses the low g bits; 0 for near. */
 static inline uint32_t
 cuckoo_far_segment(CuckooMove move)
@@ -88,24 +81,36 @@ cuckoo_stepped(CuckooMove move, uint32_t j)
 	return j ^ (uint32_t) move;
 }
 
-/* The stored form of a fingerprint: a core of 0 is replaced by 1. */
-static inline uint32_t
-cuckoo_fingerprint(uint32_t fp)
+/*
+ * j2 for j1, and j1 for j2.
+ *
+ * This function and those below select and do not branch, because the kind of
+ * move, the sign of s - j1 and the order of j1 and j2 are as good as random: a
+ * branch would be mispredicted every fourth time.
+ */
+static CUCKOO_INLINE uint64_t
+cuckoo_other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
-	return fp + ((fp & 0xff) == 0);
+	return cuckoo_select(cuckoo_is_reflection(move),
+						 cuckoo_reflected(h, move, j),
+						 cuckoo_stepped(move, j));
 }
 
 /*
- * All bits if c, else none.  The functions below select by it or by
- * cuckoo_select(), and do not branch, because the kind of move, the sign of
- * s - j1 and the order of j1 and j2 are as good as random: a branch would be
- * mispredicted every fourth time.  Where cuckoo_select() would leave one of two
- * values uncomputed, compilers make a branch of it.  They make none of a mask.
+ * All bits if c, else none.  It serves where compilers make a branch of
+ * cuckoo_select(), because that leaves one of the two values uncomputed.
  */
 static inline uint32_t
 cuckoo_mask_if(bool c)
 {
 	return (uint32_t) cuckoo_opaque(0 - (uint64_t) c);
+}
+
+/* The stored form of a fingerprint: a core of 0 is replaced by 1. */
+static inline uint32_t
+cuckoo_fingerprint(uint32_t fp)
+{
+	return fp + ((fp & 0xff) == 0);
 }
 
 /*
@@ -117,9 +122,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint64_t	j2 = cuckoo_select(cuckoo_is_reflection(move),
-								   cuckoo_reflected(h, move, j1),
-								   cuckoo_stepped(move, j1));
+	uint64_t	j2 = cuckoo_other_base(h, move, j1);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
