@@ -146,10 +146,10 @@ cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
 }
 
 /*
- * Lanes of two narrow buckets that agree with a pattern, by their top bits.
- * All other bits are clear.  A top bit may be set wrongly, but only above a
- * lane of the same bucket that agrees.  So the lowest bit of `first` and of
- * `any` is always right, and so is every bit that is not set.
+ * Lanes of two narrow buckets that agree with a pattern: their top bits are set
+ * and all other bits clear.  A top bit may be set wrongly, but only above a
+ * lane of the same bucket that agrees.  Therefore the lowest bit of `first` and
+ * of `any` is always right, and so is every bit that is clear.
  */
 typedef struct CuckooLaneHits
 {
@@ -159,12 +159,11 @@ typedef struct CuckooLaneHits
 } CuckooLaneHits;
 
 /*
- * Compares the lanes of two buckets with those of a pattern.  This is Mycroft's
- * test for a zero byte (Warren, Hacker's Delight, 6-1):
- * (x - ones) & ~x & tops.
+ * Compares the lanes of two buckets with those of a pattern, by Mycroft's test
+ * for a zero byte (Warren, Hacker's Delight, 6-1): (x - ones) & ~x & tops.
  *
- * Vector registers do not save instructions here.  They leave the general
- * registers to the lookups that follow (core/match.h, on narrow buckets).
+ * Vector registers do not save instructions here, but leave the general ones to
+ * the lookups that follow (core/match.h, on narrow buckets).
  */
 static CUCKOO_INLINE CuckooLaneHits
 cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
@@ -213,15 +212,13 @@ cuckoo_bits_from(CuckooBits b, int at)
 	return at < 64 ? b.lo >> at | b.hi << (64 - at) : b.hi >> (at - 64);
 }
 
-/*
- * The slots whose lanes agree with the pattern.  The result is zero for none,
- * else a value for cuckoo_bucket_matches().
- */
+/* The slots whose lanes agree, for cuckoo_bucket_matches(); 0 if none does. */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
+	int			lane = h->bits - 4;
 	uint64_t	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
-	uint64_t	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * (h->bits - 4));
+	uint64_t	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * lane);
 
 	if (h->bits <= CUCKOO_NARROW_BITS)
 		return cuckoo_zero_lanes(b.lo ^ p.lanes, h);
@@ -256,7 +253,7 @@ cuckoo_wide_slots(uint64_t hits, int lane)
 
 /*
  * The slots that have the low nibble of the pattern.  Bits above the lowest
- * four mean nothing.  These are the tests and the multiplication of the lanes.
+ * four mean nothing.  Nibbles are tested and gathered as lanes are.
  */
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, CuckooPattern p)
@@ -280,12 +277,12 @@ cuckoo_bucket_matches(CuckooBits b, CuckooPattern p, uint64_t hits,
 
 /*
  * How full the bucket is that begins in this word: under CUCKOO_CODES_ZERO if
- * it has room, and usually less for an emptier bucket.
+ * it has room, and usually less for an emptier bucket.  The lowest two bits are
+ * clear, so that callers can put the number of a slot there.
  *
  * Empty slots sort first.  If there is one, the lane of slot 0 is zero, and the
  * code is one of those whose first nibble is zero.  The more empty slots, the
- * smaller the code, unless fingerprints have a nibble of zero too.  The lowest
- * two bits are clear: callers put the number of a slot there.
+ * smaller the code, unless fingerprints have a nibble of zero too.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
@@ -293,15 +290,14 @@ cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
 	return word & ((h->lane_size << CUCKOO_CODE_BITS) - 4);
 }
 
-/* ---- changing a narrow bucket in place ---- */
-
 /*
- * The functions return what is to be changed by XOR.  Only bits of the bucket
- * are, although the word may go on with its neighbor.
+ * ---- changing a narrow bucket in place ----
  *
- * Slot 0 is the empty one that an added entry takes.  The slots that sort
- * before the entry, up to slot i, move down by one, and the entry becomes slot
- * i.  Removing it is the reverse.  The slots above i stay.
+ * An added entry takes slot 0, which is empty: the slots up to slot i, which
+ * sort before the entry, move down by one, and it becomes slot i.  Removing it
+ * is the reverse.  The slots above i stay.
+ *
+ * The functions return what is to be changed, for cuckoo_bucket_xor().
  */
 
 /*
@@ -334,23 +330,16 @@ cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 	uint32_t	addition = tables->additions[code << 4 | (e.nibbles & 15)];
 	uint32_t	new_code = addition & CUCKOO_CODE_MASK;
 	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
-	uint64_t	after,
-				up_to_i,
-				below_i,
-				moved,
-				new_lanes;
+
+	/* lowest bits of lanes after the entry, the first of which is i + 1 */
+	uint64_t	not_less = cuckoo_lanes_not_less(lanes, e.lanes, h);
+	uint64_t	after = (not_less & order->equal) >> (lane - 1) | order->after;
+	uint64_t	up_to_i = (after - 1) & ~after; /* all bits if there is none */
+	uint64_t	moved = lanes & up_to_i;
+	uint64_t	added = e.lanes & (up_to_i ^ up_to_i >> lane);
 
 	CUCKOO_ASSERT(code < CUCKOO_CODES_ZERO);
-
-	/* the lowest bits of lanes after the entry's, of which i + 1 is the first */
-	after = (cuckoo_lanes_not_less(lanes, e.lanes, h) & order->equal) >>
-		(lane - 1) | order->after;
-	up_to_i = (after - 1) & ~after; /* all bits if there is none */
-	below_i = up_to_i >> lane;
-	moved = lanes & up_to_i;
-	new_lanes = lanes ^ moved ^ moved >> lane ^
-		(e.lanes & (up_to_i ^ below_i));
-	return bucket ^ new_lanes ^ new_code;
+	return bucket ^ (lanes ^ moved ^ moved >> lane ^ added) ^ new_code;
 }
 
 /* Empties slot i, given the top bit of its lane and `slot`, 1 << i. */

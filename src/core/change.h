@@ -14,15 +14,15 @@
 #include "core/format.h"
 
 /*
- * True if a filter that has no room for another element, although it holds only
- * `items`, was filled with elements crafted to collide: if it has more than 64
- * buckets and a load factor below one eighth.
+ * True if a filter of `items` elements that has no room for another one must
+ * have been given elements crafted to collide: it has more than 64 buckets and
+ * a load factor below one eighth.
  *
- * Five fingerprints in one pair of buckets, each added twice, are enough to
- * block the pair.  This happens with honest elements in one of 50,000 fills
- * through 64 to 1000 buckets, at load factors down to 0.23.  But to get below
- * one eighth, a filter would have to grow for this reason twice in a row.
- * Crafted elements can make a filter at most 16 times as large as its contents.
+ * Five fingerprints in one pair of buckets, each added twice, block the pair.
+ * This happens with honest elements in one of 50,000 fills through 64 to 1000
+ * buckets, at load factors down to 0.23, but to get below one eighth a filter
+ * would have to grow for this reason twice in a row.  Crafted elements can
+ * therefore make a filter at most 16 times as large as its contents.
  */
 static inline bool
 cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)

@@ -206,7 +206,7 @@ find_room(const CuckooTable *t, uint32_t pos,
  * is to move there takes its slot, and so on back to the new fingerprint.
  */
 static CUCKOO_INLINE void
-follow(const CuckooTable *t, const Search *s, int n, int i)
+move_chain(const CuckooTable *t, const Search *s, int n, int i)
 {
 	while (n >= 0)
 	{
@@ -242,7 +242,7 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 		if (found >= 0)
 		{
 			add(t, others[found], slots[found]);
-			follow(t, &s, n, found);
+			move_chain(t, &s, n, found);
 			return CUCKOO_OK;
 		}
 		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)

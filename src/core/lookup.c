@@ -95,12 +95,6 @@ typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 
 static const ContainsFunction contains_of[] = CUCKOO_BY_KIND(contains);
 
-static CUCKOO_NOINLINE bool
-contains_other(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	return contains_of[h->kind] (h, image, hash);
-}
-
 /* The first kind avoids the table, which would cost an instruction. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
@@ -108,7 +102,7 @@ cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	bool		found = CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE)
 		? contains_narrow(h, image, hash,
 						  cuckoo_narrow_pair(h, hash, false, true), true)
-		: contains_other(h, image, hash);
+		: contains_of[h->kind] (h, image, hash);
 
 	CUCKOO_ASSERT(found == contains_wide(h, image, hash));
 	return found;
@@ -227,7 +221,8 @@ int
 cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
 					const uint8_t *bytes0, const uint8_t *bytes1)
 {
-	CuckooPair	pair = {probe->fp, probe->pos[0], probe->pos[1]};
+	CuckooBits	b0 = cuckoo_bucket_load_at(bytes0, h, probe->pos[0]);
+	CuckooBits	b1 = cuckoo_bucket_load_at(bytes1, h, probe->pos[1]);
 
-	return cuckoo_copies_of(cuckoo_pair_matches(h, pair, bytes0, bytes1));
+	return cuckoo_copies_of(cuckoo_pair_matches(h, probe->fp, b0, b1));
 }

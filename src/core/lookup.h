@@ -27,7 +27,7 @@ extern void cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 								  const uint64_t *hashes, size_t n,
 								  bool *found);
 
-/* Prefetches what a lookup or change reads.  Call it some elements ahead. */
+/* Prefetches what a lookup or a change reads.  Call it some elements ahead. */
 extern void cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 

@@ -140,7 +140,10 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	return pair;
 }
 
-/* cuckoo_alternate() without its checks. */
+/*
+ * cuckoo_alternate() without its checks.  A step is the same for pos as for j,
+ * because m0 is then a multiple of 128.  cuckoo_scale() computes pos / m0.
+ */
 static CUCKOO_INLINE uint32_t
 cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
@@ -149,12 +152,11 @@ cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	stepped = cuckoo_stepped(move, pos);
 	uint32_t	reflected;
 
-	/* m0 is then a multiple of 128: a step is the same for pos and for j */
 	if (h->level == 0)
 		reflected = cuckoo_reflected(h, move, pos);
 	else
 	{
-		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);	/* pos / m0 */
+		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
 		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
 
 		reflected = (segment ^ p) * h->base +
