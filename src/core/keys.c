@@ -29,17 +29,6 @@
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
 
-/* The other base bucket of a pair, by a conditional move. */
-static CUCKOO_INLINE uint32_t
-other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
-{
-	uint32_t	reflected = cuckoo_reflected(h, move, j);
-	uint32_t	stepped = j ^ cuckoo_near_step(move);
-
-	return (uint32_t) cuckoo_select(cuckoo_is_reflection(move), reflected,
-									stepped);
-}
-
 /* The key of a pair of base buckets; j is the smaller one. */
 static inline uint64_t
 make_key(uint64_t step, uint32_t j, uint32_t fp)
@@ -55,7 +44,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	other = other_base(h, move, j);
+	uint32_t	other = (uint32_t) cuckoo_other_base(h, move, j);
 	uint32_t	ext;
 
 	if (other < j)
@@ -111,7 +100,7 @@ static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
+	uint32_t	j2 = (uint32_t) cuckoo_other_base(h, h->moves[hash & 0xff], j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
