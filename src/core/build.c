@@ -22,7 +22,6 @@
  *-------------------------------------------------------------------------
  */
 #include "core/build.h"
-#include "core/geometry.h"
 #include "core/evict.h"
 
 /* Elements whose buckets are prefetched; elements between interrupt checks. */

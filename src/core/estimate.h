@@ -8,7 +8,7 @@
 #ifndef CUCKOO_ESTIMATE_H
 #define CUCKOO_ESTIMATE_H
 
-#include "core/format.h"
+#include "core/geometry.h"
 
 /*
  * Estimates of the numbers of elements of two filters, and of those that they

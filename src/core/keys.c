@@ -16,7 +16,6 @@
  */
 #include "core/keys.h"
 #include "core/bucket.h"
-#include "core/geometry.h"
 #include "core/place.h"
 #include "core/sort.h"
 
