@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * core/estimate.h
- *		How many elements two filters have in common.
+ *		How many elements two filters have in common, by the numbers of their
+ *		distinct keys (core/keys.h).
  *
  *-------------------------------------------------------------------------
  */

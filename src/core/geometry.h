@@ -30,7 +30,7 @@
 
 /*
  * 512 MiB.  The base64 text of such an image takes 683 MiB, which still fits in
- * a PostgreSQL datum (under 1 GiB).  So every stored filter can be dumped.
+ * a PostgreSQL datum (under 1 GiB), so that every stored filter can be dumped.
  */
 #define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
 
@@ -140,8 +140,8 @@ extern void cuckoo_header_derive(CuckooHeader *h);
 extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
 
 /*
- * The least f >= 8 with 8 * 0.95 / 2^f <= fpp.  So many fingerprint bits keep
- * the false-positive rate at load factor 0.95 at or below fpp.  The fpp must be
+ * The fingerprint bits that keep the false-positive rate at load factor 0.95 at
+ * or below fpp: the least f >= 8 with 8 * 0.95 / 2^f <= fpp.  The fpp must be
  * in [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
  */
 extern int	cuckoo_fpp_bits(double fpp);

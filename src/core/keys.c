@@ -3,14 +3,13 @@
  * core/keys.c
  *		A filter as a sorted run of keys: taken apart, combined, put together.
  *
- * Keys may differ in the f0 low bits, and in the high ones that number the base
- * buckets.  These are what they are sorted by.
+ * Keys are sorted by the bits in which they may differ: the f0 low ones, and
+ * the high ones that number the base buckets.
  *
  * Keys are placed segment by segment, so that a segment stays in the
- * processor's cache, and within a segment in the order of the run.  The low
- * bits of ext are the segment.  Stable passes over these bits bring a run into
- * that order.  So an order for level g becomes one for a higher level by
- * passes over the bits between.
+ * processor's cache, and within a segment in the order of the run.  Because the
+ * low bits of ext are the segment, stable passes over these bits bring a run
+ * into that order, and passes over further bits into that of a higher level.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +22,7 @@
 
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
- * From 3.85 on, some sets of keys do not fit.  Above 3.92, no set was seen to
- * fit.
+ * From 3.85 on, some sets of keys do not fit, and above 3.92, none was seen to.
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
 

@@ -4,9 +4,9 @@
  *		The tag of a type of the family "other", which tells it from others.
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is a hash of what the type's equality depends on, see identify().  So the tag
- * changes with the equality.  It does not depend on OIDs, schemas and names,
- * which a restore may change.
+ * is a hash of what the type's equality depends on, see identify(), and changes
+ * with it.  It does not depend on OIDs, schemas and names, which a restore may
+ * change.
  *
  * If it is not known what the equality of a type depends on, the type has no
  * tag, and its values cannot be elements.  An enum within an array, range or
