@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * scan/scan.c
+ * scan/exec.c
  *		Sequential scans that probe a filter for the rows of a page together.
  *
  * Interface: cuckoo_scan_methods, a custom scan (nodes/extensible.h) that

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan/path.c
- *		Offers the scan of scan/scan.c to the planner.
+ *		Offers the scan of scan/exec.c to the planner.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
