@@ -87,7 +87,8 @@ SELECT count(*) AS absent,
     count(*) FILTER (WHERE cf_contains((SELECT f FROM filters WHERE name = 'blocked'), url)) AS false_positives
   FROM (SELECT url FROM visits EXCEPT SELECT url FROM blocked) absent \gset
 
--- Which visits are to blocked pages? Each way three times, the median counts.
+-- The visits to blocked pages, found in three ways. Each query runs three times,
+-- and the median counts.
 
 \set scan 'SELECT count(url) FROM visits'
 \set exact 'SELECT count(*) FROM visits WHERE url IN (SELECT url FROM blocked)'
@@ -171,8 +172,8 @@ SELECT row_of('the filter', n(:filter_ms) || ' ms', n(:filter_count));
 SELECT row_of('IN (SELECT url FROM blocked)', n(:exact_ms) || ' ms', n(:exact_count));
 SELECT row_of('both, for an exact answer', n(:both_ms) || ' ms', n(:both_count));
 \echo '  (2,000,000 visits, one process, all cached, work_mem 64 MB, median of three)'
-SELECT format(E'  The filter finds %s visits too many: they are its false positives,\n'
-  '  %s %% of the visits to other pages, where 0.1 %% of pages were asked for.',
+SELECT format(E'  The filter finds %s visits too many, because of its false positives:\n'
+  '  %s %% of the visits to other pages, at a requested rate of 0.1 %% of these pages.',
   n(:filter_count - :exact_count),
   round(100.0 * (:filter_count - :exact_count) / (2000000 - :exact_count), 3));
 \echo
