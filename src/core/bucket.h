@@ -216,12 +216,14 @@ cuckoo_bits_from(CuckooBits b, int at)
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
-	int			lane = h->bits - 4;
-	uint64_t	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
-	uint64_t	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * lane);
+	uint64_t	lower,
+				upper;
 
 	if (h->bits <= CUCKOO_NARROW_BITS)
 		return cuckoo_zero_lanes(b.lo ^ p.lanes, h);
+
+	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
+	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * (h->bits - 4));
 
 	/* two lanes in each word; the top bits of the upper go one bit lower */
 	return cuckoo_zero_lanes(lower ^ p.lanes, h) |

@@ -221,8 +221,7 @@ int
 cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
 					const uint8_t *bytes0, const uint8_t *bytes1)
 {
-	CuckooBits	b0 = cuckoo_bucket_load_at(bytes0, h, probe->pos[0]);
-	CuckooBits	b1 = cuckoo_bucket_load_at(bytes1, h, probe->pos[1]);
+	CuckooPair	pair = {probe->fp, probe->pos[0], probe->pos[1]};
 
-	return cuckoo_copies_of(cuckoo_pair_matches(h, probe->fp, b0, b1));
+	return cuckoo_copies_of(cuckoo_pair_matches(h, pair, bytes0, bytes1));
 }

@@ -17,8 +17,8 @@
 #include "core/place.h"
 
 /*
- * The slots of two buckets that hold a fingerprint: bits 0 to 3 for the first
- * bucket, 4 to 7 for the second.
+ * The slots of a pair of buckets that hold its fingerprint: bits 0 to 3 for the
+ * first bucket, whose bytes begin at p1, and 4 to 7 for the second.
  *
  * Both buckets are loaded before either is examined.  The only branch is
  * whether any lane agrees, which almost always tells whether the element is
@@ -27,10 +27,12 @@
  * meanwhile.
  */
 static CUCKOO_INLINE uint32_t
-cuckoo_pair_matches(const CuckooHeader *h, uint32_t fp, CuckooBits b1,
-					CuckooBits b2)
+cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
+					const uint8_t *p1, const uint8_t *p2)
 {
-	CuckooPattern pattern = cuckoo_pattern(fp, h);
+	CuckooBits	b1 = cuckoo_bucket_load_at(p1, h, pair.pos1);
+	CuckooBits	b2 = cuckoo_bucket_load_at(p2, h, pair.pos2);
+	CuckooPattern pattern = cuckoo_pattern(pair.fp, h);
 	uint64_t	hits1 = cuckoo_bucket_lane_hits(b1, pattern, h);
 	uint64_t	hits2 = cuckoo_bucket_lane_hits(b2, pattern, h);
 
@@ -40,16 +42,16 @@ cuckoo_pair_matches(const CuckooHeader *h, uint32_t fp, CuckooBits b1,
 		cuckoo_bucket_matches(b2, pattern, hits2, h) << CUCKOO_SLOTS;
 }
 
-/* The same for the pair of an element in an image. */
+/* The same in an image. */
 static CUCKOO_INLINE uint32_t
 cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 					 CuckooPair pair)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 
-	return cuckoo_pair_matches(h, pair.fp,
-							   cuckoo_bucket_load(buckets, h, pair.pos1),
-							   cuckoo_bucket_load(buckets, h, pair.pos2));
+	return cuckoo_pair_matches(h, pair,
+							   buckets + cuckoo_bucket_byte(h, pair.pos1),
+							   buckets + cuckoo_bucket_byte(h, pair.pos2));
 }
 
 /* The copies for given matching slots: 0, 1, or 2 for two or more. */
