@@ -146,7 +146,7 @@ extern PGDLLEXPORT void _PG_init(void);
 	 ExecAssignScanProjectionInfo(&(state)->ss))
 #endif
 
-/* May the user call a function?  An AclResult. */
+/* Whether the user may call a function: an AclResult. */
 #if PG_VERSION_NUM >= 160000
 #define CUCKOO_ACL_EXECUTE(function) \
 	object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE)

@@ -1,24 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * core/bucket.h
- *		One semi-sorted bucket: loading, matching, packing and storing.
+ *		One bucket of an image: reading, comparing, changing and writing it.
  *
- * Equal contents of a bucket are equal bits, whatever the order of the slots.
- * Four fingerprints of f bits take 4f - 4 bits, so a bucket saves one bit per
- * item (Fan et al., CoNEXT 2014, section 5.2).
+ * cuckoo_bucket_load() and cuckoo_bucket_unpack() give the four fingerprints of
+ * a bucket, and cuckoo_bucket_pack() and cuckoo_bucket_store() write them.  The
+ * functions between compare a fingerprint with all slots at once, and add,
+ * replace or remove one without unpacking the others.
  *
- * The fingerprints are sorted by their low nibble, and equal nibbles by value.
- * Their low nibbles are one of 3876 multisets, and the first 12 bits hold its
- * number, the "code".  After these bits come the "lanes" in the same order: the
- * other f - 4 bits of each fingerprint.  Empty slots are zero and sort first.
+ * The slots are sorted by the low nibble of their fingerprints, and those with
+ * equal nibbles by value; an empty slot is a fingerprint of 0 and sorts first.
+ * Therefore the four nibbles are one of 3876 sorted quadruples.  The number of
+ * the quadruple, the "code", takes 12 bits instead of 16, which saves one bit
+ * per item (Fan et al., CoNEXT 2014, section 5.2).  Equal contents are equal
+ * bits.  The other f - 4 bits of a fingerprint are the "lane" of its slot:
  *
- * Bucket i begins at bit i * (4f - 4), which is a multiple of 4.  It is read
- * with one unaligned 64-bit load for f <= 17 ("narrow" buckets), and with two
- * otherwise ("wide" buckets).  The zero bytes at the end of an image keep these
- * loads in bounds.
+ *		bit 0       12         f + 8      2f + 4     3f         4f - 4
+ *			+--------+----------+----------+----------+----------+
+ *			|  code  |  lane 0  |  lane 1  |  lane 2  |  lane 3  |
+ *			+--------+----------+----------+----------+----------+
  *
- * A probe compares all lanes at once, and looks up the nibbles only if a lane
- * agrees.  For an absent element this is rare.
+ * Lanes are compared and moved all at once, as in a vector register.  A lookup
+ * decodes the nibbles only if a lane agrees, which is rare for an absent
+ * element.
+ *
+ * A bucket of f <= 17 is "narrow": it fits in a 64-bit word, and one unaligned
+ * load reads it, although it may begin in the middle of a byte.  Others are
+ * "wide" and take two loads.  The zero bytes at the end of an image keep these
+ * loads in bounds.  Most filters have narrow buckets, for which the functions
+ * with "narrow" in their names are made.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,75 +42,77 @@
 typedef struct CuckooBits
 {
 	uint64_t	lo;
-	uint64_t	hi;				/* f > CUCKOO_NARROW_BITS only */
+	uint64_t	hi;				/* of a wide bucket only */
 } CuckooBits;
 
+/* ---- where a bucket is ---- */
+
 /*
- * The place of a bucket: its distance from the first bucket.  It is counted in
- * bits or, if `whole`, in bytes, which saves lookups an instruction.  `whole`
- * is a constant, which may be true only if buckets are whole bytes (f is odd).
+ * The offset of the bucket at position `pos` from the first bucket.  It is
+ * counted in bits or, if `whole`, in bytes, which saves lookups an instruction.
+ * `whole` is a constant, which may be true only if buckets are whole bytes (f
+ * is odd).  Otherwise every other bucket begins at bit 4 of a byte.
  */
 static CUCKOO_INLINE uint64_t
-cuckoo_place_of(const CuckooHeader *h, uint64_t pos, bool whole)
+cuckoo_bucket_offset(const CuckooHeader *h, uint64_t pos, bool whole)
 {
 	return pos * (whole ? h->bucket_bytes : h->bucket_bits);
 }
 
-/* The byte in which the bucket at a place begins. */
+/* The byte in which the bucket at an offset begins. */
 static CUCKOO_INLINE uint64_t
-cuckoo_place_byte(uint64_t place, bool whole)
+cuckoo_offset_byte(uint64_t offset, bool whole)
 {
-	return whole ? place : place >> 3;
+	return whole ? offset : offset >> 3;
 }
 
-/* How many bits into that byte: 0 or 4. */
+/* The bit of that byte: 0 or 4. */
 static CUCKOO_INLINE int
-cuckoo_place_shift(uint64_t place, bool whole)
+cuckoo_offset_bit(uint64_t offset, bool whole)
 {
-	return whole ? 0 : (int) (place & 7);
+	return whole ? 0 : (int) (offset & 7);
 }
 
-/* The word that begins with a bucket, which is all of a narrow one. */
+/* The word that begins with the bucket, which is all of a narrow one. */
 static CUCKOO_INLINE uint64_t
-cuckoo_place_word(const uint8_t *buckets, uint64_t place, bool whole)
+cuckoo_bucket_word(const uint8_t *buckets, uint64_t offset, bool whole)
 {
-	return cuckoo_load64(buckets + cuckoo_place_byte(place, whole)) >>
-		cuckoo_place_shift(place, whole);
+	return cuckoo_load64(buckets + cuckoo_offset_byte(offset, whole)) >>
+		cuckoo_offset_bit(offset, whole);
 }
 
-/* Changes a narrow bucket by XOR. */
+/* Changes a narrow bucket by XOR, which leaves its neighbors as they are. */
 static CUCKOO_INLINE void
-cuckoo_place_change(uint8_t *buckets, uint64_t place, bool whole,
-					uint64_t change)
+cuckoo_bucket_xor(uint8_t *buckets, uint64_t offset, bool whole,
+				  uint64_t change)
 {
-	uint8_t    *p = buckets + cuckoo_place_byte(place, whole);
+	uint8_t    *p = buckets + cuckoo_offset_byte(offset, whole);
 
 	cuckoo_store64(p, cuckoo_load64(p) ^
-				   change << cuckoo_place_shift(place, whole));
+				   change << cuckoo_offset_bit(offset, whole));
 }
 
 /* The byte in which the bucket at `pos` begins. */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_byte(const CuckooHeader *h, uint64_t pos)
 {
-	return cuckoo_place_byte(cuckoo_place_of(h, pos, false), false);
+	return cuckoo_offset_byte(cuckoo_bucket_offset(h, pos, false), false);
 }
 
-/* Loads the bucket at `pos`, which begins in the byte at `p`. */
+/* Loads the bucket at `pos` from its bytes, of which the first is at `p`. */
 static CUCKOO_INLINE CuckooBits
 cuckoo_bucket_load_at(const uint8_t *p, const CuckooHeader *h, uint64_t pos)
 {
-	int			off = cuckoo_place_shift(cuckoo_place_of(h, pos, false), false);
-	CuckooBits	b;
+	int			bit = cuckoo_offset_bit(cuckoo_bucket_offset(h, pos, false),
+										false);
+	CuckooBits	b = {cuckoo_load64(p) >> bit, 0};
 
-	b.lo = cuckoo_load64(p) >> off;
-	b.hi = 0;
 	if (h->bits > CUCKOO_NARROW_BITS)
 	{
 		uint64_t	next = cuckoo_load64(p + 8);
 
-		b.lo |= next << 1 << (63 - off);
-		b.hi = next >> off;
+		b.lo |= next << 1 << (63 - bit);
+		b.hi = next >> bit;
 	}
 	return b;
 }
@@ -112,23 +124,32 @@ cuckoo_bucket_load(const uint8_t *buckets, const CuckooHeader *h, uint64_t pos)
 	return cuckoo_bucket_load_at(buckets + cuckoo_bucket_byte(h, pos), h, pos);
 }
 
+/* ---- comparing a fingerprint with all slots ---- */
+
 /*
- * The top bit of each lane of the result tells whether that lane of x is not
- * zero.  The other bits mean nothing.  `rest` has all bits of the lanes except
- * the top ones.
+ * A fingerprint, repeated so that one operation compares it with all slots.
+ * The lanes of a narrow bucket are compared where they are, after the code.
+ * Those of a wide bucket are compared in two words, which begin with a lane.
  */
-static inline uint64_t
-cuckoo_used_lanes(uint64_t x, uint64_t rest)
+typedef struct CuckooPattern
 {
-	return ((x & rest) + rest) | x;
+	uint64_t	lanes;			/* its lane in every lane position */
+	uint32_t	nibbles;		/* its low nibble in every nibble position */
+} CuckooPattern;
+
+static CUCKOO_INLINE CuckooPattern
+cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
+{
+	CuckooPattern p = {h->lane_ones * (fp >> 4), (fp & 15) * 0x1111};
+
+	return p;
 }
 
 /*
- * Lanes of two narrow buckets that agree with the lane of a fingerprint.  The
- * top bit of each such lane is set, and perhaps that of lanes above one in the
- * same bucket.  So the lowest bit of `first` and of `any` is certainly a hit.
- * A lane that is clear in `both` does not agree in both buckets.  All other
- * bits are clear.
+ * Lanes of two narrow buckets that agree with a pattern: their top bits are set
+ * and all other bits clear.  A top bit may be set wrongly, but only above a
+ * lane of the same bucket that agrees.  Therefore the lowest bit of `first` and
+ * of `any` is always right, and so is every bit that is clear.
  */
 typedef struct CuckooLaneHits
 {
@@ -138,12 +159,11 @@ typedef struct CuckooLaneHits
 } CuckooLaneHits;
 
 /*
- * Compares the lanes of two buckets with `lanes`, which has the wanted lane in
- * every lane position.  This is Mycroft's test for a zero byte (Warren,
- * Hacker's Delight, 6-1): (x - ones) & ~x & tops.
+ * Compares the lanes of two buckets with those of a pattern, by Mycroft's test
+ * for a zero byte (Warren, Hacker's Delight, 6-1): (x - ones) & ~x & tops.
  *
- * Vector registers do not save instructions here.  They leave the general
- * registers to the lookups that follow (core/match.h, on narrow buckets).
+ * Vector registers do not save instructions here, but leave the general ones to
+ * the lookups that follow (core/match.h, on narrow buckets).
  */
 static CUCKOO_INLINE CuckooLaneHits
 cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
@@ -156,8 +176,8 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 								  _mm_set1_epi64x((int64_t) lanes));
 	__m128i		ones = _mm_set1_epi64x((int64_t) h->lane_ones);
 	__m128i		tops = _mm_set1_epi64x((int64_t) h->lane_tops);
-	__m128i		below = _mm_andnot_si128(x, _mm_sub_epi64(x, ones));
-	__m128i		here = _mm_and_si128(below, tops);
+	__m128i		zero = _mm_andnot_si128(x, _mm_sub_epi64(x, ones));
+	__m128i		here = _mm_and_si128(zero, tops);
 	__m128i		there = _mm_shuffle_epi32(here, _MM_SHUFFLE(1, 0, 3, 2));
 
 	hits.first = (uint64_t) _mm_cvtsi128_si64(here);
@@ -176,61 +196,38 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 	return hits;
 }
 
-/*
- * A fingerprint prepared for comparison with all slots of a bucket at once.
- *
- * The lanes of a narrow bucket are compared in place, after the code.  Those of
- * a wide bucket are compared in two words, each of which begins with a lane.
- */
-typedef struct CuckooPattern
-{
-	uint64_t	lanes;			/* its lane in every lane position */
-	uint32_t	nibbles;		/* its low nibble in every nibble position */
-} CuckooPattern;
-
-static CUCKOO_INLINE CuckooPattern
-cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
-{
-	CuckooPattern p = {h->lane_ones * (fp >> 4), (fp & 15) * 0x1111};
-
-	return p;
-}
-
-/* The lanes of slots 2 and 3 of a wide bucket. */
+/* The top bits of lanes that are zero.  Unlike Mycroft's test, it is exact. */
 static inline uint64_t
-cuckoo_upper_lanes(CuckooBits b, int lane)
+cuckoo_zero_lanes(uint64_t x, const CuckooHeader *h)
 {
-	int			shift = CUCKOO_CODE_BITS + 2 * lane;	/* 40 to 68 */
+	uint64_t	rest = h->lane_rest;
 
-	return shift < 64 ? b.lo >> shift | b.hi << (64 - shift)
-		: b.hi >> (shift - 64);
+	return ~(((x & rest) + rest) | x) & h->lane_tops;
 }
 
-/* The lanes of slots 0 and 1 of a wide bucket. */
+/* The bits of a bucket from bit `at` on, 1 to 127; 64 at most. */
 static inline uint64_t
-cuckoo_lower_lanes(CuckooBits b)
+cuckoo_bits_from(CuckooBits b, int at)
 {
-	return b.lo >> CUCKOO_CODE_BITS | b.hi << (64 - CUCKOO_CODE_BITS);
+	return at < 64 ? b.lo >> at | b.hi << (64 - at) : b.hi >> (at - 64);
 }
 
-/*
- * The slots that agree with the pattern in all bits except the low nibble.  The
- * result is zero for none, else a value for cuckoo_bucket_matches().  Unlike
- * that of cuckoo_pair_lane_hits(), it is exact.
- */
+/* The slots whose lanes agree, for cuckoo_bucket_matches(); 0 if none does. */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
-	uint64_t	rest = h->lane_rest;
-	uint64_t	tops = h->lane_tops;
+	uint64_t	lower,
+				upper;
 
 	if (h->bits <= CUCKOO_NARROW_BITS)
-		return ~cuckoo_used_lanes(b.lo ^ p.lanes, rest) & tops;
+		return cuckoo_zero_lanes(b.lo ^ p.lanes, h);
+
+	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
+	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * (h->bits - 4));
 
 	/* two lanes in each word; the top bits of the upper go one bit lower */
-	return (~cuckoo_used_lanes(cuckoo_lower_lanes(b) ^ p.lanes, rest) & tops) |
-		(~cuckoo_used_lanes(cuckoo_upper_lanes(b, h->bits - 4) ^ p.lanes,
-							rest) & tops) >> 1;
+	return cuckoo_zero_lanes(lower ^ p.lanes, h) |
+		cuckoo_zero_lanes(upper ^ p.lanes, h) >> 1;
 }
 
 /*
@@ -246,9 +243,19 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 	return (uint32_t) (hits * gather >> 60);
 }
 
+/* Lane hits of a wide bucket as slots. */
+static inline uint32_t
+cuckoo_wide_slots(uint64_t hits, int lane)
+{
+	/* bits 0 and 1 become slots 2 and 0; `lane` bits above are 3 and 1 */
+	hits >>= lane - 2;
+	return (uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
+					   (hits & 1) << 2 | (hits >> lane & 1) << 3);
+}
+
 /*
  * The slots that have the low nibble of the pattern.  Bits above the lowest
- * four mean nothing.
+ * four mean nothing.  Nibbles are tested and gathered as lanes are.
  */
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, CuckooPattern p)
@@ -264,25 +271,20 @@ static CUCKOO_INLINE uint32_t
 cuckoo_bucket_matches(CuckooBits b, CuckooPattern p, uint64_t hits,
 					  const CuckooHeader *h)
 {
-	int			lane = h->bits - 4;
-
-	if (h->bits <= CUCKOO_NARROW_BITS)
-		return cuckoo_nibble_matches(b.lo, p) &
-			cuckoo_narrow_slots(hits, h->lane_gather);
-	hits >>= lane - 2;
 	return cuckoo_nibble_matches(b.lo, p) &
-		(uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
-					(hits & 1) << 2 | (hits >> lane & 1) << 3);
+		(h->bits <= CUCKOO_NARROW_BITS
+		 ? cuckoo_narrow_slots(hits, h->lane_gather)
+		 : cuckoo_wide_slots(hits, h->bits - 4));
 }
 
 /*
- * How full is the bucket that begins in this word?  Under CUCKOO_CODES_ZERO if
- * it has room, and mostly the less the emptier it is.
+ * How full the bucket is that begins in this word: under CUCKOO_CODES_ZERO if
+ * it has room, and usually less for an emptier bucket.  The lowest two bits are
+ * clear, so that callers can put the number of a slot there.
  *
- * Empty slots sort first.  So if there is one, the lane of slot 0 is zero, and
- * the code below it one of those whose first nibble is zero.  The more of them,
- * the smaller the code, unless fingerprints have a nibble of zero too.  The
- * lowest two bits are clear: callers put the number of a slot there.
+ * Empty slots sort first.  If there is one, the lane of slot 0 is zero, and the
+ * code is one of those whose first nibble is zero.  The more empty slots, the
+ * smaller the code, unless fingerprints have a nibble of zero too.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
@@ -290,66 +292,87 @@ cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
 	return word & ((h->lane_size << CUCKOO_CODE_BITS) - 4);
 }
 
-/* The code of four nibbles in ascending order. */
-static inline uint32_t
-cuckoo_code(uint32_t nibbles)
+/*
+ * ---- changing a narrow bucket in place ----
+ *
+ * An added entry takes slot 0, which is empty: the slots up to slot i, which
+ * sort before the entry, move down by one, and it becomes slot i.  Removing it
+ * is the reverse.  The slots above i stay.
+ *
+ * The functions return what is to be changed, for cuckoo_bucket_xor().
+ */
+
+/*
+ * The top bits of lanes that are not less than the pattern's.  Where the top
+ * bits are equal, the rest decides, by a subtraction that cannot borrow from
+ * the next lane.
+ */
+static CUCKOO_INLINE uint64_t
+cuckoo_lanes_not_less(uint64_t lanes, uint64_t pattern, const CuckooHeader *h)
 {
-	return (uint32_t) (cuckoo_tables.lower_codes[nibbles & 0xff] -
-					   cuckoo_tables.upper_codes[nibbles >> 8]);
+	uint64_t	rest = (lanes | h->lane_tops) - (pattern & h->lane_rest);
+
+	return (lanes | ~pattern) & ((pattern ^ lanes) | rest);
 }
 
 /*
- * What is to be changed, by XOR, to add an entry to a narrow bucket that has
- * room.  Its slot 0 is empty, so its code begins with a zero.  The slots that
- * sort before the entry, 0 to i, move down by one.
+ * Adds entry e to a bucket that has room.
  *
- * A table tells by the nibbles which slots sort after the entry, and for which
- * the lanes decide.  These are compared by subtraction, all at once.  If a
+ * A table tells, by the nibbles, the new code, which slots sort after the
+ * entry, and for which the lanes decide because the nibbles are equal.  If a
  * corrupt bucket is not in order, still no other slot is lost.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 {
 	const CuckooTables *tables = &cuckoo_tables;
+	int			lane = h->bits - 4;
 	uint64_t	code = bucket & CUCKOO_CODE_MASK;
 	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
 	uint32_t	addition = tables->additions[code << 4 | (e.nibbles & 15)];
+	uint32_t	new_code = addition & CUCKOO_CODE_MASK;
 	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
-	int			lane = h->bits - 4;
-	uint64_t	difference = (lanes | h->lane_tops) - (e.lanes & h->lane_rest);
-	uint64_t	after,
-				mask,
-				moved;
+
+	/* lowest bits of lanes after the entry, the first of which is i + 1 */
+	uint64_t	not_less = cuckoo_lanes_not_less(lanes, e.lanes, h);
+	uint64_t	after = (not_less & order->equal) >> (lane - 1) | order->after;
+	uint64_t	up_to_i = (after - 1) & ~after; /* all bits if there is none */
+	uint64_t	moved = lanes & up_to_i;
+	uint64_t	added = e.lanes & (up_to_i ^ up_to_i >> lane);
 
 	CUCKOO_ASSERT(code < CUCKOO_CODES_ZERO);
-
-	/* the top bits of lanes not smaller; the lowest bits of slots after i */
-	after = (lanes | ~e.lanes) & ((e.lanes ^ lanes) | difference) &
-		order->equal;
-	after = after >> (lane - 1) | order->after;
-
-	/* all bits up to slot i, which may end where the word does */
-	mask = (after - 1) & ~after;
-	moved = lanes & mask;
-	return bucket ^ lanes ^ moved ^ moved >> lane ^
-		(e.lanes & (mask ^ mask >> lane)) ^ (addition & CUCKOO_CODE_MASK);
+	return bucket ^ (lanes ^ moved ^ moved >> lane ^ added) ^ new_code;
 }
 
-/* The same to put it in the place of slot i; those before move up by one. */
+/* Empties slot i, given the top bit of its lane and `slot`, 1 << i. */
+static CUCKOO_INLINE uint64_t
+cuckoo_narrow_remove(uint64_t bucket, uint64_t top, uint32_t slot,
+					 const CuckooHeader *h)
+{
+	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
+	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
+	uint64_t	up_to_i = top * 2 - 1;
+
+	/* a shift by a lane, which takes fewer instructions as a product */
+	lanes *= h->lane_size;
+	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
+	return ((bucket ^ lanes) & up_to_i) ^
+		cuckoo_tables.zero_codes[nibbles >> 4];
+}
+
+/* Replaces slot i by entry e. */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_replace(uint64_t bucket, int i, CuckooPattern e,
 					  const CuckooHeader *h)
 {
-	int			lane = h->bits - 4;
-	uint64_t	lanes = bucket & ~(uint64_t) CUCKOO_CODE_MASK;
-	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
+	int			next = CUCKOO_CODE_BITS + (i + 1) * (h->bits - 4);
+	uint64_t	change = cuckoo_narrow_remove(bucket, UINT64_C(1) << (next - 1),
+											  UINT32_C(1) << i, h);
 
-	lanes ^= (lanes ^ lanes << lane) &
-		cuckoo_low_mask(CUCKOO_CODE_BITS + (i + 1) * lane);
-	nibbles ^= (nibbles ^ nibbles << 4) & ((UINT32_C(16) << 4 * i) - 1);
-	lanes |= cuckoo_tables.zero_codes[nibbles >> 4];
-	return bucket ^ lanes ^ cuckoo_narrow_add(lanes, e, h);
+	return change ^ cuckoo_narrow_add(bucket ^ change, e, h);
 }
+
+/* ---- unpacking and packing ---- */
 
 /*
  * Unpacks a bucket into its slots.  Only a corrupt image has a code out of
@@ -361,9 +384,9 @@ cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 	int			lane = f - 4;
 	uint32_t	mask = (uint32_t) cuckoo_low_mask(lane);
 	uint32_t	nibbles = cuckoo_tables.nibbles[b.lo & CUCKOO_CODE_MASK];
-	uint64_t	lower = cuckoo_lower_lanes(b);
+	uint64_t	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
 	uint64_t	upper = f <= CUCKOO_NARROW_BITS ? lower >> 2 * lane
-		: cuckoo_upper_lanes(b, lane);
+		: cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * lane);
 
 	slots[0] = ((uint32_t) lower & mask) << 4 | (nibbles & 15);
 	slots[1] = ((uint32_t) (lower >> lane) & mask) << 4 | (nibbles >> 4 & 15);
@@ -371,7 +394,7 @@ cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 	slots[3] = ((uint32_t) (upper >> lane) & mask) << 4 | nibbles >> 12;
 }
 
-/* A fingerprint's place in the order of a bucket: low nibble, then value. */
+/* What slots are sorted by: first the low nibble, then the lane. */
 static inline uint32_t
 cuckoo_slot_rank(uint32_t fp)
 {
@@ -386,6 +409,14 @@ cuckoo_rank_sort(uint32_t *a, uint32_t *b)
 
 	*a = x < y ? x : y;
 	*b = x < y ? y : x;
+}
+
+/* The code of four nibbles in ascending order. */
+static inline uint32_t
+cuckoo_code(uint32_t nibbles)
+{
+	return (uint32_t) (cuckoo_tables.lower_codes[nibbles & 0xff] -
+					   cuckoo_tables.upper_codes[nibbles >> 8]);
 }
 
 /* Packs slots, in any order, into a bucket. */
@@ -428,18 +459,18 @@ static CUCKOO_INLINE void
 cuckoo_bucket_store(uint8_t *buckets, const CuckooHeader *h, uint64_t pos,
 					CuckooBits b)
 {
-	uint64_t	place = cuckoo_place_of(h, pos, false);
-	uint8_t    *p = buckets + cuckoo_place_byte(place, false);
-	int			off = cuckoo_place_shift(place, false);
+	uint64_t	offset = cuckoo_bucket_offset(h, pos, false);
+	uint8_t    *p = buckets + cuckoo_offset_byte(offset, false);
+	int			bit = cuckoo_offset_bit(offset, false);
 	int			bits = (int) h->bucket_bits;
-	uint64_t	mask = cuckoo_low_mask(bits) << off;
+	uint64_t	mask = cuckoo_low_mask(bits) << bit;
 
-	cuckoo_store64(p, (cuckoo_load64(p) & ~mask) | b.lo << off);
+	cuckoo_store64(p, (cuckoo_load64(p) & ~mask) | b.lo << bit);
 	if (h->bits > CUCKOO_NARROW_BITS)
 	{
-		mask = cuckoo_low_mask(bits + off - 64);
+		mask = cuckoo_low_mask(bits + bit - 64);
 		cuckoo_store64(p + 8, (cuckoo_load64(p + 8) & ~mask) |
-					   b.hi << off | b.lo >> 1 >> (63 - off));
+					   b.hi << bit | b.lo >> 1 >> (63 - bit));
 	}
 }
 

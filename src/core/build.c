@@ -3,17 +3,18 @@
  * core/build.c
  *		Building a filter from all its elements at once.
  *
- * Sorted hashes come in the order of their first bucket, so the table is filled
- * from one end to the other.  The first buckets, and both buckets of near
- * elements, stay in the processor's cache meanwhile.  The far buckets are
+ * Sorted hashes come in the order of their first bucket, so that the table
+ * is filled from one end to the other.  The first buckets, and both buckets
+ * of near elements, stay in the processor's cache meanwhile; far buckets are
  * prefetched.
  *
  * Evictions walk at random, as in Fan et al., "Cuckoo Filter: Practically
  * Better Than Bloom", CoNEXT 2014.  A walk soon leaves the full part of the
- * table.  A breadth-first search (core/evict.c) would look at 1.6 times as
- * many buckets here.  But that search is exhaustive in a small table, so there
- * it follows a walk without success.  So a small filter can be built from its
- * keys at its level, however full inserts have made it.
+ * table, where a breadth-first search (core/evict.c) would look at 1.6 times
+ * as many buckets.  In a small table, however, a walk without success is
+ * followed by such a search, because there it is exhaustive: a small filter
+ * can then be built from its keys at its level, however full inserts have
+ * made it.
  *
  * A slot has 16 bits if the fingerprint fits, except in a small table, whose
  * search takes slots of 32 bits.  The code is the same for both: `half` is a
@@ -22,7 +23,6 @@
  *-------------------------------------------------------------------------
  */
 #include "core/build.h"
-#include "core/geometry.h"
 #include "core/evict.h"
 
 /* Elements whose buckets are prefetched; elements between interrupt checks. */
@@ -31,7 +31,7 @@
 
 /*
  * Steps of a walk before the filter counts as full.  If it is large and cannot
- * grow, all walks of a build together may take LAST_STEPS more.  Then a build
+ * grow, all walks of a build together may take LAST_STEPS more, so that a build
  * that cannot succeed ends after a second with 2,000 buckets, and after half a
  * minute with 2^24 (measured at load factor 0.985).
  */

@@ -12,7 +12,7 @@
 #include "core/match.h"
 #include "core/evict.h"
 
-/* The end of an insert: counts the copy placed, or says why there is none. */
+/* The end of an insert: counts the copy, or says why it could not be placed. */
 static CUCKOO_INLINE CuckooStatus
 inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 {
@@ -27,7 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* The insert for wide buckets.  It is correct for narrow ones, too. */
+/* The insert for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -55,27 +55,24 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
- * which bucket or slot it is.  It serves if no lane agrees, so that there is no
- * copy.  It does what cuckoo_place() would do.
+ * which bucket or slot it is.  It places as cuckoo_place() does.  If a lane
+ * agrees, which may be a copy's, insert_wide() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 			  bool grown, bool whole)
 {
-	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
-	uint64_t	bucket1 = cuckoo_place_word(buckets, place1, whole);
-	uint64_t	bucket2 = cuckoo_place_word(buckets, place2, whole);
+	CuckooNarrowPair pair = cuckoo_narrow_pair(h, hash, grown, whole);
+	CuckooPattern e = {pair.lanes, cuckoo_tables.core_nibbles[hash & 0xff]};
+	uint64_t	bucket1 = cuckoo_bucket_word(buckets, pair.offset1, whole);
+	uint64_t	bucket2 = cuckoo_bucket_word(buckets, pair.offset2, whole);
 	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
 	uint64_t	fullness2 = cuckoo_bucket_fullness(bucket2, h);
 	uint64_t	least = fullness1 < fullness2 ? fullness1 : fullness2;
-	uint64_t	place,
+	uint64_t	offset,
 				change;
 	bool		first;
-	CuckooPattern e = {cuckoo_narrow_lanes(h, hash, grown),
-	cuckoo_tables.core_nibbles[hash & 0xff]};
 
 	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
 											  h).any != 0))
@@ -83,14 +80,11 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	if (least >= CUCKOO_CODES_ZERO)
 		return insert_evict(h, image, hash);
 
-	/*
-	 * unpredictable; compared again, because compilers would branch on
-	 * `least`
-	 */
+	/* compared again, because compilers would branch on `least` */
 	first = cuckoo_opaque(fullness1) <= fullness2;
-	place = cuckoo_select(first, place1, place2);
+	offset = cuckoo_select(first, pair.offset1, pair.offset2);
 	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
-	cuckoo_place_change(buckets, place, whole, change);
+	cuckoo_bucket_xor(buckets, offset, whole, change);
 	return inserted(h, image, CUCKOO_OK);
 }
 
@@ -106,13 +100,7 @@ CUCKOO_NARROW_KINDS(INSERT)
 typedef CuckooStatus (*InsertFunction) (CuckooHeader *h, uint8_t *image,
 										uint64_t hash, int max_copies);
 
-static const InsertFunction insert_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = insert_whole,
-	[CUCKOO_WHOLE_GROWN] = insert_whole_grown,
-	[CUCKOO_SHARED] = insert_shared,
-	[CUCKOO_SHARED_GROWN] = insert_shared_grown,
-	[CUCKOO_WIDE] = insert_wide
-};
+static const InsertFunction insert_of[] = CUCKOO_BY_KIND(insert);
 
 CuckooStatus
 cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
@@ -120,81 +108,69 @@ cuckoo_insert(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	return insert_of[h->kind] (h, image, hash, max_copies);
 }
 
-/* The removal for wide buckets.  It is correct for narrow ones, too. */
+/* The end of a removal: counts the copy. */
+static inline CuckooStatus
+removed(CuckooHeader *h, uint8_t *image)
+{
+	h->items--;
+	cuckoo_header_write_items(h, image);
+	return CUCKOO_OK;
+}
+
+/* The removal for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
 	uint32_t	matches = cuckoo_image_matches(h, image, pair);
+	bool		first = matches < 1 << CUCKOO_SLOTS;
 
 	if (cuckoo_copies_of(matches) != 1)
 		return CUCKOO_UNCHANGED;
-	cuckoo_table_replace(&table,
-						 (uint32_t) (matches < 1 << CUCKOO_SLOTS ? pair.pos1 :
-									 pair.pos2), pair.fp, 0);
-	h->items--;
-	cuckoo_header_write_items(h, image);
-	return CUCKOO_OK;
+	cuckoo_table_replace(&table, (uint32_t) (first ? pair.pos1 : pair.pos2),
+						 pair.fp, 0);
+	return removed(h, image);
 }
 
-/*
- * Removes a fingerprint from a bucket in which one lane agrees, if its nibble
- * agrees too.
- *
- * The empty slot sorts first.  So the slots before slot i move up by one, and
- * those after it stay.  This is done to the lanes and the nibbles in place.
- */
+/* Removes the fingerprint of the only lane that agrees, if its nibble does. */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
-				  uint64_t place, bool whole)
+				  uint64_t offset, bool whole)
 {
 	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	bucket = cuckoo_place_word(buckets, place, whole);
-	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
+	uint64_t	bucket = cuckoo_bucket_word(buckets, offset, whole);
 	uint32_t	slot = cuckoo_narrow_slots(hit, h->lane_gather);
-	uint64_t	change;
 
-	if (CUCKOO_UNLIKELY(((nibbles ^ cuckoo_tables.core_nibbles[hash & 0xff]) &
-						 cuckoo_tables.slot_nibbles[slot]) != 0))
+	if (CUCKOO_UNLIKELY(!cuckoo_narrow_nibbles_agree(bucket, hash, slot)))
 		return CUCKOO_UNCHANGED;
-
-	hit = hit * 2 - 1;			/* all bits up to lane i */
-	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
-	change = bucket ^ (bucket & ~(uint64_t) CUCKOO_CODE_MASK) * h->lane_size;
-	change &= hit;
-	change ^= cuckoo_tables.zero_codes[nibbles >> 4];
-	cuckoo_place_change(buckets, place, whole, change);
-	h->items--;
-	cuckoo_header_write_items(h, image);
-	return CUCKOO_OK;
+	cuckoo_bucket_xor(buckets, offset, whole,
+					  cuckoo_narrow_remove(bucket, hit, slot, h));
+	return removed(h, image);
 }
 
 /*
- * As in lookups, narrow buckets have code of their own, without a branch on
- * which bucket or slot it is.  It serves if cuckoo_pair_lane_hits() finds a
- * single lane, because this lane certainly agrees.
+ * The same for removals.  If more than one lane seems to agree, of which only
+ * the lowest is certain, remove_wide() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 			  bool whole)
 {
-	CuckooPair	pair = cuckoo_positions(h, hash, grown);
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	place1 = cuckoo_place_of(h, pair.pos1, whole);
-	uint64_t	place2 = cuckoo_place_of(h, pair.pos2, whole);
+	CuckooNarrowPair pair = cuckoo_narrow_pair(h, hash, grown, whole);
 	CuckooLaneHits hits =
-		cuckoo_pair_lane_hits(cuckoo_place_word(buckets, place1, whole),
-							  cuckoo_place_word(buckets, place2, whole),
-							  cuckoo_narrow_lanes(h, hash, grown), h);
-	uint64_t	place;
+		cuckoo_pair_lane_hits(cuckoo_bucket_word(buckets, pair.offset1, whole),
+							  cuckoo_bucket_word(buckets, pair.offset2, whole),
+							  pair.lanes, h);
+	uint64_t	offset;
 
 	if (hits.any == 0)
 		return CUCKOO_UNCHANGED;
 	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
 		return remove_wide(h, image, hash);
-	place = cuckoo_select(hits.first != 0, place1, place2);
-	return remove_narrow_hit(h, image, hash, hits.any, place, whole);
+	offset = cuckoo_select(hits.first != 0, pair.offset1, pair.offset2);
+	return remove_narrow_hit(h, image, hash, hits.any, offset, whole);
 }
 
 #define REMOVE(name, grown, whole) \
@@ -209,32 +185,12 @@ CUCKOO_NARROW_KINDS(REMOVE)
 typedef CuckooStatus (*RemoveFunction) (CuckooHeader *h, uint8_t *image,
 										uint64_t hash);
 
-static const RemoveFunction remove_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = remove_whole,
-	[CUCKOO_WHOLE_GROWN] = remove_whole_grown,
-	[CUCKOO_SHARED] = remove_shared,
-	[CUCKOO_SHARED_GROWN] = remove_shared_grown,
-	[CUCKOO_WIDE] = remove_wide
-};
+static const RemoveFunction remove_of[] = CUCKOO_BY_KIND(remove);
 
 CuckooStatus
 cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	return remove_of[h->kind] (h, image, hash);
-}
-
-/*
- * The fingerprint one level up of an entry found at j.  *half tells whether the
- * entry moves to the upper half of the buckets.
- */
-static inline uint32_t
-fingerprint_up(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t *half)
-{
-	uint32_t	core = fp & 0xff;
-	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
-
-	*half = (ext & 1) ^ cuckoo_growth_flip(h, j, core, h->level);
-	return core | ext >> 1 << CUCKOO_CORE_BITS;
 }
 
 void
@@ -256,13 +212,12 @@ cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 		cuckoo_table_get(&from, pos, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t	half,
-						fp;
+			uint32_t	core = slots[i] & 0xff;
+			uint32_t	ext = slots[i] >> CUCKOO_CORE_BITS;
+			uint32_t	half = (ext & 1) ^
+				cuckoo_growth_flip(old, j, core, old->level);
 
-			if (slots[i] == 0)
-				continue;
-			fp = fingerprint_up(old, j, slots[i], &half);
-			halves[half][i] = fp;
+			halves[half][i] = core | ext >> 1 << CUCKOO_CORE_BITS;
 		}
 		cuckoo_table_put(&to, pos, halves[0]);
 		cuckoo_table_put(&to, pos + old->buckets, halves[1]);

@@ -14,15 +14,15 @@
 #include "core/format.h"
 
 /*
- * A filter with `items` elements has no room for another one: were the elements
- * crafted to collide?  That is so if it has more than 64 buckets and a load
- * factor below one eighth.
+ * True if a filter of `items` elements that has no room for another one must
+ * have been given elements crafted to collide: it has more than 64 buckets and
+ * a load factor below one eighth.
  *
- * Five fingerprints in one pair of buckets, each added twice, are enough to
- * block the pair.  This happens with honest elements: in one of 50,000 fills
- * through 64 to 1000 buckets, at load factors down to 0.23.  To get below one
- * eighth, a filter would have to grow for this reason twice in a row.  So
- * crafted elements can make a filter at most 16 times as large as its contents.
+ * Five fingerprints in one pair of buckets, each added twice, block the pair.
+ * This happens with honest elements in one of 50,000 fills through 64 to 1000
+ * buckets, at load factors down to 0.23, but to get below one eighth a filter
+ * would have to grow for this reason twice in a row.  Crafted elements can
+ * therefore make a filter at most 16 times as large as its contents.
  */
 static inline bool
 cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
@@ -32,7 +32,7 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 
 /*
  * Adds one copy, unless the filter holds `max_copies` (1 or 2) already.  Of the
- * header in the image only the number of items is written.
+ * image's header, only the number of items is written.
  *
  * Returns CUCKOO_OK or CUCKOO_UNCHANGED or, with nothing changed:
  *	CUCKOO_FULL			the filter should grow
@@ -50,9 +50,9 @@ extern CuckooStatus cuckoo_remove(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash);
 
 /*
- * Writes the filter to `image`, one level up.  The caller calls
- * cuckoo_header_set_level(h, old->level + 1) first.  `image` is zeroed memory
- * of the size of *h.  This cannot fail.
+ * Writes the filter to `image`, one level up.  *h is a copy of *old after
+ * cuckoo_header_set_level(h, old->level + 1), and `image` is zeroed memory of
+ * its size.  This cannot fail.
  */
 extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);

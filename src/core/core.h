@@ -1,17 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * core/core.h
- *		The core: filters of 64-bit hashes, in the caller's memory.
+ *		The core: cuckoo filters of 64-bit hashes, in the caller's memory.
  *
- * A lookup never misses an element that was inserted.  Removing an inserted
- * element never removes another one.  The operations work on an image in the
- * caller's memory, and on the CuckooHeader that cuckoo_header_read() decoded
- * from it.  Elements are 64-bit hashes.
+ * A filter is an image (core/format.h), which the operations read and change
+ * together with the CuckooHeader that cuckoo_header_read() decoded from it.
+ * core/geometry.h chooses its size.  core/build.h fills it with many elements
+ * at once, core/change.h one by one.  core/lookup.h finds elements, and
+ * core/keys.h and core/estimate.h combine and compare filters.
  *
- * A filter holds at most two copies of one fingerprint in one pair of buckets.
- * Two copies mean "two or more", and further inserts and removes do not change
- * them.  So repeated elements cannot fill their buckets.  Elements that share a
- * fingerprint and a pair of buckets do so at every growth level.
+ * A lookup never misses an element that was inserted, and removing an inserted
+ * element never removes another one.
+ *
+ * A filter holds at most two copies of one fingerprint in one pair of buckets,
+ * so that repeated elements cannot fill their buckets.  Two copies mean "two or
+ * more", and further inserts and removes do not change them.  Elements that
+ * share a fingerprint and a pair of buckets do so at every growth level.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +31,5 @@
 #include "core/lookup.h"
 #include "core/sort.h"
 #include "core/status.h"
-
-
 
 #endif							/* CUCKOO_CORE_H */

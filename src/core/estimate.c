@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * core/estimate.c
- *		Estimates from the numbers of distinct keys.
+ *		How many elements two filters have in common.
+ *
+ * This is linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
+ * Probabilistic Counting Algorithm, TODS 1990) of each filter and of their
+ * union, from which the number of common elements follows.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,10 +14,10 @@
 #include <math.h>
 
 /*
- * The core of an element is 0 or 1, both of which become 1, or one of 254 other
- * values.  The keys of one core are as likely as each other: there are
- * m0 / 2 * 2^(f0 - 8) of them.  So there are two kinds of keys, and an element
- * has a given one with probability weight / (256 * keys of a core).
+ * There are two kinds of keys, because the core of an element is 0 or 1, both
+ * of which become 1, or one of 254 other values.  The m0 / 2 * 2^(f0 - 8) keys
+ * of one core are as likely as each other: an element has a given one with
+ * probability weight / (256 * keys of a core).
  */
 typedef struct KeyKind
 {
@@ -72,15 +76,11 @@ elements_of_keys(const CuckooHeader *h, double keys)
 }
 
 /*
- * This is linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
- * Probabilistic Counting Algorithm, TODS 1990) of a, of b and of their union.
- * What a and b have in common follows.
- *
  * A key in a adds 1/slope_a to the estimate, one in b adds 1/slope_b, and one
  * in either subtracts 1/slope_either.  If the numbers of elements were
- * Poisson variables, keys would be independent.  The variance of the sum would
- * then be that of the error and that of the number of common elements.  The
- * latter is this number, and is taken off.
+ * Poisson variables, keys would be independent, and the variance of the sum
+ * would be that of the error and that of the number of common elements, which
+ * is this number, and is taken off.
  */
 void
 cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * core/estimate.h
- *		How many elements two filters have in common.
+ *		How many elements two filters have in common, by the numbers of their
+ *		distinct keys (core/keys.h).
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_ESTIMATE_H
 #define CUCKOO_ESTIMATE_H
 
-#include "core/format.h"
+#include "core/geometry.h"
 
 /*
  * Estimates of the numbers of elements of two filters, and of those that they

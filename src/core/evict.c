@@ -4,10 +4,10 @@
  *		Placing fingerprints in a table of buckets.
  *
  * If both buckets of a fingerprint are full, entries are evicted to their other
- * buckets.  A breadth-first search finds few that need to move, as in Li,
- * Andersen, Kaminsky and Freedman, "Algorithmic Improvements for Fast
- * Concurrent Cuckoo Hashing", EuroSys 2014.  Nothing moves before it has found
- * room.
+ * buckets.  Each of these may be full as well, so the search for room visits
+ * full buckets breadth-first, which finds a short chain of moves (Li, Andersen,
+ * Kaminsky, Freedman: Algorithmic Improvements for Fast Concurrent Cuckoo
+ * Hashing, EuroSys 2014).  Nothing moves before room is found.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,32 +18,32 @@
  * load factor 0.95 moves an entry every tenth insert on average.  Searches of
  * hundreds of buckets begin around 0.96.
  *
- * A large table sees more inserts before it is full, so unlucky ones are more
- * likely.  It is also slow to grow.  So a search there visits more.
+ * In a large table a search visits more, because the table is slow to grow and
+ * sees more inserts before it is full, so that an unlucky one is more likely.
  */
 #define FEW_VISITS			CUCKOO_LIMIT(256, 32)
 #define MANY_VISITS			CUCKOO_SEARCHED_BUCKETS
 
 /*
- * Tables of more buckets are large.  They lie mostly outside of the processor's
+ * Tables of more buckets are large.  They are mostly outside of the processor's
  * faster caches, so a search prefetches what its next visit needs.
  */
 #define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
 
 /*
- * A search knows by a bit whether it has visited a bucket.  There are twice as
- * many bits as visits.  If several buckets share a bit, only one of them is
- * visited.  So the search is exhaustive in a table of as many buckets as
- * visits.  In others it skips up to a third of the buckets that it meets.
+ * A bit tells whether a bucket was visited.  There are twice as many bits as
+ * visits, and of the buckets that share a bit, only one is visited.  Therefore
+ * the search is exhaustive in a table of as many buckets as visits, and in
+ * others skips up to a third of the buckets that it meets.
  */
 #define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
 
-/* A full bucket, and what would take the place of one of its entries. */
+/* A full bucket, and the entry that is to move into it. */
 typedef struct Visit
 {
 	uint32_t	pos;
 	uint32_t	fp;
-	int16_t		from;			/* the visit whose entry fp is; -1: it is new */
+	int16_t		from;			/* the visit whose bucket holds fp; -1 if new */
 	int16_t		slot;			/* of fp, there */
 } Visit;
 
@@ -52,7 +52,7 @@ typedef struct Search
 	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
 	int			most;			/* visits before the filter counts as full */
 	int			count;
-	Visit		visits[MANY_VISITS];	/* in this order */
+	Visit		visits[MANY_VISITS];
 } Search;
 
 /* True if buckets can be changed as words. */
@@ -62,6 +62,21 @@ is_narrow(const CuckooTable *t)
 	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
 }
 
+static CUCKOO_INLINE uint64_t
+get_word(const CuckooTable *t, uint32_t pos)
+{
+	return cuckoo_bucket_word(t->buckets,
+							  cuckoo_bucket_offset(t->header, pos, false),
+							  false);
+}
+
+static CUCKOO_INLINE void
+change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
+{
+	cuckoo_bucket_xor(t->buckets, cuckoo_bucket_offset(t->header, pos, false),
+					  false, change);
+}
+
 /* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
 fullness(const CuckooTable *t, uint32_t pos)
@@ -69,12 +84,7 @@ fullness(const CuckooTable *t, uint32_t pos)
 	const uint32_t *s;
 
 	if (t->slots == NULL)
-	{
-		uint64_t	place = cuckoo_place_of(t->header, pos, false);
-
-		return cuckoo_bucket_fullness(cuckoo_place_word(t->buckets, place,
-														false), t->header);
-	}
+		return cuckoo_bucket_fullness(get_word(t, pos), t->header);
 	s = t->slots + (size_t) pos * CUCKOO_SLOTS;
 	return (uint64_t) ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) + (s[3] != 0)) *
 		(CUCKOO_CODES_ZERO / CUCKOO_SLOTS);
@@ -100,15 +110,12 @@ static CUCKOO_INLINE void
 add(const CuckooTable *t, uint32_t pos, uint32_t fp)
 {
 	const CuckooHeader *h = t->header;
-	uint64_t	place = cuckoo_place_of(h, pos, false);
 
-	if (!is_narrow(t))
-		cuckoo_table_replace(t, pos, 0, fp);
-	else
-		cuckoo_place_change(t->buckets, place, false,
-							cuckoo_narrow_add(cuckoo_place_word(t->buckets,
-																place, false),
+	if (is_narrow(t))
+		change_word(t, pos, cuckoo_narrow_add(get_word(t, pos),
 											  cuckoo_pattern(fp, h), h));
+	else
+		cuckoo_table_replace(t, pos, 0, fp);
 }
 
 /* Replaces slot i of a bucket. */
@@ -116,15 +123,11 @@ static CUCKOO_INLINE void
 replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
 {
 	const CuckooHeader *h = t->header;
-	uint64_t	place = cuckoo_place_of(h, pos, false);
 	uint32_t	slots[CUCKOO_SLOTS];
 
 	if (is_narrow(t))
 	{
-		uint64_t	bucket = cuckoo_place_word(t->buckets, place, false);
-
-		cuckoo_place_change(t->buckets, place, false,
-							cuckoo_narrow_replace(bucket, i,
+		change_word(t, pos, cuckoo_narrow_replace(get_word(t, pos), i,
 												  cuckoo_pattern(fp, h), h));
 		return;
 	}
@@ -177,9 +180,44 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 }
 
 /*
- * A visit does not branch on which entry has room in its other bucket: it looks
- * at all four, and takes the emptiest bucket.
+ * Sets `others` to the other buckets of the entries of a bucket.  Returns the
+ * slot whose other bucket is the emptiest, or -1 if all are full.  It does not
+ * branch on which of them has room.
  */
+static CUCKOO_INLINE int
+find_room(const CuckooTable *t, uint32_t pos,
+		  const uint32_t slots[CUCKOO_SLOTS], uint32_t others[CUCKOO_SLOTS])
+{
+	uint64_t	emptiest = UINT64_MAX;
+
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+	{
+		uint64_t	full;
+
+		others[i] = cuckoo_alternate(t->header, pos, slots[i]);
+		full = fullness(t, others[i]) | (uint64_t) i;	/* two clear bits */
+		emptiest = full < emptiest ? full : emptiest;
+	}
+	return emptiest < CUCKOO_CODES_ZERO ? (int) (emptiest & 3) : -1;
+}
+
+/*
+ * The entry in slot i of visit n has moved to its other bucket.  The entry that
+ * is to move there takes its slot, and so on back to the new fingerprint.
+ */
+static CUCKOO_INLINE void
+move_chain(const CuckooTable *t, const Search *s, int n, int i)
+{
+	while (n >= 0)
+	{
+		const Visit *v = &s->visits[n];
+
+		replace(t, v->pos, i, v->fp);
+		i = v->slot;
+		n = v->from;
+	}
+}
+
 CuckooStatus
 cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
@@ -193,29 +231,18 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 	add_visit(&s, pos, fp, -1, 0);
 	for (int n = 0; n < s.count; n++)
 	{
-		uint32_t	here = s.visits[n].pos;
 		uint32_t	slots[CUCKOO_SLOTS];
 		uint32_t	others[CUCKOO_SLOTS];
-		uint64_t	emptiest = UINT64_MAX;
+		int			found;
 
 		if (large && n + 1 < s.count)
 			prefetch_others(t, s.visits[n + 1].pos);
-		cuckoo_table_get(t, here, slots);
-		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		cuckoo_table_get(t, s.visits[n].pos, slots);
+		found = find_room(t, s.visits[n].pos, slots, others);
+		if (found >= 0)
 		{
-			uint64_t	full;
-
-			others[i] = cuckoo_alternate(t->header, here, slots[i]);
-			full = fullness(t, others[i]) | (uint64_t) i;
-			emptiest = full < emptiest ? full : emptiest;
-		}
-		if (emptiest < CUCKOO_CODES_ZERO)
-		{
-			int			i = (int) (emptiest & 3);
-
-			add(t, others[i], slots[i]);
-			for (; n >= 0; i = s.visits[n].slot, n = s.visits[n].from)
-				replace(t, s.visits[n].pos, i, s.visits[n].fp);
+			add(t, others[found], slots[found]);
+			move_chain(t, &s, n, found);
 			return CUCKOO_OK;
 		}
 		for (int i = 0; i < CUCKOO_SLOTS && s.count < s.most; i++)

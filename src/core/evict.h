@@ -1,14 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * core/evict.h
- *		Tables of buckets, into which fingerprints are placed.
+ *		Placing fingerprints in tables of buckets, by evictions if need be.
  *
  * This header is internal to the files that fill buckets (core/change.c and
- * core/build.c).  A failed eviction leaves the table as it was.
- *
- * A table consists of the buckets of an image, or of the unpacked slots of a
- * small batch build.  These are four of 32 bits per bucket, filled from the
- * first one on.
+ * core/build.c).  A table consists of the buckets of an image, or of the
+ * unpacked slots of a small batch build.  These are four of 32 bits per bucket,
+ * filled from the first one on.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +17,8 @@
 #include "core/place.h"
 
 /*
- * Buckets of unpacked slots that an eviction can search, and those that it
- * visits in a large image; 32 times a power of two.  The canonical form depends
- * on it.
+ * The most buckets that an eviction visits, in a large image and in unpacked
+ * slots; 32 times a power of two.  The canonical form depends on it.
  */
 #define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
 
@@ -71,10 +68,10 @@ extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
 												 uint32_t other);
 
 /*
- * Makes room for `fp` in one of its two buckets, which are full, by evictions,
- * and puts it there.  Returns CUCKOO_OK, or CUCKOO_FULL with the table as it
- * was.  In unpacked slots of up to CUCKOO_SEARCHED_BUCKETS buckets, that means
- * that no evictions would make room.
+ * Makes room for `fp` in one of its two buckets, which are full, by moving
+ * entries to their other buckets, and puts it there.  Returns CUCKOO_OK, or
+ * CUCKOO_FULL with the table as it was.  In unpacked slots of up to
+ * CUCKOO_SEARCHED_BUCKETS buckets, that means that no evictions make room.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,

@@ -8,7 +8,6 @@
  *-------------------------------------------------------------------------
  */
 #include "core/format.h"
-#include "core/geometry.h"
 
 static const uint8_t magic[] = {'C', 'F'};
 
@@ -26,7 +25,8 @@ _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_SEED == CUCKOO_AT_ITEMS + 8 &&
 			   CUCKOO_AT_BUCKETS == CUCKOO_AT_SEED + 8,
 			   "no gap and no overlap in the header");
-_Static_assert(CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
+_Static_assert(CUCKOO_HEADER_SIZE == CUCKOO_AT_BUCKETS &&
+			   CUCKOO_HEADER_SIZE == 32, "the header of format version 1");
 
 CuckooStatus
 cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)

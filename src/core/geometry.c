@@ -1,23 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * core/geometry.c
- *		How large a filter is, and how many bits its fingerprints have.
+ *		The geometry of a filter: how it is chosen, and what follows from it.
  *
- * How it is chosen: at load factor 0.95, n elements need n / 3.8
- * buckets.  An exact fit has that many.  A filter by capacity halves the number
- * until it is in [32, 64), and adds a fingerprint bit for each halving.  Once
- * it has grown to its capacity, it has the requested bits.  If these are 8, the
- * least possible, it has one more.
+ * At load factor 0.95, n elements need n / 3.8 buckets, and an exact fit has
+ * that many.  A filter by capacity halves the number until it is in [32,
+ * 64), and adds a fingerprint bit for each halving, so that it has the
+ * requested bits when it has grown to its capacity; if these are 8, the
+ * least possible, one more.
  *
- * For a capacity above a million the filter begins with 128 to 255 buckets, so
- * that each segment is a window.  If fingerprints of 32 bits do not allow so
- * many halvings, it begins with more buckets.  Their number is rounded up to a
- * multiple of 128, for windows of 128, and is the smallest for which rounding
- * adds at most 1/32.
+ * For a capacity above a million the filter begins with 128 to 255 buckets,
+ * so that each segment is a window.  If fingerprints of 32 bits do not allow
+ * so many halvings, it begins with more buckets: a multiple of 128, for
+ * windows of 128, and the smallest for which rounding up adds at most 1/32.
  *
- * An exact fit is rounded up to a multiple of 128 only from 16384 buckets on.
- * In a smaller table, 127 buckets too many would cost more than 1% of space,
- * and the table is in the processor's cache anyway.
+ * An exact fit is rounded up to a multiple of 128 only from 16384 buckets
+ * on.  In a smaller table, 127 buckets too many would cost more than 1% of
+ * space, and the table is in the processor's cache anyway.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +39,7 @@ round_up(uint64_t n, uint64_t multiple)
 	return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Is each segment a window? */
+/* True if each segment is a window. */
 static bool
 segment_is_window(uint64_t base)
 {

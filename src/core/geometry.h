@@ -1,17 +1,41 @@
 /*-------------------------------------------------------------------------
  *
  * core/geometry.h
- *		The geometry of a filter: how many buckets it has and how many bits each
+ *		The geometry of a filter: how many buckets it has, and how many bits a
  *		fingerprint, by the number of elements, the rate and the growth level.
  *
- * FORMAT.md defines it.
+ * cuckoo_header_exact() and cuckoo_header_sized() choose a geometry,
+ * cuckoo_header_set_level() changes its level, and the other functions say what
+ * follows from it.  FORMAT.md defines the geometry.
+ *
+ * At level g a filter has m = m0 * 2^g buckets, and a slot holds f = f0 - g
+ * bits.  Its false-positive rate is 2 * items / (m0 * 2^f0).  Growth moves a
+ * bit from the fingerprint into the position, which does not change the rate.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_GEOMETRY_H
 #define CUCKOO_GEOMETRY_H
 
-#include "core/format.h"
+#include "core/port.h"
+#include "core/status.h"
+#include "core/tables.h"
+
+#define CUCKOO_HEADER_SIZE		32
+#define CUCKOO_TAIL_SIZE		8	/* keeps 64-bit loads in bounds */
+#define CUCKOO_SLOTS			4	/* slots of a bucket */
+#define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
+#define CUCKOO_MAX_BITS			32	/* largest f0 */
+#define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
+
+/*
+ * 512 MiB.  The base64 text of such an image takes 683 MiB, which still fits in
+ * a PostgreSQL datum (under 1 GiB), so that every stored filter can be dumped.
+ */
+#define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
+
+#define CUCKOO_MIN_FPP			1e-8
+#define CUCKOO_MAX_FPP			0.5
 
 /*
  * The items at load factor 0.95, for which a filter is sized: 3.8 of the 4
@@ -19,6 +43,66 @@
  * inserts were seen at load factor 0.952.
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
+
+/*
+ * Kinds of filters, each with its own lookup functions.  Filters with narrow
+ * buckets have four kinds, by the alignment of buckets and by level.  Filters
+ * with wide buckets are one kind.
+ */
+typedef enum CuckooKind
+{
+	CUCKOO_WHOLE,				/* buckets of whole bytes (f is odd), level 0 */
+	CUCKOO_WHOLE_GROWN,			/* the same at a higher level */
+	CUCKOO_SHARED,				/* two share a byte (f is even), level 0 */
+	CUCKOO_SHARED_GROWN,		/* the same at a higher level */
+	CUCKOO_WIDE,				/* f > CUCKOO_NARROW_BITS, any level */
+	CUCKOO_KINDS
+} CuckooKind;
+
+/*
+ * The decoded header of an image: the stored fields, and those that
+ * cuckoo_header_derive() computes from them.
+ */
+typedef struct CuckooHeader
+{
+	/* stored */
+	uint64_t	items;
+	uint64_t	seed;
+	uint32_t	base;			/* m0 */
+	uint16_t	tag;
+	uint8_t		family;
+	uint8_t		base_bits;		/* f0 */
+	uint8_t		fpp_bits;		/* ft */
+	uint8_t		level;			/* g */
+	bool		windows;
+
+	/* derived: the geometry */
+	uint8_t		bits;			/* f = f0 - g */
+	uint32_t	buckets;		/* m0 * 2^g */
+	uint64_t	base_inverse;	/* 2^64 / m0, rounded up */
+
+	/* derived: for lookups and changes of one element, see core/match.h */
+	uint32_t	bucket_bits;	/* of four fingerprints: 4f - 4 */
+	uint32_t	bucket_bytes;	/* rounded down unless buckets are whole */
+	uint32_t	level_mask;		/* the low g bits */
+	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
+	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
+	uint8_t		kind;			/* CuckooKind */
+	const CuckooMove *moves;	/* one of cuckoo_moves */
+	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
+	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
+	uint64_t	lane_size;		/* 2 ^ bits of a lane */
+	uint64_t	lane_tops;		/* highest bit of each lane */
+	uint64_t	lane_rest;		/* the other bits of each lane */
+	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
+} CuckooHeader;
+
+/* The low `bits` bits, 0 to 64. */
+static inline uint64_t
+cuckoo_low_mask(int bits)
+{
+	return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
+}
 
 /*
  * Fill in a decoded header for a new, empty filter at level 0.
@@ -56,8 +140,8 @@ extern void cuckoo_header_derive(CuckooHeader *h);
 extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
 
 /*
- * The least f >= 8 with 8 * 0.95 / 2^f <= fpp.  So many fingerprint bits keep
- * the false-positive rate at load factor 0.95 at or below fpp.  The fpp must be
+ * The fingerprint bits that keep the false-positive rate at load factor 0.95 at
+ * or below fpp: the least f >= 8 with 8 * 0.95 / 2^f <= fpp.  The fpp must be
  * in [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
  */
 extern int	cuckoo_fpp_bits(double fpp);

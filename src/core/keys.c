@@ -3,20 +3,18 @@
  * core/keys.c
  *		A filter as a sorted run of keys: taken apart, combined, put together.
  *
- * Keys may differ in the f0 low bits, and in the high ones that number the base
- * buckets.  These are what they are sorted by.
+ * Keys are sorted by the bits in which they may differ: the f0 low ones, and
+ * the high ones that number the base buckets.
  *
  * Keys are placed segment by segment, so that a segment stays in the
- * processor's cache, and within a segment in the order of the run.  The low
- * bits of ext are the segment.  Stable passes over these bits bring a run into
- * that order.  So an order for level g becomes one for a higher level by
- * passes over the bits between.
+ * processor's cache, and within a segment in the order of the run.  Because the
+ * low bits of ext are the segment, stable passes over these bits bring a run
+ * into that order, and passes over further bits into that of a higher level.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/keys.h"
 #include "core/bucket.h"
-#include "core/geometry.h"
 #include "core/place.h"
 #include "core/sort.h"
 
@@ -24,21 +22,9 @@
 
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
- * From 3.85 on, some sets of keys do not fit.  Above 3.92, no set was seen to
- * fit.
+ * From 3.85 on, some sets of keys do not fit, and above 3.92, none was seen to.
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
-
-/* The other base bucket of a pair, by a conditional move. */
-static CUCKOO_INLINE uint32_t
-other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
-{
-	uint32_t	reflected = cuckoo_reflected(h, move, j);
-	uint32_t	stepped = j ^ cuckoo_near_step(move);
-
-	return (uint32_t) cuckoo_select(cuckoo_is_reflection(move), reflected,
-									stepped);
-}
 
 /* The key of a pair of base buckets; j is the smaller one. */
 static inline uint64_t
@@ -55,7 +41,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	other = other_base(h, move, j);
+	uint32_t	other = (uint32_t) cuckoo_other_base(h, move, j);
 	uint32_t	ext;
 
 	if (other < j)
@@ -111,7 +97,7 @@ static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
+	uint32_t	j2 = (uint32_t) cuckoo_other_base(h, h->moves[hash & 0xff], j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));

@@ -3,22 +3,26 @@
  * core/keys.h
  *		A filter as a sorted run of keys: taken apart, combined, put together.
  *
+ * cuckoo_keys_read() and cuckoo_keys_of_hashes() make runs,
+ * cuckoo_keys_merge() and the functions below it combine them, and
+ * cuckoo_keys_level() and cuckoo_keys_order() prepare one for
+ * cuckoo_build(), which makes a filter of it.
+ *
  * Every entry of a filter, at any growth level, stands for a 64-bit key: its
- * pair of base buckets, and its fingerprint at level 0.  So a filter is a
- * multiset of keys, each once or twice.  Growth changes only their places.
+ * pair of base buckets, and its fingerprint at level 0.  A filter is therefore
+ * a multiset of keys, each once or twice, and growth changes only their places.
  * Filters that agree in geometry and seed are combined by their keys, whatever
  * their levels.
  *
  * A run is an array of keys in ascending order.  A key that is in it twice
- * stands for two or more elements that look the same.
- *
- * Equal runs give equal images, because the order in which keys are placed
- * depends only on the keys and the level.  Such an image is canonical.
+ * stands for two or more elements that look the same.  Equal runs give equal
+ * images, because the order in which keys are placed depends only on the keys
+ * and the level.  Such an image is canonical.
  *
  * A key is also a hash: that of an element with the same entry, whose first
- * base bucket is the smaller of the two.  So functions that take a hash, such
- * as cuckoo_contains(), cuckoo_insert() and cuckoo_build(), take a key as
- * well.
+ * base bucket is the smaller of the two.  Functions that take a hash, such
+ * as cuckoo_contains(), cuckoo_insert() and cuckoo_build(), therefore take a
+ * key as well.
  *
  *	bits	of a key
  *	32-63	floor(j * ceil(2^64 / m0) / 2^32) + 1, j being the smaller bucket

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/lookup.c
- *		Is an element in the filter, and how often?
+ *		Looking up elements.
  *
  * B. Fan, D. G. Andersen, M. Kaminsky, M. D. Mitzenmacher: Cuckoo Filter:
  * Practically Better Than Bloom.  CoNEXT 2014.
@@ -11,10 +11,10 @@
 #include "core/lookup.h"
 #include "core/match.h"
 
-/* The number of lookups whose memory accesses overlap. */
+/* Lookups whose memory accesses overlap. */
 #define BATCH				CUCKOO_LIMIT(64, 4)
 
-/* The lookup for wide buckets.  It is correct for narrow ones, too. */
+/* The lookup for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool
 contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -22,83 +22,70 @@ contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * Is the element in one of two buckets?  `hits` are the lanes that agree in
- * either of them, from cuckoo_pair_lane_hits().  `place` is the first bucket
+ * True if the element is in one of two buckets, given the lanes that agree in
+ * either (`any` of cuckoo_pair_lane_hits()) and the offset of the first bucket
  * that has such a lane.
  *
- * Mostly there is one hit, and its nibble agrees too.  Of several hits, some
- * may be false or belong to the other bucket.  The lowest hit of the bucket
- * itself is certain.  So if the nibbles of all hits agree, the element is
- * there.  Otherwise contains_wide() decides.
+ * Usually there is one hit, and its nibble agrees too.  Of several hits, some
+ * may be false or belong to the other bucket, but the lowest hit of the bucket
+ * itself is certain.  Therefore the element is there if the nibbles of all hits
+ * agree.  Otherwise contains_wide() decides.
  */
 static CUCKOO_INLINE bool
 contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-					uint64_t hits, uint64_t place, bool whole)
+					uint64_t hits, uint64_t offset, bool whole)
 {
-	uint64_t	bucket = cuckoo_place_word(image + CUCKOO_HEADER_SIZE, place,
-										   whole);
-	uint32_t	other = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
-		cuckoo_tables.core_nibbles[hash & 0xff];
+	uint64_t	bucket = cuckoo_bucket_word(image + CUCKOO_HEADER_SIZE, offset,
+											whole);
 	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
 
-	return CUCKOO_LIKELY((other & cuckoo_tables.slot_nibbles[slots]) == 0) ||
+	return CUCKOO_LIKELY(cuckoo_narrow_nibbles_agree(bucket, hash, slots)) ||
 		contains_wide(h, image, hash);
 }
 
-/* Separate functions, which leave registers to the code before the hit. */
+/*
+ * Separate functions, which leave registers to the code before the hit.  They
+ * load the bucket again for the same reason.
+ */
 static CUCKOO_NOINLINE bool
 contains_shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-					uint64_t hits, uint64_t place)
+					uint64_t hits, uint64_t offset)
 {
-	return contains_narrow_hit(h, image, hash, hits, place, false);
+	return contains_narrow_hit(h, image, hash, hits, offset, false);
 }
 
 static CUCKOO_NOINLINE bool
 contains_whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-				   uint64_t hits, uint64_t place)
+				   uint64_t hits, uint64_t offset)
 {
-	return contains_narrow_hit(h, image, hash, hits, place, true);
+	return contains_narrow_hit(h, image, hash, hits, offset, true);
 }
 
-/*
- * The only branch is whether any lane agrees, as in cuckoo_pair_matches().  The
- * bucket is selected without a branch.  `lanes` comes from
- * cuckoo_narrow_lanes().
- */
+/* The only branch is whether any lane agrees, as in cuckoo_pair_matches(). */
 static CUCKOO_INLINE bool
-contains_narrow_at(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-				   uint64_t place1, uint64_t place2, uint64_t lanes, bool whole)
+contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
+				CuckooNarrowPair pair, bool whole)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	bucket1 = cuckoo_place_word(buckets, place1, whole);
-	uint64_t	bucket2 = cuckoo_place_word(buckets, place2, whole);
-	CuckooLaneHits hits = cuckoo_pair_lane_hits(bucket1, bucket2, lanes, h);
-	uint64_t	place;
+	CuckooLaneHits hits =
+		cuckoo_pair_lane_hits(cuckoo_bucket_word(buckets, pair.offset1, whole),
+							  cuckoo_bucket_word(buckets, pair.offset2, whole),
+							  pair.lanes, h);
+	uint64_t	offset;
 
 	if (CUCKOO_LIKELY(hits.any == 0))
 		return false;
-	place = cuckoo_select(hits.first != 0, place1, place2);
-	return whole ? contains_whole_hit(h, image, hash, hits.any, place)
-		: contains_shared_hit(h, image, hash, hits.any, place);
-}
-
-static CUCKOO_INLINE bool
-contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
-				bool grown, bool whole)
-{
-	CuckooPair	pair = cuckoo_positions(h, hash, grown);
-
-	return contains_narrow_at(h, image, hash,
-							  cuckoo_place_of(h, pair.pos1, whole),
-							  cuckoo_place_of(h, pair.pos2, whole),
-							  cuckoo_narrow_lanes(h, hash, grown), whole);
+	offset = cuckoo_select(hits.first != 0, pair.offset1, pair.offset2);
+	return whole ? contains_whole_hit(h, image, hash, hits.any, offset)
+		: contains_shared_hit(h, image, hash, hits.any, offset);
 }
 
 #define CONTAINS(name, grown, whole) \
 static CUCKOO_NOINLINE bool \
 contains_##name(const CuckooHeader *h, const uint8_t *image, uint64_t hash) \
 { \
-	return contains_narrow(h, image, hash, grown, whole); \
+	return contains_narrow(h, image, hash, \
+						   cuckoo_narrow_pair(h, hash, grown, whole), whole); \
 }
 
 CUCKOO_NARROW_KINDS(CONTAINS)
@@ -106,27 +93,16 @@ CUCKOO_NARROW_KINDS(CONTAINS)
 typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 								  uint64_t hash);
 
-static const ContainsFunction contains_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = contains_whole,
-	[CUCKOO_WHOLE_GROWN] = contains_whole_grown,
-	[CUCKOO_SHARED] = contains_shared,
-	[CUCKOO_SHARED_GROWN] = contains_shared_grown,
-	[CUCKOO_WIDE] = contains_wide
-};
-
-static CUCKOO_NOINLINE bool
-contains_other(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	return contains_of[h->kind] (h, image, hash);
-}
+static const ContainsFunction contains_of[] = CUCKOO_BY_KIND(contains);
 
 /* The first kind avoids the table, which would cost an instruction. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	bool		found = CUCKOO_LIKELY(h->kind == CUCKOO_WHOLE)
-		? contains_narrow(h, image, hash, false, true)
-		: contains_other(h, image, hash);
+		? contains_narrow(h, image, hash,
+						  cuckoo_narrow_pair(h, hash, false, true), true)
+		: contains_of[h->kind] (h, image, hash);
 
 	CUCKOO_ASSERT(found == contains_wide(h, image, hash));
 	return found;
@@ -140,36 +116,24 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return cuckoo_copies_of(cuckoo_image_matches(h, image, pair));
 }
 
-/*
- * One part of a batch, for narrow buckets; `grown` and `whole` are constants.
- */
+/* One part of a batch, for narrow buckets. */
 static CUCKOO_INLINE void
 batch_narrow(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
 			 bool whole)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	struct
-	{
-		uint64_t	lanes;
-		uint64_t	place1;
-		uint64_t	place2;
-	}			at[BATCH];
+	CuckooNarrowPair pairs[BATCH];
 
 	/* start all reads before waiting for the first one */
 	for (size_t i = 0; i < n; i++)
 	{
-		CuckooPair	pair = cuckoo_positions(h, hashes[i], grown);
-
-		at[i].lanes = cuckoo_narrow_lanes(h, hashes[i], grown);
-		at[i].place1 = cuckoo_place_of(h, pair.pos1, whole);
-		at[i].place2 = cuckoo_place_of(h, pair.pos2, whole);
-		CUCKOO_PREFETCH(buckets + cuckoo_place_byte(at[i].place1, whole));
-		CUCKOO_PREFETCH(buckets + cuckoo_place_byte(at[i].place2, whole));
+		pairs[i] = cuckoo_narrow_pair(h, hashes[i], grown, whole);
+		CUCKOO_PREFETCH(buckets + cuckoo_offset_byte(pairs[i].offset1, whole));
+		CUCKOO_PREFETCH(buckets + cuckoo_offset_byte(pairs[i].offset2, whole));
 	}
 	for (size_t i = 0; i < n; i++)
-		found[i] = contains_narrow_at(h, image, hashes[i], at[i].place1,
-									  at[i].place2, at[i].lanes, whole);
+		found[i] = contains_narrow(h, image, hashes[i], pairs[i], whole);
 }
 
 #define BATCH_OF(name, grown, whole) \
@@ -216,13 +180,7 @@ batch_wide(const CuckooHeader *h, const uint8_t *image,
 typedef void (*BatchFunction) (const CuckooHeader *h, const uint8_t *image,
 							   const uint64_t *hashes, size_t n, bool *found);
 
-static const BatchFunction batch_of[CUCKOO_KINDS] = {
-	[CUCKOO_WHOLE] = batch_whole,
-	[CUCKOO_WHOLE_GROWN] = batch_whole_grown,
-	[CUCKOO_SHARED] = batch_shared,
-	[CUCKOO_SHARED_GROWN] = batch_shared_grown,
-	[CUCKOO_WIDE] = batch_wide
-};
+static const BatchFunction batch_of[] = CUCKOO_BY_KIND(batch);
 
 void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,

@@ -1,11 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/lookup.h
- *		Is an element in the filter, and how often?
- *
- * Lookups read an image, whole or in parts, with the CuckooHeader that
- * cuckoo_header_read() decoded from it.  They never miss an element that was
- * added.
+ *		Whether an element is in the filter, and in how many copies.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +10,7 @@
 
 #include "core/format.h"
 
-/* Does the filter contain the element?  Reads two buckets. */
+/* True if the filter contains the element.  Reads two buckets. */
 extern bool cuckoo_contains(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
@@ -23,26 +19,23 @@ extern int	cuckoo_copies(const CuckooHeader *h, const uint8_t *image,
 						  uint64_t hash);
 
 /*
- * Sets found[i] = cuckoo_contains(hashes[i]) for n hashes.  This is several
- * times as fast as single lookups if the image is larger than the processor's
- * cache.
+ * Sets found[i] to what cuckoo_contains() returns for hashes[i], for n hashes.
+ * This is several times as fast as single lookups if the image is larger than
+ * the processor's cache.
  */
 extern void cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 								  const uint64_t *hashes, size_t n,
 								  bool *found);
 
-/*
- * Prefetches the memory that a lookup or a change of the element reads.  Call
- * it some elements ahead.
- */
+/* Prefetches what a lookup or a change reads.  Call it some elements ahead. */
 extern void cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
 /*
  * A lookup in an image that is not in memory.  cuckoo_probe_init() says which
  * parts of the image to fetch: `length` bytes from each of the two offsets on.
- * cuckoo_probe_copies() then looks into these bytes, and returns 0, 1, or 2 for
- * two or more copies.
+ * cuckoo_probe_copies() takes these bytes, and returns what cuckoo_copies()
+ * would.
  */
 typedef struct CuckooProbe
 {

@@ -5,6 +5,8 @@
  *		changes.
  *
  * This header is internal to core/lookup.c and core/change.c.
+ * cuckoo_image_matches() serves every filter.  The functions with "narrow" in
+ * their names are parts of faster ones for filters with narrow buckets.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +18,12 @@
 
 /*
  * The slots of a pair of buckets that hold its fingerprint: bits 0 to 3 for the
- * first bucket, 4 to 7 for the second.
+ * first bucket, whose bytes begin at p1, and 4 to 7 for the second.
  *
  * Both buckets are loaded before either is examined.  The only branch is
  * whether any lane agrees, which almost always tells whether the element is
  * present.  A branch on the bucket or on the number of copies would be
- * unpredictable.  It would keep the processor from starting the next lookups
+ * unpredictable, and keep the processor from starting the next lookups
  * meanwhile.
  */
 static CUCKOO_INLINE uint32_t
@@ -60,22 +62,38 @@ cuckoo_copies_of(uint32_t matches)
 }
 
 /*
- * Lookups with fewer instructions, for filters with narrow buckets, as most
- * filters have.  The processor runs several lookups at a time, so that their
- * cache misses overlap.  The fewer instructions a lookup has, the more lookups
- * run at a time, because every result occupies a register until the loads
- * before it are done.
+ * The processor runs several lookups at a time, so that their cache misses
+ * overlap.  The fewer instructions a lookup has, the more lookups run at a
+ * time, because every result occupies a register until the loads before it are
+ * done.
  *
- * So each kind of filter has its own functions, in which `grown` (the level is
- * not 0) and `whole` (buckets are whole bytes) are constants.  A macro M(name,
- * grown, whole) defines them; CUCKOO_NARROW_KINDS() calls it for each kind.
- * Tables indexed by CuckooKind choose among the functions.
+ * Therefore each kind of filter with narrow buckets has its own functions, in
+ * which `grown` (the level is not 0) and `whole` (buckets are whole bytes) are
+ * constants.  A macro M(name, grown, whole) defines them, and
+ * CUCKOO_NARROW_KINDS() calls it for each kind.  CUCKOO_BY_KIND(prefix) is the
+ * table, indexed by CuckooKind, of the functions prefix_name.
  */
 #define CUCKOO_NARROW_KINDS(M) \
 	M(whole, false, true) \
 	M(whole_grown, true, true) \
 	M(shared, false, false) \
 	M(shared_grown, true, false)
+
+#define CUCKOO_BY_KIND(prefix) { \
+	[CUCKOO_WHOLE] = prefix##_whole, \
+	[CUCKOO_WHOLE_GROWN] = prefix##_whole_grown, \
+	[CUCKOO_SHARED] = prefix##_shared, \
+	[CUCKOO_SHARED_GROWN] = prefix##_shared_grown, \
+	[CUCKOO_WIDE] = prefix##_wide \
+}
+
+/* What is compared with the narrow buckets of a hash, and where they are. */
+typedef struct CuckooNarrowPair
+{
+	uint64_t	lanes;			/* as in CuckooPattern */
+	uint64_t	offset1;		/* see cuckoo_bucket_offset() */
+	uint64_t	offset2;
+} CuckooNarrowPair;
 
 /*
  * The lane of the fingerprint in every lane position.  It does not depend on
@@ -87,6 +105,29 @@ cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
 	return h->lane_factor *
 		(grown ? ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xf0)
 		 : (uint32_t) hash & h->lane_mask);
+}
+
+static CUCKOO_INLINE CuckooNarrowPair
+cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
+{
+	CuckooPair	positions = cuckoo_positions(h, hash, grown);
+	CuckooNarrowPair pair;
+
+	/* in this order, gcc needs the fewest registers */
+	pair.offset2 = cuckoo_bucket_offset(h, positions.pos2, whole);
+	pair.offset1 = cuckoo_bucket_offset(h, positions.pos1, whole);
+	pair.lanes = cuckoo_narrow_lanes(h, hash, grown);
+	return pair;
+}
+
+/* True if the low nibble of the fingerprint is in all of these slots. */
+static CUCKOO_INLINE bool
+cuckoo_narrow_nibbles_agree(uint64_t bucket, uint64_t hash, uint32_t slots)
+{
+	uint32_t	differ = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
+		cuckoo_tables.core_nibbles[hash & 0xff];
+
+	return (differ & cuckoo_tables.slot_nibbles[slots]) == 0;
 }
 
 #endif							/* CUCKOO_MATCH_H */

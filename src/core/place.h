@@ -1,35 +1,36 @@
 /*-------------------------------------------------------------------------
  *
  * core/place.h
- *		The fingerprint and the two buckets of a 64-bit hash, and the other
- *		bucket of a fingerprint.
+ *		The fingerprint and the two buckets of a hash.
  *
- * The fingerprint and either of its positions give the other position:
- * cuckoo_alternate() is an involution.  This holds for any even number of base
- * buckets, so no size needs to be a power of two.
+ * This is "Hash to place" of FORMAT.md.  cuckoo_pair() gives the fingerprint
+ * and both positions of a hash, cuckoo_positions() only the positions.
+ * cuckoo_alternate() leads from either position of a stored fingerprint to the
+ * other one, without the hash.  This works for any even number of base buckets,
+ * so no size needs to be a power of two.
  *
  * A filter has m0 base buckets and a growth level g.  Its m0 * 2^g buckets are
  * 2^g segments of m0 buckets, with position = segment * m0 + j.  The hash gives
  *
  *	core	8 bits, never 0; they always stay in the fingerprint
- *	ext		f0 - 8 bits; the g low ones choose the segment, the rest are
- *			stored above the core
+ *	ext		f0 - 8 bits; e, the g low ones, chooses the segment, and the rest
+ *			is stored above the core
  *	j1		hash * m0 / 2^64
  *
  * H(core), a fixed 64-bit hash of the core, gives the other bucket:
  *
- *	near	filter with windows, core mod 4 != 0: both in one window, and so in
- *			one segment.  If m0 < 256, the segment is the window, and j2 is as
+ *	near	filter with windows, core mod 4 != 0: both are in segment e, and in
+ *			one window.  If m0 < 256, the segment is the window, and j2 is as
  *			for far.  Else j2 = j1 XOR d, d in 1..127, in a window of 128.
  *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  The
- *			smaller j is in segment e, the low bits of ext.  The other is in
- *			segment e XOR P, where P is g bits of H.
+ *			smaller j is in segment e, the other in segment e XOR P, where P
+ *			is g bits of H.
  *
- * Growth to level g + 1 reads the lowest ext bit of a stored fingerprint.  If
- * it is clear, the entry stays.  If it is set, the entry moves up by the
- * present number of buckets.  For the larger j of a far pair, the bit is first
- * flipped if P gets a new bit; cuckoo_growth_flip() tells.  Growth needs no
- * hashes and evicts nothing.
+ * Growth to level g + 1 takes the lowest ext bit from a stored fingerprint.  If
+ * it is set, the entry moves up by the present number of buckets, otherwise it
+ * stays.  For the larger j of a far pair, the bit is first flipped if P gets a
+ * new bit, which cuckoo_growth_flip() tells.  Therefore growth needs no hashes
+ * and evicts nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,33 +51,59 @@ typedef struct CuckooPair
 	uint64_t	pos2;
 } CuckooPair;
 
-/* Is j2 = (s - j1) mod m0, and not j1 XOR d? */
+/* True if j2 = (s - j1) mod m0, false if j2 = j1 XOR d. */
 static inline bool
 cuckoo_is_reflection(CuckooMove move)
 {
 	return move >> 32 != 0;
 }
 
-/* The distance d, 0 for a reflection. */
-static inline uint32_t
-cuckoo_near_step(CuckooMove move)
-{
-	return (uint32_t) move & 0xff;
-}
-
-/* P at the last level, 0 for near. */
+/* P at the last level, of which a filter uses the low g bits; 0 for near. */
 static inline uint32_t
 cuckoo_far_segment(CuckooMove move)
 {
 	return (uint32_t) move >> 8;
 }
 
+/* (s - j) mod m0 */
 static inline uint32_t
 cuckoo_reflected(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
 	uint32_t	s = (uint32_t) ((move >> 32) * h->base >> 32) | 1;
 
 	return s - j + (s < j ? h->base : 0);
+}
+
+/* j XOR d; means nothing for a reflection. */
+static inline uint32_t
+cuckoo_stepped(CuckooMove move, uint32_t j)
+{
+	return j ^ (uint32_t) move;
+}
+
+/*
+ * j2 for j1, and j1 for j2.
+ *
+ * This function and those below select and do not branch, because the kind of
+ * move, the sign of s - j1 and the order of j1 and j2 are as good as random: a
+ * branch would be mispredicted every fourth time.
+ */
+static CUCKOO_INLINE uint64_t
+cuckoo_other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+{
+	return cuckoo_select(cuckoo_is_reflection(move),
+						 cuckoo_reflected(h, move, j),
+						 cuckoo_stepped(move, j));
+}
+
+/*
+ * All bits if c, else none.  It serves where compilers make a branch of
+ * cuckoo_select(), because that leaves one of the two values uncomputed.
+ */
+static inline uint32_t
+cuckoo_mask_if(bool c)
+{
+	return (uint32_t) cuckoo_opaque(0 - (uint64_t) c);
 }
 
 /* The stored form of a fingerprint: a core of 0 is replaced by 1. */
@@ -89,54 +116,46 @@ cuckoo_fingerprint(uint32_t fp)
 /*
  * The positions of a hash, without the fingerprint.  `grown` says that the
  * level is not 0.  It is an argument because some callers know it already.
- *
- * The code selects, and does not branch, by the kind of move, by the sign of
- * s - j1 and by the order of j1 and j2.  These are as good as random, and a
- * branch would be mispredicted every fourth time.
  */
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	reflected = cuckoo_reflected(h, move, j1);
-	uint32_t	stepped = j1 ^ (uint32_t) move;
-	uint64_t	j2 = cuckoo_select(cuckoo_is_reflection(move), reflected,
-								   stepped);
+	uint64_t	j2 = cuckoo_other_base(h, move, j1);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
 	{
-		uint32_t	larger = (uint32_t) cuckoo_opaque(0 - (uint64_t) (j1 > j2));
+		uint32_t	larger = cuckoo_mask_if(j1 > j2);
 		uint32_t	p = cuckoo_far_segment(move);
-		uint32_t	ext = (uint32_t) hash >> CUCKOO_CORE_BITS;
-		uint32_t	segment = ext ^ (p & larger);
+		uint32_t	e = (uint32_t) hash >> CUCKOO_CORE_BITS;
+		uint32_t	segment1 = e ^ (p & larger);
+		uint32_t	segment2 = segment1 ^ p;
 
-		pair.pos1 += (segment & h->level_mask) * h->base;
-		pair.pos2 += ((segment ^ p) & h->level_mask) * h->base;
+		/* e and P are the g low bits */
+		pair.pos1 += (segment1 & h->level_mask) * h->base;
+		pair.pos2 += (segment2 & h->level_mask) * h->base;
 	}
 	return pair;
 }
 
 /*
- * The code selects here too.  It does so by a mask, because compilers make a
- * branch of cuckoo_select() if that leaves one of the two uncomputed.
+ * cuckoo_alternate() without its checks.  A step is the same for pos as for j,
+ * because m0 is then a multiple of 128.  cuckoo_scale() computes pos / m0.
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	mask = (uint32_t)
-		cuckoo_opaque(0 - (uint64_t) cuckoo_is_reflection(move));
-	uint32_t	stepped = pos ^ (uint32_t) move;
+	uint32_t	mask = cuckoo_mask_if(cuckoo_is_reflection(move));
+	uint32_t	stepped = cuckoo_stepped(move, pos);
 	uint32_t	reflected;
 
-	/* m0 is a multiple of the window and d is smaller: no division needed */
 	if (h->level == 0)
 		reflected = cuckoo_reflected(h, move, pos);
 	else
 	{
-		/* pos / m0 */
 		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
 		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
 
@@ -157,21 +176,25 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	return other;
 }
 
+/* The fingerprint and the positions of a hash. */
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
+	uint32_t	core = (uint32_t) hash & 0xff;
 
-	pair.fp = cuckoo_fingerprint(((uint32_t) hash & h->ext_mask) >> h->level |
-								 ((uint32_t) hash & 0xff));
+	/* core | (ext >> g) << 8 */
+	pair.fp = cuckoo_fingerprint(core |
+								 ((uint32_t) hash & h->ext_mask) >> h->level);
 	CUCKOO_ASSERT(cuckoo_alternate(h, (uint32_t) pair.pos1, pair.fp) ==
 				  pair.pos2);
 	return pair;
 }
 
 /*
- * Must the lowest ext bit of an entry at j be flipped, when the filter grows
- * from `level`, to tell which half of the buckets the entry moves to?
+ * 1 if the lowest ext bit of an entry at base bucket j must be flipped, when
+ * the filter grows from `level`, to tell which half of the buckets the entry
+ * moves to; else 0.
  */
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)

@@ -4,18 +4,18 @@
  *		What the core needs from the compiler, the machine and its host program.
  *
  * The core never allocates memory, never prints, and fails only by returning a
- * status.  It consists of, from the ground up: port, tables and sort, format,
- * bucket and index, match and table, then lookup, change and build.  Validate
- * stands above bucket, and keys above bucket, index and sort.  A file includes
- * only files below it and libc headers.
+ * status.  It consists of, from the ground up: port, status, tables and sort;
+ * geometry and format; bucket and place; match and evict; then lookup, change
+ * and build.  Validate stands above bucket, keys above bucket, place and sort.
+ * A file includes only files below it and libc headers.
  *
  * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
  * requests, and a failed assertion is an error.  Elsewhere (unit tests,
  * fuzzers, micro-benchmark) there are no cancel requests, and assertions are
  * libc's.
  *
- * All multi-byte numbers of an image are little-endian and unaligned.  Only the
- * functions below read and write them.  Compilers turn each function into a
+ * All multi-byte numbers of an image are little-endian and unaligned.  They are
+ * read and written by the functions below, each of which compilers turn into a
  * single load or store if the machine allows it.
  *
  * All code for a particular compiler or machine is in this file.  It has a twin

@@ -4,10 +4,9 @@
  *		Sorting hashes and keys, whose bits are as good as random.
  *
  * Counting passes go from the lowest digit to the highest (Knuth, The Art of
- * Computer Programming, 5.2.5).  They look only at the bits that tell almost
- * all words apart, and an insertion sort does the rest.  It takes a small part
- * of the time of a sort by comparison, which would be a third of the time of
- * cf_agg.
+ * Computer Programming, 5.2.5), over the bits that tell almost all words apart;
+ * an insertion sort does the rest.  A sort by comparison would take a third of
+ * the time of cf_agg, and this one a small part of that.
  *
  *-------------------------------------------------------------------------
  */

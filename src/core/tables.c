@@ -3,12 +3,11 @@
  * core/tables.c
  *		The constant tables of the core, filled in by the preprocessor.
  *
- * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
- * in the low bits.  Quadruples are numbered in lexicographic order: 0000 is 0,
- * 0001 is 1, and ffff is 3875.  So the table is the list of quadruples in that
- * order.  It has an entry for each of the 4096 values of 12 bits, because
- * lookups in a corrupt image do not check the code.  The last 220 entries are
- * zero.
+ * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot
+ * 0 in the low bits.  Quadruples are numbered in lexicographic order, in
+ * which the table lists them: 0000 is 0, 0001 is 1, and ffff is 3875.  It
+ * has an entry for each of the 4096 values of 12 bits, because lookups in a
+ * corrupt image do not check the code.  The last 220 entries are zero.
  *
  * lower_codes, upper_codes and zero_codes give codes for nibbles, see below.
  * zero_codes gives the number of a quadruple that begins with zero, by its

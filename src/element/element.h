@@ -3,6 +3,11 @@
  * element/element.h
  *		Elements: from an SQL value to the 64-bit hash by which filters know it.
  *
+ * A CuckooHasher says how values of a type become hashes.  A function gets that
+ * for one of its arguments from cuckoo_hasher(), which keeps it for the next
+ * call; cuckoo_array_hasher() does the same for the elements of an array.
+ * cuckoo_check_family() compares it with a filter, and cuckoo_hash() hashes.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_ELEMENT_H
@@ -14,7 +19,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-/* The canonical forms; one or more for each family. */
+/* How a value becomes canonical bytes; one or more for each family. */
 typedef enum CuckooEncoding
 {
 	CUCKOO_ENCODING_NONE = 0,
@@ -49,12 +54,12 @@ typedef struct CuckooHasher
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
-/* Can values of the type be elements, whatever their collation? */
+/* True if values of the type can be elements, whatever their collation. */
 extern bool cuckoo_hashable(Oid type);
 
 /*
- * Fills in a zeroed hasher, which is used while `context` lives.  A type that
- * cannot be hashed is an error.
+ * Fills in a zeroed hasher, which is used while `context` lives; error 42883 or
+ * 0A000 if the type cannot be hashed.
  */
 extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 							   Oid collation, MemoryContext context);
@@ -70,10 +75,10 @@ extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
 											Size size);
 
-/* Is a hasher up to date?  Types may change while a query runs. */
+/* True if a hasher is up to date, because types may change in a query. */
 extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
 
-/* An array argument taken apart, and the hasher for its elements. */
+/* The elements of an array argument. */
 typedef struct CuckooElements
 {
 	ArrayType  *array;
@@ -92,7 +97,7 @@ extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
 									   const bool *values);
 
-/* Are values of this hasher what the filter takes? */
+/* True if values of this hasher are of the family and type of a filter. */
 static inline bool
 cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
 {
@@ -100,12 +105,13 @@ cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
 		(hasher->family == h->family && hasher->tag == h->tag);
 }
 
-/* Throws an error if values of this hasher are not of the family. */
+/* Throws error 42804 if values of this hasher are of another family or type. */
 extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 								uint16 tag);
 
 extern const char *cuckoo_family_name(uint8 family);
 
+/* The hash of a value that is not null. */
 extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
 
 #endif							/* CUCKOO_ELEMENT_H */

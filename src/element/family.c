@@ -1,20 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * element/family.c
- *		From a type to its family of elements, and to the hasher that a call
- *		site keeps for it.
+ *		The families of element types, and the error for an element of another
+ *		family.
  *
- * Equal values of the types of one family are one element; element/hash.c has
- * the table of families.  A filter takes elements of one family, or of one
- * type of the family "other".  Any other element is an error.
+ * Equal values of the types of one family are one element.  A filter takes
+ * elements of one family or, if it is "other", of one type, which is told by
+ * its tag (element/identity.c).  Any other element is an error.
  *
- * A domain counts as its base type.  Text under a nondeterministic collation
- * belongs to "other".  element/identity.c distinguishes the types of "other".
- *
- * The type of an element is the one for which the called function is declared.
- * If the function is declared for any type, it is that of the call's argument.
- * The rest of the call's expression does not matter: the planner may rewrite
- * it.
+ * A domain counts as its base type, and text under a nondeterministic collation
+ * belongs to "other".
  *
  *-------------------------------------------------------------------------
  */

@@ -24,10 +24,10 @@
  *				function						little-endian; of an array, its
  *												shape, too
  *
- * A renamed enum label is another element.  Under a nondeterministic collation,
- * texts with different bytes may be equal.  So such text belongs to the family
- * "other".  Hashes of "other" are those of PostgreSQL, which are stable only
- * within a major version and a byte order.
+ * A renamed enum label is another element.  Under a nondeterministic
+ * collation, texts with different bytes may be equal.  Such text therefore
+ * belongs to the family "other".  Hashes of "other" are those of PostgreSQL,
+ * which are stable only within a major version and a byte order.
  *
  * Which family and form a type has is in element/family.c.
  *

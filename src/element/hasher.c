@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * element/hasher.c
- *		The hasher of a type, which a call site keeps.
+ *		Hashers: made for a type, and kept by a call site.
  *
- * The type of an element is the one for which the called function is declared.
- * If the function is declared for any type, it is that of the call's argument.
- * The rest of the call's expression does not matter: the planner may rewrite
- * it.
+ * The type of an element is that for which the called function is declared or,
+ * if it is declared for any type, that of the call's argument.  Nothing else of
+ * the call's expression matters, because the planner may rewrite it.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,8 +46,8 @@ element_type(FunctionCallInfo fcinfo, int argno)
 
 /*
  * Counts changes of what a type's identity depends on: attributes, functions,
- * operator classes.  A call site may outlive such a change (in PL/pgSQL, to the
- * end of the transaction).  It would then use the new hash with the old tag.
+ * operator classes.  A call site may outlive such a change, in PL/pgSQL until
+ * the end of the transaction, and would use the new hash with the old tag.
  */
 static uint64 type_changes = 0;
 

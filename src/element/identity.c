@@ -4,9 +4,9 @@
  *		The tag of a type of the family "other", which tells it from others.
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is a hash of what the type's equality depends on, see identify().  So the tag
- * changes with the equality.  It does not depend on OIDs, schemas and names,
- * which a restore may change.
+ * is a hash of what the type's equality depends on, see identify(), and changes
+ * with it.  It does not depend on OIDs, schemas and names, which a restore may
+ * change.
  *
  * If it is not known what the equality of a type depends on, the type has no
  * tag, and its values cannot be elements.  An enum within an array, range or
@@ -41,7 +41,7 @@ cuckoo_is_nondeterministic(Oid collation)
 	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
 }
 
-/* Is it hashed by its parts, with PostgreSQL's functions for all such types? */
+/* True if it is hashed by its parts, with PostgreSQL's functions for these. */
 static bool
 is_generic(const TypeCacheEntry *entry)
 {
@@ -213,19 +213,84 @@ identify_collation(StringInfo out, Oid collation)
 	ReleaseSysCache(tuple);
 }
 
+/* Appends a type of PostgreSQL's own, whose OID never changes. */
+static void
+identify_builtin(StringInfo out, Oid type, Oid collation)
+{
+	uint8		oid[4];
+
+	cuckoo_store32(oid, type);
+	appendStringInfoChar(out, 'b');
+	appendBinaryStringInfo(out, (char *) oid, sizeof(oid));
+	if (type_is_collatable(type))
+		identify_collation(out, collation);
+}
+
+/* Appends the parts of a type that has some, and says whether it has. */
+static const Refusal *
+identify_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
+{
+	Oid			part;
+
+	*has_parts = true;
+	if (OidIsValid(part = get_element_type(type)))
+	{
+		appendStringInfoChar(out, 'a');
+		return identify(out, part, collation);
+	}
+	if (OidIsValid(get_range_subtype(type)))
+	{
+		appendStringInfoChar(out, 'r');
+		return identify_range(out, type);
+	}
+	if (OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+	{
+		appendStringInfoChar(out, 'm');
+		return identify(out, part, collation);
+	}
+	if (get_typtype(type) == TYPTYPE_COMPOSITE)
+	{
+		appendStringInfoChar(out, '(');
+		return identify_attributes(out, type);
+	}
+	*has_parts = false;
+	return NULL;
+}
+
+/* Appends the hash function and the input function of a type. */
+static const Refusal *
+identify_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
+				   Oid collation)
+{
+	Oid			hash = cuckoo_hash_function(entry);
+	Oid			input;
+	Oid			ioparam;
+	const Refusal *refusal;
+
+	if (!OidIsValid(hash))
+		return &no_hash_function;
+	getTypeInputInfo(type, &input, &ioparam);
+	appendStringInfoChar(out, 'u');
+	refusal = identify_function(out, hash);
+	if (refusal == NULL)
+		refusal = identify_function(out, input);
+	if (type_is_collatable(type))
+		identify_collation(out, collation);
+	return refusal;
+}
+
 /*
  * Appends the identity of a type that is hashed under a collation: all that its
  * equality and its hash depend on, and nothing that may change without them
- * (FORMAT.md).  Returns why it cannot have one, or NULL.  The function is long
- * because it has a case for each kind of type that FORMAT.md lists.
+ * (FORMAT.md).  Returns why it cannot have one, or NULL.
  */
 static const Refusal *
 identify(StringInfo out, Oid type, Oid collation)
 {
 	TypeCacheEntry *entry;
-	const Refusal *refusal = NULL;
+	const Refusal *refusal;
 	bool		generic;
-	Oid			part;
+	bool		has_parts;
 
 	check_stack_depth();
 	type = getBaseType(type);
@@ -245,57 +310,14 @@ identify(StringInfo out, Oid type, Oid collation)
 
 	if (!generic && type < FirstGenbkiObjectId)
 	{
-		uint8		oid[4];
-
-		cuckoo_store32(oid, type);
-		appendStringInfoChar(out, 'b');
-		appendBinaryStringInfo(out, (char *) oid, sizeof(oid));
-		if (type_is_collatable(type))
-			identify_collation(out, collation);
+		identify_builtin(out, type, collation);
 		return NULL;
 	}
-
-	if (OidIsValid(part = get_element_type(type)))
-	{
-		appendStringInfoChar(out, 'a');
-		refusal = identify(out, part, collation);
-	}
-	else if (OidIsValid(get_range_subtype(type)))
-	{
-		appendStringInfoChar(out, 'r');
-		refusal = identify_range(out, type);
-	}
-	else if (OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
-	{
-		appendStringInfoChar(out, 'm');
-		refusal = identify(out, part, collation);
-	}
-	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
-	{
-		appendStringInfoChar(out, '(');
-		refusal = identify_attributes(out, type);
-	}
-	else
-		generic = false;
-
-	/* a hash function that is not PostgreSQL's own for such types */
-	if (refusal == NULL && !generic)
-	{
-		Oid			function = cuckoo_hash_function(entry);
-		Oid			input;
-		Oid			ioparam;
-
-		if (!OidIsValid(function))
-			return &no_hash_function;
-		getTypeInputInfo(type, &input, &ioparam);
-		appendStringInfoChar(out, 'u');
-		refusal = identify_function(out, function);
-		if (refusal == NULL)
-			refusal = identify_function(out, input);
-		if (type_is_collatable(type))
-			identify_collation(out, collation);
-	}
-	return refusal;
+	refusal = identify_parts(out, type, collation, &has_parts);
+	if (refusal != NULL || (generic && has_parts))
+		return refusal;
+	/* its hash function is not PostgreSQL's own for such types */
+	return identify_functions(out, type, entry, collation);
 }
 
 /* The tag of a type of the family "other", or why there is none. */

@@ -12,10 +12,10 @@
 
 #include "utils/typcache.h"
 
-/* Does equality under the collation differ from equality of bytes? */
+/* True if equality under the collation differs from equality of bytes. */
 extern bool cuckoo_is_nondeterministic(Oid collation);
 
-/* Can values of the type, under the collation, be of the family "other"? */
+/* True if values of the type, under the collation, can be of "other". */
 extern bool cuckoo_has_tag(Oid type, Oid collation);
 
 /* The tag of such a type.  A type without one is an error. */

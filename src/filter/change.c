@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * filter/change.c
- *		SQL functions that change filters.
+ *		SQL functions that change a filter: cf_add, cf_delete and their forms.
  *
- * A change works on an expanded copy of the argument, and returns that copy.
- * If the argument is a read-write expanded object (filter/expanded.c), the
- * change works on the argument itself.  If there is nothing to change, it
- * returns the argument as it is, so that an UPDATE does not write a TOASTed
- * filter again.
+ * A change works on an expanded copy of the argument, which it returns, or on
+ * the argument itself if that is a read-write expanded object
+ * (filter/expanded.c).  If nothing has to change, the argument is returned as
+ * it is, so that an UPDATE does not write a TOASTed filter again.
  *
  * A filter gets its family and tag from cf_new() or from its first element, and
- * always keeps them.
+ * keeps them for ever.
  *
- * An error does not change stored values.  If a call adds or deletes one
- * element, an error does not change an argument that is changed in place,
- * either.  For an array, an error leaves the changes made so far.  PL/pgSQL
- * passes a variable to such a call only if nobody can see it after an error.
+ * An error does not change stored values.  A call that adds or deletes one
+ * element does not change an argument in place, either, if it fails.  For an
+ * array the changes before the error remain, but PL/pgSQL passes a variable to
+ * such a call only if nobody can see it after an error.
  *
  *-------------------------------------------------------------------------
  */

@@ -25,9 +25,9 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 /*
- * Is this the filter that cf_agg(value) makes of no rows?  Nobody chose its
- * geometry, so it stands for the empty filter of any geometry.  An empty filter
- * of some capacity is not neutral, because a difference may be a mistake.
+ * True if this is the filter that cf_agg(value) makes of no rows.  It stands
+ * for the empty filter of any geometry, because nobody chose its own.  An empty
+ * filter of some capacity is not neutral: a difference may be a mistake.
  */
 static bool
 is_neutral(const CuckooHeader *h)

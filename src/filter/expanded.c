@@ -3,16 +3,17 @@
  * filter/expanded.c
  *		Filters as expanded objects, which are changed without being copied.
  *
- * A function that changes a filter returns an expanded object: the image in a
- * memory context of its own.  The pointer to it says whether its receiver may
- * write (utils/expandeddatum.h).  A call that gets such a pointer changes the
- * image in place.  So a chain of calls copies the filter once.  So does a chain
- * of assignments to one variable if the language hands its value over, as
- * PL/pgSQL of PostgreSQL 18 does (planner/plan.c).  A filter that may not be
- * written is copied first.
+ * A function that changes a filter returns an expanded object: the image in
+ * a memory context of its own, with a pointer that says whether its receiver
+ * may write (utils/expandeddatum.h).  A call that gets such a pointer
+ * changes the image in place, and copies any other filter first.  A chain of
+ * calls therefore copies the filter once, as does a chain of assignments to
+ * one variable if the language hands its value over, which PL/pgSQL does
+ * from PostgreSQL 18 on (planner/support.c).
  *
- * The object holds the image as a plain datum does, and its header is always up
- * to date.  So both are read in the same way, and flattening is one memcpy.
+ * The object holds the image as a plain datum does, with a header that is
+ * always up to date: both are read in the same way, and flattening is one
+ * memcpy.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * filter/filter.h
- *		The SQL type cuckoofilter, for those who read, make or change one.
+ *		The SQL type cuckoofilter: filters as PostgreSQL's values.
+ *
+ * A filter comes as a datum of any form: in a row, TOASTed, compressed, with a
+ * short header, or as an expanded object that its owner may change.
+ * cuckoo_filter() gives it to be read, cuckoo_expand() to be changed, and
+ * cuckoo_peek_header() reads no more than its header.  cuckoo_open() decodes
+ * the header of a whole filter, whose bytes are at cuckoo_image().
+ *
+ * A new filter is empty (cuckoo_new_filter()), built from hashes
+ * (cuckoo_build_filter()), or made from keys (cuckoo_filter_of_keys()).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,22 +25,18 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-/* ---- filter/new.c ---- */
-
 /* The fpp where none is given. */
 #define CUCKOO_DEFAULT_FPP	0.001
 
-/* Fingerprint bits for an fpp, which is an error outside the limits. */
+/* Fingerprint bits for an fpp; error 22023 outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
 
 /*
- * Geometry for a capacity, which is an error outside the limits.  It comes as a
- * float8, so that SQL can say 1e6.  Returns it, rounded up.
+ * Sets *h to the geometry for a capacity, a float8 so that SQL can say 1e6, and
+ * returns the capacity, rounded up; error 22023 outside the limits.
  */
 extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 									 int bits, uint64 seed);
-
-/* ---- filter/datum.c ---- */
 
 /* The image in a detoasted datum, which may have a short header. */
 static inline uint8 *
@@ -48,19 +53,16 @@ extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 
 /*
  * The filter of `n` sorted hashes or ordered keys, with the geometry and level
- * of *h, or NULL if they do not fit.  It is an error if a larger filter would
- * not help.
+ * of *h, or NULL if they do not fit; error 54000 if no larger one would help.
  */
 extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
 										   const uint64 *hashes, Size n);
 
-/* Reads the header of a whole filter.  A corrupt header is an error. */
+/* Reads the header of a whole filter; error XX001 if it is corrupt. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
 /* The same for a datum of any form.  This does not fetch a stored filter. */
 extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
-
-/* ---- filter/base64.c ---- */
 
 /*
  * Decodes base64 text to a new datum, or returns NULL if the text is invalid.
@@ -69,12 +71,8 @@ extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
-/* ---- filter/io.c ---- */
-
-/* planner/plan.c recognizes the type by its input function. */
+/* The planner recognizes the type by its input function. */
 extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
-
-/* ---- filter/expanded.c ---- */
 
 /* The expanded object behind a datum, or NULL if it has other methods. */
 static inline ExpandedObjectHeader *
@@ -89,9 +87,9 @@ cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 }
 
 /*
- * The method get_flat_size of a state does its work between these two, in a
- * memory context of its own.  Its caller may be a sort.  From PostgreSQL 17 on
- * a sort keeps its tuples in a context that cannot free single chunks.
+ * The method get_flat_size of an aggregate's state does its work between these
+ * two, in a memory context of its own, because its caller may be a sort, which
+ * from PostgreSQL 17 on works in a context that cannot free single chunks.
  * cuckoo_begin_flatten() returns the caller's context.
  */
 static inline MemoryContext
@@ -115,28 +113,26 @@ typedef struct CuckooExpanded
 	struct varlena *flat;		/* the image, behind a 4-byte header */
 } CuckooExpanded;
 
-/* The whole filter, to be read.  It is not copied if it is in memory. */
+/* The whole filter, to be read; not copied if it is in memory. */
 extern const struct varlena *cuckoo_filter(Datum datum);
 
 /*
- * The filter as an object that the caller may change.  This is the object of
- * the datum if the datum comes with the right to write, else a copy below the
- * context `parent`.
+ * The filter as an object that the caller may change: that of the datum if it
+ * comes with the right to write, else a copy below the context `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
-/* ---- filter/info.c ---- */
-
-/* Finds the row type of a result, which must have `columns` columns. */
+/*
+ * Finds the row type of a function's result, which must have `columns` columns;
+ * error 0A000 if the SQL declaration is that of another version.
+ */
 extern void cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc,
 								  int columns);
 
-/* ---- filter/set_state.c ---- */
-
 /*
- * The canonical filter of a run of `n` keys (core/keys.h), of which it holds
- * each at most twice.  Frees the keys.  *h has the geometry, seed and family of
- * the filter; this sets its level and items.
+ * The canonical filter of a run of `n` keys (core/keys.h), each at most twice.
+ * *h has its geometry, seed and family; this sets its level and items.  Frees
+ * the keys.
  */
 extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
 											 Size n);

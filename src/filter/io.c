@@ -5,8 +5,8 @@
  *		is the image, and so is bytea.
  *
  * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  The
- * cast to bytea needs no function, because the bytes are the same.  So binary
- * output, equality and hashes are PostgreSQL's functions for bytea.
+ * cast to bytea needs no function, and binary output, equality and hashes are
+ * PostgreSQL's functions for bytea, because the bytes are the same.
  *
  *-------------------------------------------------------------------------
  */

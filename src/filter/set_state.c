@@ -3,6 +3,21 @@
  * filter/set_state.c
  *		Runs of keys, and the states of the aggregates over filters.
  *
+ * The state of an aggregate is declared as a cuckoofilter.  Because rewriting a
+ * filter for each row would take time in proportion to the square of the number
+ * of rows, it soon becomes an expanded object with runs of keys, and runs of
+ * similar length are merged.  It turns into a filter when its bytes are needed:
+ * by the final function, or by a distributed engine that ships it.  The
+ * aggregates are not parallel, because the leader would take the filters of its
+ * workers apart again, which takes 1.5 times as long as one process (measured).
+ *
+ * The state of cf_at_least_agg() also has a number for each key: in how many
+ * filters it was.  A filter cannot hold this number, so the state is internal.
+ *
+ * In memory a state takes 8 bytes for each key, 12 with a number, and up to
+ * twice as much again while runs are merged.  The peak was 28 bytes for each of
+ * 10 million keys, and 38 with numbers.
+ *
  *-------------------------------------------------------------------------
  */
 #include "filter/set_state.h"

@@ -3,6 +3,10 @@
  * filter/set_state.h
  *		Runs of keys, and the states of the aggregates over filters.
  *
+ * cuckoo_read_run() and cuckoo_merge_runs() are what the functions of two
+ * filters need.  An aggregate begins a state with cuckoo_new_set_state(), adds
+ * filters with cuckoo_set_add(), and gets its result from cuckoo_set_filter().
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_SET_STATE_H

@@ -4,27 +4,13 @@
  *		Filters as sets: union, sum, intersection, overlap, canonical form.
  *
  * Filters of one geometry, seed and element family are combined by their keys
- * (core/keys.h), which needs no elements.  Every result is canonical: equal
- * sets give equal bytes.  This makes the functions commutative and associative
+ * (core/keys.h), without their elements.  Every result is canonical: equal sets
+ * give equal bytes.  The functions are therefore commutative and associative
  * byte for byte, and the aggregates give the same filter in any order, also
  * from partial states.
  *
  * cf_union(), cf_union_all() and cf_intersect() are also the transition and
- * combine functions of aggregates, whose state is a cuckoofilter.  Rewriting a
- * filter for each row would take time in proportion to the square of the number
- * of rows.  Instead the state soon becomes an expanded object, which has runs
- * of keys.  Runs of similar length are merged.  It turns into a filter when
- * its bytes are needed: by the final function, or by a distributed engine that
- * ships it.  Parallel workers would take 1.5 times as long as one process
- * (measured), because the leader would take their filters apart again.
- *
- * The state of cf_at_least_agg() is of the same kind, but each of its keys has
- * a number: in how many filters it was.  A filter cannot hold this number, so
- * the state is internal and does not become a filter before the end.
- *
- * In memory a state takes 8 bytes for each key, 12 if it has a number, and up
- * to twice as much again while runs are merged.  With that, the peak was 28
- * bytes for each of 10 million keys, and 38 if they have numbers.
+ * combine functions of aggregates, whose states are in filter/set_state.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * scan/scan.c
+ * scan/exec.c
  *		Sequential scans that probe a filter for the rows of a page together.
  *
- * Interface: cuckoo_scan_methods, a custom scan (access/extensible.h) that
+ * Interface: cuckoo_scan_methods, a custom scan (nodes/extensible.h) that
  * scan/path.c puts into plans.
  *
  * The scan returns the rows of a sequential scan in the same order, forward and
@@ -12,21 +12,21 @@
  * EvalPlanQual checks a row again.
  *
  * If a filter is larger than the processor's cache, the probe for each row
- * waits for memory.  The executor cannot hide these waits, because it finishes
- * a row before it knows the next.  This scan takes all rows of a page,
+ * waits for memory, and the executor cannot hide these waits, because it
+ * finishes a row before it knows the next.  This scan takes all rows of a page,
  * hashes the element of each, looks for all of them with one
  * cuckoo_contains_batch(), and then returns the rows that pass.  Rows are not
  * copied, because the scan keeps their page pinned until it reads the next one.
  *
- * The rows of the first page are taken one by one, and a stored filter is
- * probed by slices for them, as in a sequential scan.  A query that ends there
- * pays for nothing that it does not use.  From the second page on it pays for a
- * page at most, and the filter is fetched if the rows that the planner expects
- * make up for it (see probes_to_come()).
+ * How batches are sized (see begin_batch()): on the first page a batch is one
+ * row, and a stored filter is probed by slices, as in a sequential scan.  A
+ * query that ends there pays for nothing that it does not use.  From the second
+ * page on a batch is a page, and stored filters are fetched as soon as the
+ * probes to come pay for it (see probes_to_come() and probe/cache.c).
  *
  * The difference from a sequential scan is that expressions are evaluated up to
- * a page ahead.  They may raise an error for a row that the query does not ask
- * for, and they do not see what the query does with the rows in between.
+ * a page ahead: they may raise an error for a row that the query does not want,
+ * and they do not see what the query does with the rows in between.
  *
  * A column that is tested before anything else is taken from the tuple, which
  * is cheaper than a slot; only rows that pass get into the slot.  For other
@@ -59,15 +59,16 @@
 #include "utils/ruleutils.h"
 
 /*
- * A filter is fetched after 1 / PROBES_AHEAD of the probes that make up for it.
- * So a query that reads all rows loses as much of the time that fetching takes.
- * One that ends early pays at most PROBES_AHEAD times what it had spent.
+ * For how many times the probes so far a filter may be fetched.  A query that
+ * reads all rows loses 1 / TRUSTED_PROBES of the time that fetching takes,
+ * because it begins by slices; one that ends early has paid at most
+ * TRUSTED_PROBES times what it had spent before.
  */
-#define PROBES_AHEAD		16
+#define TRUSTED_PROBES		16
 
 /*
  * The first bytes of a row to prefetch, if columns of it are read afterwards.
- * The processor would wait for them, as it cannot foresee which rows pass.
+ * The processor would wait for them, because it cannot foresee which rows pass.
  */
 #define CACHE_LINE			64
 #define PREFETCHED_BYTES	256
@@ -80,10 +81,19 @@ typedef struct CuckooBatch
 	bool		found[MaxHeapTuplesPerPage];
 } CuckooBatch;
 
+typedef enum ScanPhase
+{
+	BEFORE_FIRST_ROW,
+	ON_FIRST_PAGE,				/* rows are taken one by one */
+	ON_LATER_PAGES,				/* a batch is a page */
+	AFTER_LAST_ROW
+} ScanPhase;
+
 /* The state of a scan. */
 typedef struct CuckooScanState
 {
 	CustomScanState css;
+	ScanPhase	phase;
 
 	/* the conditions */
 	CuckooTest	test;
@@ -100,12 +110,11 @@ typedef struct CuckooScanState
 	/* the table */
 	TableScanDesc scan;			/* NULL before the first row */
 	HeapTuple	tuple;			/* the row that was read last, or NULL */
-	BlockNumber first_block;	/* the first page, when there is one */
-	bool		ended;			/* the whole table was read */
+	BlockNumber first_block;	/* the first page, from ON_FIRST_PAGE on */
 	uint32		probes;			/* for rows so far, up to a limit */
 
-	/* the rows to return: of a page, or a single one of the first page */
-	CuckooBatch *batch;			/* NULL until needed */
+	/* the rows to return */
+	CuckooBatch *batch;			/* NULL until needed, and after the last row */
 	int			count;			/* its rows */
 	int			next;			/* the next one to look at */
 
@@ -164,7 +173,6 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	/* count(*) reads no column of the rows that pass */
 	s->prefetched = after != NIL || ps->plan->targetlist != NIL ?
 		PREFETCHED_BYTES : 0;
-	s->first_block = InvalidBlockNumber;
 	cuckoo_init_filters(&s->filters, &s->test, estate);
 }
 
@@ -191,21 +199,6 @@ store_row(CuckooScanState *s, HeapTuple tuple)
 									((HeapScanDesc) s->scan)->rs_cbuf);
 }
 
-/*
- * True if the row that was read last is one of a page's rows that are taken
- * together, which are those of all pages but the first.
- */
-static bool
-is_in_page(CuckooScanState *s)
-{
-	BlockNumber block = ((HeapScanDesc) s->scan)->rs_cblock;
-
-	if (s->first_block == InvalidBlockNumber)
-		s->first_block = block;
-	return block != s->first_block &&
-		(s->scan->rs_flags & SO_ALLOW_PAGEMODE) != 0;
-}
-
 /* Reads the next row if the current page has one. */
 static bool
 read_row_of_page(CuckooScanState *s)
@@ -219,13 +212,100 @@ read_row_of_page(CuckooScanState *s)
 /* ---- batches ---- */
 
 /*
- * The number of probes that pay for fetching the filters.  After the
- * first page it is the planner's estimate, limited by PROBES_AHEAD.
+ * Reads the first row of the next batch, and enters the phase of its page.
+ * Returns false at the end of the table.
+ */
+static bool
+begin_batch(CuckooScanState *s)
+{
+	BlockNumber block;
+
+	s->count = s->next = 0;
+	if (s->phase == AFTER_LAST_ROW || !read_row(s, ForwardScanDirection))
+		return false;
+	block = ((HeapScanDesc) s->scan)->rs_cblock;
+	if (s->phase == BEFORE_FIRST_ROW)
+	{
+		s->first_block = block;
+		s->phase = ON_FIRST_PAGE;
+	}
+	/* a snapshot for which heap knows no page mode has no later pages */
+	else if (block != s->first_block &&
+			 (s->scan->rs_flags & SO_ALLOW_PAGEMODE) != 0)
+		s->phase = ON_LATER_PAGES;
+	if (s->batch == NULL)
+		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
+									  sizeof(CuckooBatch));
+	return true;
+}
+
+/*
+ * Frees what is not needed after the last row: a table may have a thousand
+ * partitions, each with such a scan, and other scans of the query may need the
+ * room of the filters.
+ */
+static void
+end_batches(CuckooScanState *s)
+{
+	s->phase = AFTER_LAST_ROW;
+	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+	if (s->batch != NULL)
+		pfree(s->batch);
+	s->batch = NULL;
+	cuckoo_forget_filters(&s->filters, s->counts);
+}
+
+/*
+ * The number of probes that may pay for fetching the filters.  After the first
+ * page it is the planner's estimate, as far as it is trusted.
  */
 static uint32
-probes_to_come(const CuckooScanState *s, bool in_page)
+probes_to_come(const CuckooScanState *s)
 {
-	return in_page ? Min(s->expected, PROBES_AHEAD * s->probes) : 1;
+	return s->phase == ON_FIRST_PAGE ? 1 :
+		Min(s->expected, TRUSTED_PROBES * s->probes);
+}
+
+/* Opens again, before a batch, filters for which something has changed. */
+static void
+update_filters(CuckooScanState *s)
+{
+	CuckooScanFilters *filters = &s->filters;
+
+	/* a type was altered: the functions would notice, one by one */
+	if (filters->hasher != NULL && !cuckoo_hasher_is_current(filters->hasher))
+		cuckoo_close_filters(filters);
+	/* stored filters that were probed by slices may be worth fetching by now */
+	if (filters->phase == CUCKOO_FILTERS_BY_ROW && s->phase == ON_LATER_PAGES)
+		cuckoo_open_filters(filters, probes_to_come(s));
+}
+
+/* Evaluates the element of a row of the batch, in the memory of a tuple. */
+static Datum
+get_element(CuckooScanState *s, HeapTuple tuple, bool *isnull)
+{
+	if (s->column == InvalidAttrNumber)
+		return ExecEvalExpr(s->element, s->css.ss.ps.ps_ExprContext, isnull);
+	return heap_getattr(tuple, s->column,
+						RelationGetDescr(s->css.ss.ss_currentRelation), isnull);
+}
+
+/*
+ * Probes the filters for an element, or only hashes it if they are probed for
+ * the batch.
+ */
+static void
+probe_element(CuckooScanState *s, int i, Datum element)
+{
+	CuckooScanFilters *filters = &s->filters;
+
+	if (filters->phase == CUCKOO_FILTERS_KNOWN)
+		cuckoo_open_filters(filters, probes_to_come(s));
+	if (filters->phase == CUCKOO_FILTERS_BY_ROW)
+		s->batch->found[i] = cuckoo_probe_row(filters, element);
+	else if (filters->first != NULL)
+		s->batch->hashes[i] = cuckoo_hash(filters->hasher, element,
+										  filters->first->header->seed);
 }
 
 /*
@@ -233,49 +313,33 @@ probes_to_come(const CuckooScanState *s, bool in_page)
  * test fails, or the element is null, or there is no filter.
  */
 static bool
-add_row(CuckooScanState *s, bool in_page)
+add_row(CuckooScanState *s)
 {
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
-	CuckooBatch *batch = s->batch;
-	int			i = s->count;
+	HeapTuple	tuple = &s->batch->tuples[s->count];
 	MemoryContext caller;
 	Datum		element;
 	bool		isnull;
 
 	ResetExprContext(econtext);
-	batch->tuples[i] = *s->tuple;
-	for (uint32 at = CACHE_LINE; at < Min(s->tuple->t_len, s->prefetched);
+	*tuple = *s->tuple;
+	for (uint32 at = CACHE_LINE; at < Min(tuple->t_len, s->prefetched);
 		 at += CACHE_LINE)
-		CUCKOO_PREFETCH((char *) s->tuple->t_data + at);
+		CUCKOO_PREFETCH((char *) tuple->t_data + at);
 	if (s->column == InvalidAttrNumber)
 	{
-		econtext->ecxt_scantuple = store_row(s, &batch->tuples[i]);
+		econtext->ecxt_scantuple = store_row(s, tuple);
 		if (!ExecQual(s->before, econtext))
 			return false;
 	}
-
 	/* also if all elements are null, because it may raise an error */
-	if (!s->filters.evaluated)
+	if (s->filters.phase == CUCKOO_FILTERS_UNKNOWN)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	if (s->column == InvalidAttrNumber)
-		element = ExecEvalExpr(s->element, econtext, &isnull);
-	else
-		element = heap_getattr(&batch->tuples[i], s->column,
-							   RelationGetDescr(s->css.ss.ss_currentRelation),
-							   &isnull);
+	element = get_element(s, tuple, &isnull);
 	isnull |= s->filters.count == 0;
 	if (!isnull)
-	{
-		s->count++;
-		if (!s->filters.opened)
-			cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
-		if (!s->filters.together)
-			batch->found[i] = cuckoo_probe_row(&s->filters, element);
-		else if (s->filters.first != NULL)
-			batch->hashes[i] = cuckoo_hash(s->filters.hasher, element,
-										   s->filters.first->header->seed);
-	}
+		probe_element(s, s->count++, element);
 	MemoryContextSwitchTo(caller);
 	return !isnull;
 }
@@ -287,43 +351,24 @@ add_row(CuckooScanState *s, bool in_page)
 static bool
 next_batch(CuckooScanState *s)
 {
-	bool		in_page;
-
-	s->count = s->next = 0;
-	if (s->ended || !read_row(s, ForwardScanDirection))
+	if (!begin_batch(s))
 	{
-		s->ended = true;
-		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
-		/* a table may have a thousand partitions, each with such a scan */
-		if (s->batch != NULL)
-			pfree(s->batch);
-		s->batch = NULL;
-		/* other scans of the query may need the room */
-		cuckoo_forget_filters(&s->filters, s->counts);
+		end_batches(s);
 		return false;
 	}
-	if (s->batch == NULL)
-		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
-									  sizeof(CuckooBatch));
-	in_page = is_in_page(s);
-	/* another type by now: one by one the filters would notice */
-	if (s->filters.hasher != NULL &&
-		!cuckoo_hasher_is_current(s->filters.hasher))
-		cuckoo_close_filters(&s->filters);
-	/* fetch stored filters if it pays by now, or use those already fetched */
-	if (in_page && s->filters.opened && !s->filters.together)
-		cuckoo_open_filters(&s->filters, probes_to_come(s, in_page));
+	update_filters(s);
 	do
 	{
-		if (!add_row(s, in_page))
+		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-	} while (in_page && read_row_of_page(s));
-	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
-	if (s->filters.together)
+	} while (s->phase == ON_LATER_PAGES && read_row_of_page(s));
+	s->probes = Min(s->probes + s->count, PG_INT32_MAX / TRUSTED_PROBES);
+	if (s->filters.phase == CUCKOO_FILTERS_BY_BATCH)
 	{
 		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
 						   s->batch->found);
-		s->counts[CUCKOO_ROWS_BATCHED] += in_page ? s->count : 0;
+		if (s->phase == ON_LATER_PAGES)
+			s->counts[CUCKOO_ROWS_BATCHED] += s->count;
 	}
 	return true;
 }
@@ -359,7 +404,8 @@ previous_row(CuckooScanState *s)
 		passed = ItemPointerEquals(&s->tuple->t_self, &last);
 	}
 	s->count = s->next = 0;
-	s->ended = false;
+	if (s->phase == AFTER_LAST_ROW)
+		s->phase = ON_FIRST_PAGE;
 	while (read_row(s, BackwardScanDirection))
 	{
 		if (!passed)
@@ -433,8 +479,7 @@ rescan(CustomScanState *node)
 	cuckoo_forget_filters(&s->filters, s->counts);
 	s->count = s->next = 0;
 	s->probes = 0;
-	s->first_block = InvalidBlockNumber;
-	s->ended = false;
+	s->phase = BEFORE_FIRST_ROW;
 	if (s->scan != NULL)
 		table_rescan(s->scan, NULL);
 	ExecScanReScan(&node->ss);

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * scan/filters.c
- *		The filters of a scan's test: where they come from, and asking them.
+ *		The filters of a scan's test: where they come from, and probing them.
  *
- * A test may have several filters: those of an array.  It is true if one of
+ * A test may have several filters, those of an array, and is true if one of
  * them contains the element.  Each filter is probed only for the rows that no
  * filter before it contains.
  *
- * The answers are those of the function calls that the test replaces.  So are
- * the errors, which come for the same row.
+ * Answers and errors are those of the function calls that the test replaces,
+ * and errors come for the same row.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +22,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* A filter of the test, and the call that asks it. */
+/* A filter of the test. */
 struct CuckooScanFilter
 {
-	FunctionCallInfo call;		/* of the test, with a call site of its own */
-	CuckooOpenFilter site;		/* zero if not open */
+	FunctionCallInfo call;		/* a call of the test's function with it */
+	CuckooOpenFilter open;		/* zero if it is not open */
 };
 
 void
@@ -43,7 +43,7 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 										ALLOCSET_SMALL_SIZES);
 }
 
-/* Makes room for n filters, with the calls that ask them. */
+/* Makes room for n filters, with their calls. */
 static void
 reserve(CuckooScanFilters *set, int n)
 {
@@ -102,7 +102,7 @@ cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 	for (int i = 0; i < kept; i++)
 		set->filters[i].call->args[set->test->filter_no].value = values[i];
 	set->count = kept;
-	set->evaluated = true;
+	set->phase = CUCKOO_FILTERS_KNOWN;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -111,25 +111,25 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 {
 	MemoryContext caller = MemoryContextSwitchTo(set->memory);
 
-	set->opened = set->together = true;
+	set->phase = CUCKOO_FILTERS_BY_BATCH;
 	set->first = NULL;
 	for (int i = 0; i < set->count; i++)
 	{
 		FunctionCallInfo call = set->filters[i].call;
-		CuckooOpenFilter *site = &set->filters[i].site;
+		CuckooOpenFilter *open = &set->filters[i].open;
 
 		CHECK_FOR_INTERRUPTS();
-		if (site->image == NULL)
-			cuckoo_open_filter(site, call, set->test->filter_no, probes);
-		set->hasher = site->hasher;
-		if (site->image == NULL || !site->fits)
-			set->together = false;
-		else if (site->header->items == 0)
+		if (open->image == NULL)
+			cuckoo_open_filter(open, call, set->test->filter_no, probes);
+		set->hasher = open->hasher;
+		if (open->image == NULL || !open->fits)
+			set->phase = CUCKOO_FILTERS_BY_ROW;
+		else if (open->header->items == 0)
 			continue;
 		else if (set->first == NULL)
-			set->first = site;
-		else if (site->header->seed != set->first->header->seed)
-			set->together = false;
+			set->first = open;
+		else if (open->header->seed != set->first->header->seed)
+			set->phase = CUCKOO_FILTERS_BY_ROW;
 	}
 	MemoryContextSwitchTo(caller);
 }
@@ -138,22 +138,24 @@ void
 cuckoo_close_filters(CuckooScanFilters *set)
 {
 	for (int i = 0; i < set->count; i++)
-		cuckoo_close_filter(&set->filters[i].site);
+		cuckoo_close_filter(&set->filters[i].open);
 	set->first = NULL;
 	set->hasher = NULL;
-	set->opened = set->together = false;
+	set->phase = Min(set->phase, CUCKOO_FILTERS_KNOWN);
 }
 
 void
 cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 {
-	for (int i = 0; i < set->count && set->opened; i++)
+	if (set->phase < CUCKOO_FILTERS_BY_ROW)
+		return;
+	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *site = &set->filters[i].site;
+		const CuckooOpenFilter *open = &set->filters[i].open;
 
-		if (site->stored != NULL)
+		if (open->stored != NULL)
 			counts[CUCKOO_FILTERS_FETCHED]++;
-		else if (site->image != NULL)
+		else if (open->image != NULL)
 			counts[CUCKOO_FILTERS_IN_MEMORY]++;
 		else
 			counts[CUCKOO_FILTERS_SLICED]++;
@@ -166,7 +168,7 @@ cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts)
 	cuckoo_count_filters(set, counts);
 	cuckoo_close_filters(set);
 	set->count = 0;
-	set->evaluated = false;
+	set->phase = CUCKOO_FILTERS_UNKNOWN;
 	MemoryContextReset(set->memory);
 }
 
@@ -190,7 +192,7 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 {
 	const CuckooOpenFilter *first = set->first;
 
-	/* the elements that no filter so far contains: */
+	/* the elements that no filter so far contains */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
 	int			left[MaxHeapTuplesPerPage];
 	bool		left_found[MaxHeapTuplesPerPage];
@@ -207,11 +209,11 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 		cuckoo_contains_batch(first->header, first->image, hashes, n, found);
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *site = &set->filters[i].site;
+		const CuckooOpenFilter *open = &set->filters[i].open;
 		int			left_count = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (site == first || site->image == NULL || site->header->items == 0)
+		if (open == first || open->image == NULL || open->header->items == 0)
 			continue;
 		for (int row = 0; row < n; row++)
 			if (!found[row])
@@ -221,7 +223,7 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 			}
 		if (left_count == 0)
 			break;
-		cuckoo_contains_batch(site->header, site->image, left_hashes,
+		cuckoo_contains_batch(open->header, open->image, left_hashes,
 							  left_count, left_found);
 		for (int j = 0; j < left_count; j++)
 			found[left[j]] = left_found[j];

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan/path.c
- *		Offers the scan of scan/scan.c to the planner.
+ *		Offers the scan of scan/exec.c to the planner.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -270,7 +270,7 @@ offer_scan(RelOptInfo *rel)
  *
  * It is not offered if an outer join has a condition that is not on this
  * relation, as in "ON cf_contains(f, v) AND name = 'x'".  Such a condition
- * stays with the join.  So the scan would run for rows whose filter the query
+ * stays with the join, and the scan would run for rows whose filter the query
  * must not probe.
  */
 static void

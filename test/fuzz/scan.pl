@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Random queries by the scan of scan/scan.c and without it: the same rows and
-# the same errors?
+# Random queries by the scan (src/scan) and without it, which must give the same
+# rows and the same errors.
 #
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]
 #
