@@ -3,37 +3,35 @@
  * scan/exec.c
  *		Sequential scans that probe a filter for the rows of a page together.
  *
- * Interface: cuckoo_scan_methods, a custom scan (nodes/extensible.h) that
- * scan/path.c puts into plans.
- *
- * The scan returns the rows of a sequential scan in the same order, forward and
- * backward, and runs in parallel workers.  The other conditions come before and
- * after the test in the planner's order, on which row-level security depends.
- * EvalPlanQual checks a row again.
+ * Interface: cuckoo_scan_methods, a custom scan that scan/path.c puts into
+ * plans.  It returns the rows of a sequential scan in the same order, forward
+ * and backward, and runs in parallel workers.  The other conditions come before
+ * and after the test in the planner's order, on which row-level security
+ * depends.  Unlike in a sequential scan, expressions are evaluated up to a page
+ * ahead: they may raise an error for a row that the query does not ask for, and
+ * do not see what it does with the rows in between.
  *
  * If a filter is larger than the processor's cache, the probe for each row
- * waits for memory, and the executor cannot hide these waits, because it
- * finishes a row before it knows the next.  This scan takes all rows of a page,
- * hashes the element of each, looks for all of them with one
- * cuckoo_contains_batch(), and then returns the rows that pass.  Rows are not
- * copied, because the scan keeps their page pinned until it reads the next one.
+ * waits for memory.  The executor cannot hide these waits, because it finishes
+ * a row before it knows the next.  This scan hashes the elements of all rows of
+ * a page and looks for them with one cuckoo_contains_batch().  Rows are not
+ * copied, because their page stays pinned until the next one is read.
  *
- * How batches are sized (see begin_batch()): on the first page a batch is one
- * row, and a stored filter is probed by slices, as in a sequential scan.  A
- * query that ends there pays for nothing that it does not use.  From the second
- * page on a batch is a page, and stored filters are fetched as soon as the
- * probes to come pay for it (see probes_to_come() and probe/cache.c).
+ * Size of batches (CuckooScanPhase, next_batch()): in the first page a row,
+ * because a query that ends there should pay for nothing else; then all rows of
+ * a page.
  *
- * The difference from a sequential scan is that expressions are evaluated up to
- * a page ahead: they may raise an error for a row that the query does not want,
- * and they do not see what the query does with the rows in between.
+ * When filters are fetched (CuckooFiltersPhase, probes_to_come()): in the first
+ * page stored filters are probed by slices, as in a sequential scan.  Before
+ * each page after it they are fetched if the rows that the planner expects make
+ * up for it, which probe/cache.c decides.
  *
- * A column that is tested before anything else is taken from the tuple, which
- * is cheaper than a slot; only rows that pass get into the slot.  For other
- * expressions each row is stored in the slot once, and once more if it passes.
- *
- * What mirrors nodeSeqscan.c: read_row(), rescan(), end_scan(), and the four
- * functions for parallel scans at the end.
+ * Slow scans over partitions: each partition has a scan with its own first
+ * page, estimate, and evaluation of the filter's expression (but sub-selects
+ * are evaluated once); only fetched filters are shared.  EXPLAIN (ANALYZE)
+ * shows which partitions have a Seq Scan, as those with fewer than MIN_ROWS
+ * rows do (scan/path.c), and which have Filters Read by Slices, because their
+ * rows do not make up for fetching them or work_mem has no room.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,21 +57,29 @@
 #include "utils/ruleutils.h"
 
 /*
- * For how many times the probes so far a filter may be fetched.  A query that
- * reads all rows loses 1 / TRUSTED_PROBES of the time that fetching takes,
- * because it begins by slices; one that ends early has paid at most
- * TRUSTED_PROBES times what it had spent before.
+ * A filter is fetched after 1 / PROBES_AHEAD of the probes that make up for it.
+ * A query that reads all rows loses as much of the time that fetching takes,
+ * and one that ends early pays at most PROBES_AHEAD times what it had spent.
  */
-#define TRUSTED_PROBES		16
+#define PROBES_AHEAD		16
 
 /*
- * The first bytes of a row to prefetch, if columns of it are read afterwards.
- * The processor would wait for them, because it cannot foresee which rows pass.
+ * The first bytes of a row to prefetch if columns of it are read afterwards.
+ * The processor would wait for them, as it cannot foresee which rows pass.
  */
 #define CACHE_LINE			64
 #define PREFETCHED_BYTES	256
 
-/* The rows of a page that may pass, and what is known about each. */
+/* Where the last row that was read is.  read_row() and rescan() change it. */
+typedef enum CuckooScanPhase
+{
+	BEFORE_FIRST_ROW,
+	ROW_BY_ROW,					/* first page: a batch is one row */
+	PAGE_BY_PAGE,				/* other pages: a batch is the rows of a page */
+	AFTER_LAST_ROW
+} CuckooScanPhase;
+
+/* The rows that may pass, and what is known about each. */
 typedef struct CuckooBatch
 {
 	HeapTupleData tuples[MaxHeapTuplesPerPage];
@@ -81,40 +87,32 @@ typedef struct CuckooBatch
 	bool		found[MaxHeapTuplesPerPage];
 } CuckooBatch;
 
-typedef enum ScanPhase
-{
-	BEFORE_FIRST_ROW,
-	ON_FIRST_PAGE,				/* rows are taken one by one */
-	ON_LATER_PAGES,				/* a batch is a page */
-	AFTER_LAST_ROW
-} ScanPhase;
-
-/* The state of a scan. */
 typedef struct CuckooScanState
 {
 	CustomScanState css;
-	ScanPhase	phase;
 
 	/* the conditions */
 	CuckooTest	test;
 	ExprState  *before;			/* those before the test */
 	ExprState  *after;			/* those after it */
-	ExprState  *all;			/* all of them; NULL unless row_passes() may
-								 * be called */
-	ExprState  *element;		/* of a row, or NULL and it is ... */
+	ExprState  *all;			/* NULL unless row_passes() may be called */
+	ExprState  *element;		/* NULL if it is ... */
 	AttrNumber	column;			/* this column, and no condition is before */
+
+	/* the filters, and when to fetch them */
 	CuckooScanFilters filters;
-	uint32		expected;		/* number of probes, by the planner's guess */
-	uint32		prefetched;		/* bytes of a row */
+	uint32		expected;		/* probes, by the planner's estimate */
+	uint32		probes;			/* so far, up to a limit */
 
 	/* the table */
+	CuckooScanPhase phase;
 	TableScanDesc scan;			/* NULL before the first row */
 	HeapTuple	tuple;			/* the row that was read last, or NULL */
-	BlockNumber first_block;	/* the first page, from ON_FIRST_PAGE on */
-	uint32		probes;			/* for rows so far, up to a limit */
+	BlockNumber first_block;	/* the first page, once a row was read */
+	uint32		prefetched;		/* bytes of a row */
 
 	/* the rows to return */
-	CuckooBatch *batch;			/* NULL until needed, and after the last row */
+	CuckooBatch *batch;			/* NULL until needed */
 	int			count;			/* its rows */
 	int			next;			/* the next one to look at */
 
@@ -123,7 +121,7 @@ typedef struct CuckooScanState
 	pg_atomic_uint64 *shared;	/* as many; NULL unless the scan is parallel */
 } CuckooScanState;
 
-/* Checks what ExecInitExpr() would: that the user may call the function. */
+/* Checks that the user may call the function, as ExecInitExpr() would. */
 static void
 check_execute(Oid function)
 {
@@ -132,16 +130,6 @@ check_execute(Oid function)
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
 	InvokeFunctionExecuteHook(function);
-}
-
-/* The column that an element is, or InvalidAttrNumber. */
-static AttrNumber
-plain_column(Expr *element)
-{
-	while (IsA(element, RelabelType))
-		element = ((RelabelType *) element)->arg;
-	return IsA(element, Var) && ((Var *) element)->varattno > 0 ?
-		((Var *) element)->varattno : InvalidAttrNumber;
 }
 
 static void
@@ -154,6 +142,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 									   CUCKOO_SCAN_TEST_NO);
 	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
 	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
+	Expr	   *element;
 
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
 								 RelationGetDescr(node->ss.ss_currentRelation),
@@ -163,9 +152,12 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	check_execute(s->test.function);
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
-	if (before == NIL)
-		s->column = plain_column(s->test.element);
-	if (s->column == InvalidAttrNumber)
+	element = s->test.element;
+	while (IsA(element, RelabelType))
+		element = ((RelabelType *) element)->arg;
+	if (before == NIL && IsA(element, Var) && ((Var *) element)->varattno > 0)
+		s->column = ((Var *) element)->varattno;
+	else
 		s->element = ExecInitExpr(s->test.element, ps);
 	if ((eflags & EXEC_FLAG_BACKWARD) != 0 || estate->es_epq_active != NULL)
 		s->all = ExecInitQual(plan->custom_exprs, ps);
@@ -179,8 +171,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 /* ---- the table ---- */
 
 /*
- * Reads the next row of the table in that direction, if there is one, into
- * s->tuple.  The scan keeps its page pinned until the next row is read.
+ * Reads the next row in that direction, if there is one, into s->tuple, and
+ * enters its phase.  Its page stays pinned until the next row is read.
  */
 static bool
 read_row(CuckooScanState *s, ScanDirection direction)
@@ -189,7 +181,30 @@ read_row(CuckooScanState *s, ScanDirection direction)
 	if (s->scan == NULL)
 		s->scan = CUCKOO_BEGIN_SCAN(&s->css.ss);
 	s->tuple = heap_getnext(s->scan, direction);
+	if (s->tuple == NULL)
+		s->phase = ScanDirectionIsForward(direction) ? AFTER_LAST_ROW :
+			BEFORE_FIRST_ROW;
+	else
+	{
+		BlockNumber block = ((HeapScanDesc) s->scan)->rs_cblock;
+
+		if (s->phase == BEFORE_FIRST_ROW)
+			s->first_block = block;
+		s->phase = block == s->first_block ||
+			(s->scan->rs_flags & SO_ALLOW_PAGEMODE) == 0 ? ROW_BY_ROW :
+			PAGE_BY_PAGE;
+	}
 	return s->tuple != NULL;
+}
+
+/* True if there is a next row in the page that belongs to the same batch. */
+static bool
+batch_goes_on(const CuckooScanState *s)
+{
+	HeapScanDesc scan = (HeapScanDesc) s->scan;
+
+	return s->phase == PAGE_BY_PAGE &&
+		(int64) scan->rs_cindex + 1 < (int64) scan->rs_ntuples;
 }
 
 static TupleTableSlot *
@@ -199,107 +214,42 @@ store_row(CuckooScanState *s, HeapTuple tuple)
 									((HeapScanDesc) s->scan)->rs_cbuf);
 }
 
-/* Reads the next row if the current page has one. */
-static bool
-read_row_of_page(CuckooScanState *s)
-{
-	HeapScanDesc scan = (HeapScanDesc) s->scan;
-
-	return (int64) scan->rs_cindex + 1 < (int64) scan->rs_ntuples &&
-		read_row(s, ForwardScanDirection);
-}
-
 /* ---- batches ---- */
 
 /*
- * Reads the first row of the next batch, and enters the phase of its page.
- * Returns false at the end of the table.
- */
-static bool
-begin_batch(CuckooScanState *s)
-{
-	BlockNumber block;
-
-	s->count = s->next = 0;
-	if (s->phase == AFTER_LAST_ROW || !read_row(s, ForwardScanDirection))
-		return false;
-	block = ((HeapScanDesc) s->scan)->rs_cblock;
-	if (s->phase == BEFORE_FIRST_ROW)
-	{
-		s->first_block = block;
-		s->phase = ON_FIRST_PAGE;
-	}
-	/* a snapshot for which heap knows no page mode has no later pages */
-	else if (block != s->first_block &&
-			 (s->scan->rs_flags & SO_ALLOW_PAGEMODE) != 0)
-		s->phase = ON_LATER_PAGES;
-	if (s->batch == NULL)
-		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
-									  sizeof(CuckooBatch));
-	return true;
-}
-
-/*
- * Frees what is not needed after the last row: a table may have a thousand
- * partitions, each with such a scan, and other scans of the query may need the
- * room of the filters.
- */
-static void
-end_batches(CuckooScanState *s)
-{
-	s->phase = AFTER_LAST_ROW;
-	ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
-	if (s->batch != NULL)
-		pfree(s->batch);
-	s->batch = NULL;
-	cuckoo_forget_filters(&s->filters, s->counts);
-}
-
-/*
- * The number of probes that may pay for fetching the filters.  After the first
- * page it is the planner's estimate, as far as it is trusted.
+ * The number of probes to come that may pay for fetching the filters.  In the
+ * first page it is that of the test's function, which knows of no other probe.
  */
 static uint32
 probes_to_come(const CuckooScanState *s)
 {
-	return s->phase == ON_FIRST_PAGE ? 1 :
-		Min(s->expected, TRUSTED_PROBES * s->probes);
+	return s->phase == PAGE_BY_PAGE ?
+		Min(s->expected, PROBES_AHEAD * s->probes) : 1;
 }
 
-/* Opens again, before a batch, filters for which something has changed. */
+/* Prepares the filters, if they are open, for a batch. */
 static void
-update_filters(CuckooScanState *s)
+prepare_filters(CuckooScanState *s)
 {
 	CuckooScanFilters *filters = &s->filters;
 
-	/* a type was altered: the functions would notice, one by one */
-	if (filters->hasher != NULL && !cuckoo_hasher_is_current(filters->hasher))
+	/* the type of elements was altered, which the test's function notices */
+	if (filters->phase >= CUCKOO_FILTERS_BY_ROW &&
+		!cuckoo_hasher_is_current(filters->hasher))
 		cuckoo_close_filters(filters);
-	/* stored filters that were probed by slices may be worth fetching by now */
-	if (filters->phase == CUCKOO_FILTERS_BY_ROW && s->phase == ON_LATER_PAGES)
+	/* fetch them if it pays by now, or use what other scans have fetched */
+	if (s->phase == PAGE_BY_PAGE && filters->phase == CUCKOO_FILTERS_BY_ROW)
 		cuckoo_open_filters(filters, probes_to_come(s));
 }
 
-/* Evaluates the element of a row of the batch, in the memory of a tuple. */
-static Datum
-get_element(CuckooScanState *s, HeapTuple tuple, bool *isnull)
-{
-	if (s->column == InvalidAttrNumber)
-		return ExecEvalExpr(s->element, s->css.ss.ps.ps_ExprContext, isnull);
-	return heap_getattr(tuple, s->column,
-						RelationGetDescr(s->css.ss.ss_currentRelation), isnull);
-}
-
-/*
- * Probes the filters for an element, or only hashes it if they are probed for
- * the batch.
- */
+/* Adds an element to the batch: its hash, or whether the filters contain it. */
 static void
-probe_element(CuckooScanState *s, int i, Datum element)
+add_element(CuckooScanState *s, Datum element)
 {
 	CuckooScanFilters *filters = &s->filters;
+	int			i = s->count++;
 
-	if (filters->phase == CUCKOO_FILTERS_KNOWN)
+	if (filters->phase == CUCKOO_FILTERS_CLOSED)
 		cuckoo_open_filters(filters, probes_to_come(s));
 	if (filters->phase == CUCKOO_FILTERS_BY_ROW)
 		s->batch->found[i] = cuckoo_probe_row(filters, element);
@@ -310,7 +260,11 @@ probe_element(CuckooScanState *s, int i, Datum element)
 
 /*
  * Adds the row that was read last to the batch, unless a condition before the
- * test fails, or the element is null, or there is no filter.
+ * test fails, or the element is null, or there is no filter.  The steps are in
+ * the order of a sequential scan, because each may raise an error.
+ *
+ * A plain column is taken from the tuple, which is cheaper than a slot, so that
+ * only rows that pass are stored in the slot.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -326,56 +280,71 @@ add_row(CuckooScanState *s)
 	for (uint32 at = CACHE_LINE; at < Min(tuple->t_len, s->prefetched);
 		 at += CACHE_LINE)
 		CUCKOO_PREFETCH((char *) tuple->t_data + at);
-	if (s->column == InvalidAttrNumber)
+	if (s->element != NULL)
 	{
 		econtext->ecxt_scantuple = store_row(s, tuple);
 		if (!ExecQual(s->before, econtext))
 			return false;
 	}
-	/* also if all elements are null, because it may raise an error */
+	/* even if the element is null, because this may raise an error, too */
 	if (s->filters.phase == CUCKOO_FILTERS_UNKNOWN)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	element = get_element(s, tuple, &isnull);
+	if (s->element != NULL)
+		element = ExecEvalExpr(s->element, econtext, &isnull);
+	else
+		element = heap_getattr(tuple, s->column,
+							   RelationGetDescr(s->css.ss.ss_currentRelation),
+							   &isnull);
 	isnull |= s->filters.count == 0;
 	if (!isnull)
-		probe_element(s, s->count++, element);
+		add_element(s, element);
 	MemoryContextSwitchTo(caller);
 	return !isnull;
 }
 
-/*
- * Makes the next batch, which may be empty.  Returns false at the end of the
- * table.
- */
+/* Makes the next batch, perhaps an empty one; false at the table's end. */
 static bool
 next_batch(CuckooScanState *s)
 {
-	if (!begin_batch(s))
+	s->count = s->next = 0;
+	if (s->phase == AFTER_LAST_ROW || !read_row(s, ForwardScanDirection))
 	{
-		end_batches(s);
+		/* leave the memory to other scans, of up to a thousand partitions */
+		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
+		if (s->batch != NULL)
+			pfree(s->batch);
+		s->batch = NULL;
+		cuckoo_forget_filters(&s->filters, s->counts);
 		return false;
 	}
-	update_filters(s);
+	if (s->batch == NULL)
+		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
+									  sizeof(CuckooBatch));
+
+	/* before the rows, because all rows of a batch are probed in one way */
+	prepare_filters(s);
 	do
 	{
 		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-	} while (s->phase == ON_LATER_PAGES && read_row_of_page(s));
-	s->probes = Min(s->probes + s->count, PG_INT32_MAX / TRUSTED_PROBES);
+	} while (batch_goes_on(s) && read_row(s, ForwardScanDirection));
+	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
+
+	/* otherwise add_element() has probed for each row */
 	if (s->filters.phase == CUCKOO_FILTERS_BY_BATCH)
 	{
 		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
 						   s->batch->found);
-		if (s->phase == ON_LATER_PAGES)
-			s->counts[CUCKOO_ROWS_BATCHED] += s->count;
+		s->counts[CUCKOO_ROWS_BATCHED] +=
+			s->phase == PAGE_BY_PAGE ? s->count : 0;
 	}
 	return true;
 }
 
 /* ---- rows ---- */
 
-/* True if a row that is not in a batch passes all conditions. */
+/* True if a row passes all conditions, read backward or for EvalPlanQual. */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
@@ -387,33 +356,27 @@ row_passes(ScanState *node, TupleTableSlot *row)
 	return ExecQual(all, node->ps.ps_ExprContext);
 }
 
-/*
- * The row before the one that was returned last, for cursors.  First the
- * table's scan has to go back over the rows of the page that were read ahead.
- */
+/* The row before the one that was returned last, for cursors. */
 static TupleTableSlot *
-previous_row(CuckooScanState *s)
+previous_row(ScanState *node)
 {
-	ScanState  *node = &s->css.ss;
-	ItemPointerData last;
-	bool		passed = s->next == 0;
+	CuckooScanState *s = (CuckooScanState *) node;
 
-	if (!passed)
+	/* back to that one, over the rows of the page that were read ahead */
+	if (s->next > 0)
 	{
-		last = s->batch->tuples[s->next - 1].t_self;
-		passed = ItemPointerEquals(&s->tuple->t_self, &last);
+		ItemPointer last = &s->batch->tuples[s->next - 1].t_self;
+
+		while (!ItemPointerEquals(&s->tuple->t_self, last) &&
+			   read_row(s, BackwardScanDirection))
+			;
 	}
 	s->count = s->next = 0;
-	if (s->phase == AFTER_LAST_ROW)
-		s->phase = ON_FIRST_PAGE;
 	while (read_row(s, BackwardScanDirection))
 	{
-		if (!passed)
-			passed = ItemPointerEquals(&s->tuple->t_self, &last);
-		else if (row_passes(node, store_row(s, s->tuple)))
+		if (row_passes(node, store_row(s, s->tuple)))
 			return node->ss_ScanTupleSlot;
-		else
-			InstrCountFiltered1(node, 1);
+		InstrCountFiltered1(node, 1);
 		ResetExprContext(node->ps.ps_ExprContext);
 	}
 	return ExecClearTuple(node->ss_ScanTupleSlot);
@@ -421,9 +384,9 @@ previous_row(CuckooScanState *s)
 
 /* The next row of the batches that passes the test and the conditions after. */
 static TupleTableSlot *
-next_row(CuckooScanState *s)
+next_row(ScanState *node)
 {
-	ScanState  *node = &s->css.ss;
+	CuckooScanState *s = (CuckooScanState *) node;
 	ExprContext *econtext = node->ps.ps_ExprContext;
 
 	do
@@ -445,20 +408,12 @@ next_row(CuckooScanState *s)
 	return NULL;
 }
 
-/* The next row, or the previous one, that passes all conditions. */
-static TupleTableSlot *
-access_row(ScanState *node)
-{
-	CuckooScanState *s = (CuckooScanState *) node;
-
-	return ScanDirectionIsBackward(node->ps.state->es_direction) ?
-		previous_row(s) : next_row(s);
-}
-
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
-	return ExecScan(&node->ss, access_row, row_passes);
+	return ExecScan(&node->ss,
+					ScanDirectionIsBackward(node->ss.ps.state->es_direction) ?
+					previous_row : next_row, row_passes);
 }
 
 static void
@@ -488,10 +443,10 @@ rescan(CustomScanState *node)
 /* ---- EXPLAIN ---- */
 
 /*
- * Shows what EXPLAIN shows of a sequential scan, and what batches took.  Rows
- * are per loop, like all rows that EXPLAIN shows; filters are those of all
- * loops.  Of workers the counts are known if they share this scan and had ended
- * when no more rows were wanted.  PostgreSQL passes no others to the leader.
+ * Shows what EXPLAIN shows of a sequential scan, and the counts.  Rows are per
+ * loop, like all rows that EXPLAIN shows, but filters are those of all loops.
+ * Workers are counted if they share this scan and had ended when no more rows
+ * were wanted, because PostgreSQL passes no other counts to the leader.
  */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
@@ -528,9 +483,8 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 }
 
-/* ---- parallel scans ---- */
+/* ---- parallel scans: as in nodeSeqscan.c, behind the workers' counts ---- */
 
-/* The counts that workers report are in front of the scan. */
 #define SHARED_COUNTS_SIZE	\
 	MAXALIGN(CUCKOO_SCAN_COUNTS * sizeof(pg_atomic_uint64))
 #define PARALLEL_SCAN(dsm) \
@@ -544,7 +498,7 @@ estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 									node->ss.ps.state->es_snapshot);
 }
 
-/* In a worker, or in the leader below. */
+/* Also called for the leader, below. */
 static void
 init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {
@@ -573,8 +527,8 @@ reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 }
 
 /*
- * Called when no more rows are wanted, while the shared memory is still there.
- * A worker reports its counts, and the leader takes what workers reported.
+ * When no more rows are wanted, a worker reports its counts, and the leader
+ * adds them to its own, because the shared memory is still there.
  */
 static void
 shutdown_scan(CustomScanState *node)
@@ -594,8 +548,6 @@ shutdown_scan(CustomScanState *node)
 	}
 	s->shared = NULL;
 }
-
-/* ---- the methods ---- */
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "CuckooScan",

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan/exec.h
- *		What the planner's part of the scan (scan/path.c) passes on to the
- *		executor's part.
+ *		What the planner's part of the scan passes on to the executor's.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,14 +12,10 @@
 
 #include "nodes/extensible.h"
 
-/*
- * A plan has all its conditions in custom_exprs, in the planner's order.  It
- * has these integers in custom_private.
- */
+/* The plan's custom_private; custom_exprs has all conditions, in order. */
 enum
 {
-	CUCKOO_SCAN_TEST_NO,		/* the number of the condition that is the
-								 * test */
+	CUCKOO_SCAN_TEST_NO,		/* which of the conditions is the test */
 	CUCKOO_SCAN_EXPECTED		/* the expected number of probes */
 };
 

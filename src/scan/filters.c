@@ -3,12 +3,10 @@
  * scan/filters.c
  *		The filters of a scan's test: where they come from, and probing them.
  *
- * A test may have several filters, those of an array, and is true if one of
- * them contains the element.  Each filter is probed only for the rows that no
- * filter before it contains.
- *
- * Answers and errors are those of the function calls that the test replaces,
- * and errors come for the same row.
+ * A test may have several filters: those of an array.  It is true if one of
+ * them contains the element, and each filter is probed only for the rows that
+ * no filter before it contains.  The answers are those of the function calls
+ * that the test replaces, and so are the errors, which come for the same row.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +20,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-/* A filter of the test. */
 struct CuckooScanFilter
 {
-	FunctionCallInfo call;		/* a call of the test's function with it */
-	CuckooOpenFilter open;		/* zero if it is not open */
+	FunctionCallInfo call;		/* of the test's function */
+	CuckooOpenFilter site;		/* zero if not open */
 };
 
 void
@@ -37,17 +34,17 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 	/* without a parent it is not compiled; it is evaluated once a scan */
 	set->expression = ExecInitExprWithParams(test->filter,
 											 estate->es_param_list_info);
-	set->query_memory = estate->es_query_cxt;
 	set->memory = AllocSetContextCreate(estate->es_query_cxt,
 										"CuckooScan filters",
 										ALLOCSET_SMALL_SIZES);
 }
 
-/* Makes room for n filters, with their calls. */
+/* Makes room for n filters, each with a call site of its own. */
 static void
 reserve(CuckooScanFilters *set, int n)
 {
-	MemoryContext caller = MemoryContextSwitchTo(set->query_memory);
+	MemoryContext query = MemoryContextGetParent(set->memory);
+	MemoryContext caller = MemoryContextSwitchTo(query);
 
 	/* no overflow: each has 40 bytes and more in an array of up to 1 GB */
 	Size		size = n * sizeof(CuckooScanFilter);
@@ -77,32 +74,26 @@ cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext)
 	MemoryContext caller = MemoryContextSwitchTo(set->memory);
 	bool		isnull;
 	Datum		value = ExecEvalExpr(set->expression, econtext, &isnull);
-	Datum	   *values = NULL;
-	bool	   *nulls = NULL;
-	int			n = 0;
+	Datum	   *values = &value;
+	bool	   *nulls = &isnull;
+	int			n = 1;
 	int			kept = 0;
 
-	/* null ones contain nothing */
 	if (set->test->any && !isnull)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(value);
 
 		deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT,
 						  &values, &nulls, &n);
-		for (int i = 0; i < n; i++)
-			if (!nulls[i])
-				values[kept++] = values[i];
 	}
-	else if (!isnull)
-	{
-		values = palloc(sizeof(Datum));
-		values[kept++] = value;
-	}
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			values[kept++] = values[i];
 	reserve(set, kept);
 	for (int i = 0; i < kept; i++)
 		set->filters[i].call->args[set->test->filter_no].value = values[i];
 	set->count = kept;
-	set->phase = CUCKOO_FILTERS_KNOWN;
+	set->phase = CUCKOO_FILTERS_CLOSED;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -110,27 +101,28 @@ void
 cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 {
 	MemoryContext caller = MemoryContextSwitchTo(set->memory);
+	CuckooFiltersPhase phase = CUCKOO_FILTERS_BY_BATCH;
 
-	set->phase = CUCKOO_FILTERS_BY_BATCH;
 	set->first = NULL;
 	for (int i = 0; i < set->count; i++)
 	{
 		FunctionCallInfo call = set->filters[i].call;
-		CuckooOpenFilter *open = &set->filters[i].open;
+		CuckooOpenFilter *site = &set->filters[i].site;
 
 		CHECK_FOR_INTERRUPTS();
-		if (open->image == NULL)
-			cuckoo_open_filter(open, call, set->test->filter_no, probes);
-		set->hasher = open->hasher;
-		if (open->image == NULL || !open->fits)
-			set->phase = CUCKOO_FILTERS_BY_ROW;
-		else if (open->header->items == 0)
+		if (site->image == NULL)
+			cuckoo_open_filter(site, call, set->test->filter_no, probes);
+		set->hasher = site->hasher;
+		if (site->image == NULL || !site->fits)
+			phase = CUCKOO_FILTERS_BY_ROW;
+		else if (site->header->items == 0)
 			continue;
 		else if (set->first == NULL)
-			set->first = open;
-		else if (open->header->seed != set->first->header->seed)
-			set->phase = CUCKOO_FILTERS_BY_ROW;
+			set->first = site;
+		else if (site->header->seed != set->first->header->seed)
+			phase = CUCKOO_FILTERS_BY_ROW;
 	}
+	set->phase = phase;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -138,10 +130,8 @@ void
 cuckoo_close_filters(CuckooScanFilters *set)
 {
 	for (int i = 0; i < set->count; i++)
-		cuckoo_close_filter(&set->filters[i].open);
-	set->first = NULL;
-	set->hasher = NULL;
-	set->phase = Min(set->phase, CUCKOO_FILTERS_KNOWN);
+		cuckoo_close_filter(&set->filters[i].site);
+	set->phase = CUCKOO_FILTERS_CLOSED;
 }
 
 void
@@ -151,11 +141,11 @@ cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 		return;
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *open = &set->filters[i].open;
+		const CuckooOpenFilter *site = &set->filters[i].site;
 
-		if (open->stored != NULL)
+		if (site->stored != NULL)
 			counts[CUCKOO_FILTERS_FETCHED]++;
-		else if (open->image != NULL)
+		else if (site->image != NULL)
 			counts[CUCKOO_FILTERS_IN_MEMORY]++;
 		else
 			counts[CUCKOO_FILTERS_SLICED]++;
@@ -192,7 +182,7 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 {
 	const CuckooOpenFilter *first = set->first;
 
-	/* the elements that no filter so far contains */
+	/* of the elements that no filter so far contains: */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
 	int			left[MaxHeapTuplesPerPage];
 	bool		left_found[MaxHeapTuplesPerPage];
@@ -209,11 +199,11 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 		cuckoo_contains_batch(first->header, first->image, hashes, n, found);
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *open = &set->filters[i].open;
+		const CuckooOpenFilter *site = &set->filters[i].site;
 		int			left_count = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (open == first || open->image == NULL || open->header->items == 0)
+		if (site == first || site->image == NULL || site->header->items == 0)
 			continue;
 		for (int row = 0; row < n; row++)
 			if (!found[row])
@@ -223,7 +213,7 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 			}
 		if (left_count == 0)
 			break;
-		cuckoo_contains_batch(open->header, open->image, left_hashes,
+		cuckoo_contains_batch(site->header, site->image, left_hashes,
 							  left_count, left_found);
 		for (int j = 0; j < left_count; j++)
 			found[left[j]] = left_found[j];

@@ -3,6 +3,10 @@
  * scan/path.c
  *		Offers the scan of scan/exec.c to the planner.
  *
+ * Interface: cuckoo_scan_init(), which sets a hook when the library is loaded.
+ * This is before a query with one of our functions gets its paths, because
+ * planning it calls its support function.
+ *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
  *
@@ -13,14 +17,10 @@
  * of a nested loop.
  *
  * The scan takes less time than a sequential one if it probes for many rows,
- * and as much time for few rows (make bench prints the table).  It could gain
- * nothing for fewer than MIN_ROWS rows.  It is not offered for smaller tables,
- * nor if the planner expects a LIMIT or a cursor to end the scan before.  It is
- * not offered, either, if conditions cannot be evaluated before the rows are
- * returned.
- *
- * The hook is set when the library is loaded, which is before a query with one
- * of our functions gets its paths: planning it calls its support function.
+ * and as much for few (make bench prints the table).  It is not offered where
+ * it gains nothing: for tables with fewer than MIN_ROWS rows, and if a LIMIT or
+ * a cursor will probably end the scan before it has read as many.  Nor is it
+ * offered if conditions cannot be evaluated before the rows are returned.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,26 +30,20 @@
 
 #include "access/table.h"
 #include "access/tableam.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 /* The number of rows from which on the scan is worth its startup. */
 #define MIN_ROWS		1000
 
 /*
- * What the scan saves per row and filter, in cpu_operator_cost.  It saves the
- * call of the test through the function manager, about half of the time; the
- * rest is the hash.  It also saves cache misses, which are not part of any
- * cost.
+ * What the scan saves per row and filter, in cpu_operator_cost: the call of the
+ * function, about half of the time, but not cache misses, which no cost counts.
  */
 #define SAVED_COST		0.5
 
@@ -57,8 +51,8 @@ static bool enable_scan = true;
 static set_rel_pathlist_hook_type next_rel_hook;
 
 /*
- * True if the condition is a test with one or several filters for all rows of
- * a relation, which do not depend on its columns.
+ * True if the condition is a test with the same filters for all rows of a
+ * relation, which therefore do not depend on its columns.
  */
 static bool
 is_scan_test(Node *condition, Index relid)
@@ -72,14 +66,14 @@ is_scan_test(Node *condition, Index relid)
 	{
 		Var		   *var = lfirst(cell);
 
-		/* else it depends on relations in another way */
+		/* what is no Var depends on relations in another way */
 		if (!IsA(var, Var) || (Index) var->varno == relid)
 			return false;
 	}
 	return true;
 }
 
-/* Those of the conditions. */
+/* The conditions that are such tests. */
 static List *
 scan_tests(List *conditions, Index relid)
 {
@@ -98,9 +92,8 @@ scan_tests(List *conditions, Index relid)
 }
 
 /*
- * True if the conditions can be evaluated for rows ahead.  Sub-plans would have
- * to be initialized more than once, and the results of volatile functions may
- * depend on the current row of the query.
+ * True if the conditions can be evaluated for rows ahead.  Sub-plans would be
+ * initialized more than once, and volatile functions may see the query's row.
  */
 static bool
 can_look_ahead(List *conditions)
@@ -110,7 +103,7 @@ can_look_ahead(List *conditions)
 	return !contain_subplans(clauses) && !contain_volatile_functions(clauses);
 }
 
-/* True if the table has the access method that the scan can read, heap. */
+/* True if the table is of the only access method that the scan can read. */
 static bool
 is_heap(Oid relid)
 {
@@ -122,9 +115,8 @@ is_heap(Oid relid)
 }
 
 /*
- * The sequential scan in a list of paths, or NULL.  Without one the table is
- * read in another way: it is sampled, partitioned or foreign, or another
- * extension's hook has replaced the path.
+ * The sequential scan in a list of paths, or NULL if the table is sampled,
+ * partitioned or foreign, or if another extension's hook has replaced the path.
  */
 static ListCell *
 find_seqscan(List *paths)
@@ -142,9 +134,8 @@ find_seqscan(List *paths)
 }
 
 /*
- * The number of rows of a relation that the planner expects to be read, given
- * how many rows the query wants.  A query that sorts, groups or aggregates
- * reads all.
+ * The number of rows of a relation that are probably read, given how many rows
+ * the query wants.  A query that sorts, groups or aggregates reads all.
  */
 static double
 rows_to_read(PlannerInfo *root, RelOptInfo *rel)
@@ -162,36 +153,9 @@ rows_to_read(PlannerInfo *root, RelOptInfo *rel)
 	return Min(share, 1) * rel->tuples;
 }
 
-/* True if the scan can be used for this relation, which has a test. */
-static bool
-is_for_scan(PlannerInfo *root, RelOptInfo *rel)
-{
-	return enable_scan && rows_to_read(root, rel) >= MIN_ROWS &&
-		find_seqscan(rel->pathlist) != NULL &&
-		can_look_ahead(rel->baserestrictinfo) &&
-		is_heap(root->simple_rte_array[rel->relid]->relid);
-}
-
-/* ---- instead of a sequential scan ---- */
-
 /*
- * The number of rows for which each process probes the filter, given the
- * conditions before the test.
- */
-static int
-expected_probes(PlannerInfo *root, RelOptInfo *rel, Path *path, List *before)
-{
-	double		probes = rows_to_read(root, rel) *
-		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL) /
-		(path->parallel_workers + 1);
-
-	return (int) Max(Min(probes, PG_INT32_MAX), 1);
-}
-
-/*
- * Makes the plan.  Its test is the first condition that can be one.  That is
- * found anew, because the conditions of a path may have been copied since it
- * was made, for a join of partitions.
+ * Makes the plan.  Its test, the first condition that can be one, is found anew
+ * because the path's conditions may have been copied for a join of partitions.
  */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
@@ -201,6 +165,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	List	   *conditions = extract_actual_clauses(clauses, false);
 	int			test_no = 0;
 	List	   *before;
+	double		probes;
 
 	while (test_no < list_length(conditions) &&
 		   !is_scan_test(list_nth(conditions, test_no), rel->relid))
@@ -208,13 +173,15 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 	if (test_no == list_length(conditions))
 		elog(ERROR, "CuckooScan without a filter test");
 	before = list_truncate(list_copy(conditions), test_no);
+	probes = rows_to_read(root, rel) *
+		clauselist_selectivity(root, before, rel->relid, JOIN_INNER, NULL) /
+		(best_path->path.parallel_workers + 1);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = best_path->flags;
 	scan->custom_exprs = conditions;
 	scan->custom_private =
-		list_make2_int(test_no,
-					   expected_probes(root, rel, &best_path->path, before));
+		list_make2_int(test_no, (int) Max(Min(probes, PG_INT32_MAX), 1));
 	scan->methods = &cuckoo_scan_methods;
 	return (Plan *) scan;
 }
@@ -249,8 +216,8 @@ offer_scan(RelOptInfo *rel)
 	Path	   *path = &scan_path(lfirst(cell))->path;
 
 	/*
-	 * For a member of an inheritance tree the sequential scan must remain.
-	 * Unlike ours, it can be reparameterized for a parameterized Append.
+	 * For a member of an inheritance tree the sequential scan remains, as it
+	 * can be reparameterized for a parameterized Append, but ours cannot.
 	 */
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		rel->pathlist = list_insert_nth(rel->pathlist,
@@ -266,12 +233,10 @@ offer_scan(RelOptInfo *rel)
 
 /*
  * Offers the scan as the inner side of joins, for each relation or set of
- * relations that provides the filter of one of the tests.
- *
- * It is not offered if an outer join has a condition that is not on this
- * relation, as in "ON cf_contains(f, v) AND name = 'x'".  Such a condition
- * stays with the join, and the scan would run for rows whose filter the query
- * must not probe.
+ * relations that provides the filter of one of the tests, unless an outer join
+ * has a condition that is not on this relation, as in "ON cf_contains(f, v) AND
+ * name = 'x'".  Such a condition stays with the join, and the scan would run
+ * for rows whose filter the query must not probe.
  */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
@@ -289,9 +254,8 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 		CuckooTest	test;
 		Path	   *seqscan;
-		CustomPath *path;
 
-		/* of others the planner did not count what is taken off below */
+		/* the planner added the cost that is taken off below to no others */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
@@ -301,16 +265,15 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* this cost is for another filter in each row; the scan has one */
+		/* the cost is that of another filter in each row; the scan has one */
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
-		path = scan_path(seqscan);
-		add_path(rel, &path->path);
+		add_path(rel, &scan_path(seqscan)->path);
 	}
 }
 
-/* The hook for base relations, called after the planner added its own paths. */
+/* Called for a base relation after the planner has added its own paths. */
 static void
 add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -322,14 +285,15 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	cuckoo_adjust_joins(root, rel);
 	tests = scan_tests(rel->baserestrictinfo, rel->relid);
 	join_tests = scan_tests(rel->joininfo, rel->relid);
-	if ((tests != NIL || join_tests != NIL) && is_for_scan(root, rel))
-	{
-		/* these first, because the other replaces the sequential scan */
-		if (join_tests != NIL)
-			offer_inner_scans(root, rel, join_tests);
-		if (tests != NIL)
-			offer_scan(rel);
-	}
+	if ((tests == NIL && join_tests == NIL) || !enable_scan ||
+		rows_to_read(root, rel) < MIN_ROWS ||
+		find_seqscan(rel->pathlist) == NULL ||
+		!can_look_ahead(rel->baserestrictinfo) || !is_heap(rte->relid))
+		return;
+	/* these first, because the other replaces the sequential scan */
+	offer_inner_scans(root, rel, join_tests);
+	if (tests != NIL)
+		offer_scan(rel);
 }
 
 void
