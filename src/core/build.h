@@ -3,10 +3,9 @@
  * core/build.h
  *		Building a filter from all its elements at once.
  *
- * cuckoo_build() takes the sorted distinct hashes, and places their
- * fingerprints into unpacked slots of two or four bytes each, in a workspace
- * of cuckoo_build_size() bytes; cuckoo_build_pack() then packs each slot
- * once.
+ * cuckoo_build() takes the sorted hashes, and places their fingerprints into
+ * unpacked slots of two or four bytes each, in a workspace of
+ * cuckoo_build_size() bytes; cuckoo_build_pack() then packs each slot once.
  *
  * The same hashes give the same image.  Of elements with the same fingerprint
  * and buckets two copies are kept, as with cuckoo_insert().
@@ -22,9 +21,9 @@
 extern uint64_t cuckoo_build_size(const CuckooHeader *h);
 
 /*
- * Places `n` hashes, sorted and distinct, into `slots`, with the geometry and
- * level of *h, and counts them in h->items.  Returns CUCKOO_OK, or CUCKOO_FULL
- * if they need a larger geometry or a higher level.
+ * Places `n` sorted hashes or keys, each at most twice, into `slots`, with the
+ * geometry and level of *h, and counts them in h->items.  Returns CUCKOO_OK, or
+ * CUCKOO_FULL if they need a larger geometry or a higher level.
  */
 extern CuckooStatus cuckoo_build(CuckooHeader *h, const uint64_t *hashes,
 								 uint64_t n, void *slots);

@@ -186,7 +186,7 @@ header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
 	return cuckoo_header_set_level(h, 0);
 }
 
-/* An exact fit of so many buckets or a few more. */
+/* An exact fit: so many buckets, rounded up to even, or to whole windows. */
 static CuckooStatus
 exact_init(CuckooHeader *h, uint64_t buckets, int bits, uint64_t seed)
 {

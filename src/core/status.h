@@ -9,8 +9,6 @@
 #ifndef CUCKOO_STATUS_H
 #define CUCKOO_STATUS_H
 
-
-
 /*
  * The result of a core function.  The first group means success.  The second
  * group means a failure that changed nothing.  The third group are the reasons

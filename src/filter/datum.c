@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/datum.c
- *		Datums: new ones, the header of a filter in whatever form it comes, and
- *		base64.
+ *		Datums: new ones, and the header of a filter in whatever form it comes.
  *
  * All headers of filters that were stored are read here: from the whole filter
  * if it is in memory, else from its first bytes.  Either way the header is

@@ -254,7 +254,7 @@ cf_compact(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));
 }
 
-/* cf_grow(f): the same one growth level up */
+/* cf_grow(f): the same keys, one growth level higher */
 Datum
 cf_grow(PG_FUNCTION_ARGS)
 {

@@ -337,8 +337,8 @@ contained_share(double items, double part, double distinct, double fpp,
 	share += (1 - share) * fpp;
 
 	/*
-	 * The sample prevails if it is more than 3.3 standard deviations and one
-	 * value away.  With 2.5, this would happen by chance once in several
+	 * The sample prevails if it is off by more than 3.3 standard deviations
+	 * plus one value.  With 2.5, this would happen by chance once in several
 	 * hundred runs of ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
