@@ -39,7 +39,6 @@
  *-------------------------------------------------------------------------
  */
 #define _POSIX_C_SOURCE 199309L
-#include "core/build.h"
 #include "core/core.h"
 
 #include <inttypes.h>

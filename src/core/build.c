@@ -22,12 +22,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/build.h"
+#include "core/core.h"
 #include "core/evict.h"
 
-/* Elements whose buckets are prefetched; elements between interrupt checks. */
+/* Elements whose buckets are prefetched. */
 #define AHEAD			CUCKOO_LIMIT(32, 3)
-#define PAUSE_EVERY		65536
 
 /*
  * Steps of a walk before the filter counts as full.  If it is large and cannot
@@ -204,8 +203,7 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 	{
 		CuckooPair *pair = &pairs[i % AHEAD];
 
-		if (i % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(i);
 		if (i >= AHEAD)
 		{
 			CuckooStatus status = place_pair(h, slots, *pair, hashes[i - AHEAD],
@@ -243,8 +241,7 @@ pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool half)
 		void	   *bucket = bucket_at(slots, pos, half);
 		uint32_t	fps[CUCKOO_SLOTS];
 
-		if (pos % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(pos);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 			fps[i] = slot(bucket, i, half);
 		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));

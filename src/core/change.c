@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/change.h"
+#include "core/core.h"
 #include "core/match.h"
 #include "core/evict.h"
 
@@ -207,8 +207,7 @@ cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 		uint32_t	slots[CUCKOO_SLOTS];
 		uint32_t	halves[2][CUCKOO_SLOTS] = {{0}};
 
-		if (pos % 65536 == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(pos);
 		cuckoo_table_get(&from, pos, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/estimate.h"
+#include "core/core.h"
 
 #include <math.h>
 

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * core/format.c
- *		The header of an image: reading, checking and writing it.
- *
- * See core/format.h for the bytes.
+ *		The bytes of an image: its header, the validator, and the words for
+ *		what is wrong with one.
  *
  *-------------------------------------------------------------------------
  */
-#include "core/format.h"
+#include "core/bucket.h"
 
 static const uint8_t magic[] = {'C', 'F'};
 
@@ -97,4 +96,94 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	cuckoo_store16(image + CUCKOO_AT_RESERVED, 0);
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
+}
+
+CuckooStatus
+cuckoo_validate(const uint8_t *image, uint64_t size)
+{
+	CuckooHeader h;
+	CuckooStatus status = cuckoo_header_read(&h, image, size);
+	uint64_t	items = 0;
+
+	if (status != CUCKOO_OK)
+		return status;
+	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != 0)
+		return CUCKOO_BAD_TAIL;
+
+	for (uint32_t pos = 0; pos < h.buckets; pos++)
+	{
+		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, &h, pos);
+		uint32_t	slots[CUCKOO_SLOTS];
+
+		cuckoo_pause(pos);
+		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
+			return CUCKOO_BAD_CODE;
+		cuckoo_bucket_unpack(b, h.bits, slots);
+		for (int i = 0; i < CUCKOO_SLOTS; i++)
+		{
+			if ((slots[i] & 0xff) == 0 && slots[i] != 0)
+				return CUCKOO_BAD_SLOT;
+			if (i > 0 && cuckoo_slot_rank(slots[i]) <
+				cuckoo_slot_rank(slots[i - 1]))
+				return CUCKOO_BAD_ORDER;
+			items += slots[i] != 0;
+		}
+	}
+	if (items != h.items)
+		return CUCKOO_BAD_ITEMS;
+	/* a filter that holds elements has a family */
+	if (items > 0 && h.family == CUCKOO_FAMILY_NONE)
+		return CUCKOO_BAD_FAMILY;
+	return CUCKOO_OK;
+}
+
+const char *
+cuckoo_status_text(CuckooStatus status)
+{
+	switch (status)
+	{
+		case CUCKOO_OK:
+			return "no error";
+		case CUCKOO_UNCHANGED:
+			return "nothing to change";
+		case CUCKOO_FULL:
+			return "no room at this growth level";
+		case CUCKOO_CRAFTED:
+			return "no room for the element while the filter is almost empty";
+		case CUCKOO_LAST_LEVEL:
+			return "no fingerprint bit is left to grow by";
+		case CUCKOO_TOO_LARGE:
+			return "larger than 512 MiB";
+		case CUCKOO_BAD_SHORT:
+			return "shorter than a header";
+		case CUCKOO_BAD_MAGIC:
+			return "first two bytes are not \"CF\"";
+		case CUCKOO_BAD_VERSION:
+			return "unknown format version";
+		case CUCKOO_BAD_FAMILY:
+			return "unknown element family";
+		case CUCKOO_BAD_BITS:
+			return "fingerprint bits or growth level out of range";
+		case CUCKOO_BAD_FLAGS:
+			return "unknown or wrong flags";
+		case CUCKOO_BAD_BUCKETS:
+			return "number of base buckets is zero or odd";
+		case CUCKOO_BAD_TAG:
+			return "type tag in a family that has none";
+		case CUCKOO_BAD_RESERVED:
+			return "reserved bytes are not zero";
+		case CUCKOO_BAD_LENGTH:
+			return "length does not agree with the header";
+		case CUCKOO_BAD_TAIL:
+			return "last eight bytes are not zero";
+		case CUCKOO_BAD_CODE:
+			return "bucket code out of range";
+		case CUCKOO_BAD_SLOT:
+			return "fingerprint with a core of zero";
+		case CUCKOO_BAD_ORDER:
+			return "fingerprints of a bucket out of order";
+		case CUCKOO_BAD_ITEMS:
+			return "item count differs from the occupied slots";
+	}
+	return "unknown status";
 }

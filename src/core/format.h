@@ -95,11 +95,14 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 }
 
 /*
- * The only validator of an image (core/validate.c): returns CUCKOO_OK or the
+ * The only validator of an image: returns CUCKOO_OK or the
  * reason to refuse it.  Beyond what cuckoo_header_read() checks, it refuses
  * impossible contents of buckets and a wrong number of items.  An image that it
  * accepts is safe to use in every core function.
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
+
+/* The meaning of a status, as a lower-case phrase. */
+extern const char *cuckoo_status_text(CuckooStatus status);
 
 #endif							/* CUCKOO_FORMAT_H */

@@ -18,7 +18,6 @@
 #define CUCKOO_GEOMETRY_H
 
 #include "core/port.h"
-#include "core/status.h"
 #include "core/tables.h"
 
 #define CUCKOO_HEADER_SIZE		32
@@ -43,6 +42,38 @@
  * inserts were seen at load factor 0.952.
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
+
+/*
+ * The result of a core function.  The first group means success.  The second
+ * group means a failure that changed nothing.  The third group are the reasons
+ * to refuse an image.
+ */
+typedef enum CuckooStatus
+{
+	CUCKOO_OK = 0,
+	CUCKOO_UNCHANGED,			/* nothing had to be done */
+
+	CUCKOO_FULL,				/* no room at this level: grow and retry */
+	CUCKOO_CRAFTED,				/* no room, see cuckoo_is_crafted() */
+	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
+	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
+
+	CUCKOO_BAD_SHORT,
+	CUCKOO_BAD_MAGIC,
+	CUCKOO_BAD_VERSION,
+	CUCKOO_BAD_FAMILY,
+	CUCKOO_BAD_BITS,
+	CUCKOO_BAD_FLAGS,
+	CUCKOO_BAD_BUCKETS,
+	CUCKOO_BAD_TAG,
+	CUCKOO_BAD_RESERVED,
+	CUCKOO_BAD_LENGTH,
+	CUCKOO_BAD_TAIL,
+	CUCKOO_BAD_CODE,
+	CUCKOO_BAD_SLOT,
+	CUCKOO_BAD_ORDER,
+	CUCKOO_BAD_ITEMS
+} CuckooStatus;
 
 /*
  * Kinds of filters, each with its own lookup functions.  Filters with narrow

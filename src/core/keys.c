@@ -13,12 +13,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/keys.h"
+#include "core/core.h"
 #include "core/bucket.h"
 #include "core/place.h"
-#include "core/sort.h"
 
-#define PAUSE_EVERY		65536	/* steps between interrupt checks */
 
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
@@ -68,8 +66,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 	{
 		uint32_t	slots[CUCKOO_SLOTS];
 
-		if (pos % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(pos);
 		cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, h, pos),
 							 h->bits, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
@@ -111,8 +108,7 @@ cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 
 	for (uint64_t i = 0; i < n; i++)
 	{
-		if (i % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(i);
 		hashes[i] = hash_key(h, step, hashes[i]);
 	}
 	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
@@ -125,8 +121,7 @@ cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies)
 
 	for (uint64_t i = 0; i < n; i++)
 	{
-		if (i % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(i);
 		keys[kept] = keys[i];
 		kept += kept < copies || keys[kept - copies] != keys[i];
 	}
@@ -154,8 +149,7 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 		uint64_t	x = a[i];
 		uint64_t	y = b[j];
 
-		if (step % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(step);
 		if (out != NULL)
 			out[n] = x < y ? x : y;
 		i += x <= y;
@@ -232,8 +226,7 @@ cuckoo_keys_count(const CuckooCounted *a, const CuckooCounted *b,
 		uint64_t	times = (uint64_t) (a->times[i] & (0 - in_a)) +
 			(b->times[j] & (0 - in_b));
 
-		if (n % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(n);
 		out->keys[n] = x < y ? x : y;
 		out->times[n] = times < most ? (uint32_t) times : most;
 		i += in_a;
@@ -258,8 +251,7 @@ cuckoo_keys_once(CuckooCounted *run)
 {
 	for (uint64_t i = 0; i < run->count; i++)
 	{
-		if (i % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(i);
 		run->times[i] = 1;
 	}
 }
@@ -271,8 +263,7 @@ cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
 
 	for (uint64_t i = 0; i < run->count; i++)
 	{
-		if (i % PAUSE_EVERY == 0)
-			cuckoo_check_interrupts();
+		cuckoo_pause(i);
 		keys[n] = run->keys[i];
 		n += run->times[i] >= least;
 	}

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/lookup.h"
+#include "core/core.h"
 #include "core/match.h"
 
 /* Lookups whose memory accesses overlap. */

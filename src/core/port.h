@@ -4,10 +4,10 @@
  *		What the core needs from the compiler, the machine and its host program.
  *
  * The core never allocates memory, never prints, and fails only by returning a
- * status.  It consists of, from the ground up: port, status, tables and sort;
- * geometry and format; bucket and place; match and evict; then lookup, change
- * and build.  Validate stands above bucket, keys above bucket, place and sort.
- * A file includes only files below it and libc headers.
+ * status.  Its headers are, from the ground up: port and tables; geometry and
+ * format; bucket and place; match and evict, for the files that look up and
+ * change.  core.h has the interface.  A file includes only files below it and
+ * libc headers.
  *
  * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
  * requests, and a failed assertion is an error.  Elsewhere (unit tests,
@@ -61,6 +61,14 @@ cuckoo_check_interrupts(void)
 #else
 #define CUCKOO_GNU 0
 #endif
+
+/* Lets a loop be cancelled now and then; n counts its steps. */
+static inline void
+cuckoo_pause(uint64_t n)
+{
+	if (n % 65536 == 0)
+		cuckoo_check_interrupts();
+}
 
 /*
  * A limit that fuzzers lower (CUCKOO_FUZZING), so that small inputs exceed it

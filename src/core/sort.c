@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/sort.h"
+#include "core/core.h"
 
 /* Counters of a pass fit the L1 cache.  Fewer words are sorted by insertion. */
 #define DIGIT_BITS		CUCKOO_LIMIT(11, 4)

@@ -130,7 +130,7 @@ extern void cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc,
 								  int columns);
 
 /*
- * The canonical filter of a run of `n` keys (core/keys.h), each at most twice.
+ * The canonical filter of a run of `n` keys (core/core.h), each at most twice.
  * *h has its geometry, seed and family; this sets its level and items.  Frees
  * the keys.
  */

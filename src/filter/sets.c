@@ -4,7 +4,7 @@
  *		Filters as sets: union, sum, intersection, overlap, canonical form.
  *
  * Filters of one geometry, seed and element family are combined by their keys
- * (core/keys.h), without their elements.  Every result is canonical: equal sets
+ * (core/core.h), without their elements.  Every result is canonical: equal sets
  * give equal bytes.  The functions are therefore commutative and associative
  * byte for byte, and the aggregates give the same filter in any order, also
  * from partial states.

@@ -9,8 +9,7 @@
 #ifndef FAMILY_H
 #define FAMILY_H
 
-#include "core/build.h"
-#include "core/keys.h"
+#include "core/core.h"
 #include "naive.h"
 #include "unit.h"
 

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/build.h"
+#include "core/core.h"
 #include "naive.h"
 #include "unit.h"
 

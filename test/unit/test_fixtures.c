@@ -17,7 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/keys.h"
+#include "core/core.h"
 #include "unit.h"
 
 #include <string.h>

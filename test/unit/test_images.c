@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/build.h"
+#include "core/core.h"
 #include "unit.h"
 
 /* FNV-1a over all images of a way */

@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "core/sort.h"
+#include "core/core.h"
 
 static int
 compare(const void *a, const void *b)

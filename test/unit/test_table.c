@@ -15,7 +15,7 @@
  */
 #include "unit.h"
 
-#include "core/build.h"
+#include "core/core.h"
 
 /* The visits of a search in core/evict.c, for an insert and for a build */
 #define SEARCHED	256
