@@ -3,9 +3,8 @@
  * scan/path.c
  *		Offers the scan of scan/exec.c to the planner.
  *
- * Interface: cuckoo_scan_init(), which sets a hook when the library is loaded.
- * This is before a query with one of our functions gets its paths, because
- * planning it calls its support function.
+ * Its hook is set before a query with one of our functions gets its paths,
+ * because planning it calls its support function, which loads the library.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -24,9 +23,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/exec.h"
-#include "planner/planner.h"
 #include "scan/scan.h"
+#include "planner/planner.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
