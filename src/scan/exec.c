@@ -202,7 +202,7 @@ store_row(CuckooScanState *s, HeapTuple tuple)
 
 /*
  * The number of probes to come that may pay for fetching the filters.  In the
- * first page it is that of the test's function, which knows of no other probe.
+ * first page it is 1, as for a call of the function, which knows of no others.
  */
 static uint32
 probes_to_come(const CuckooScanState *s)
@@ -217,7 +217,7 @@ prepare_filters(CuckooScanState *s)
 {
 	CuckooScanFilters *filters = &s->filters;
 
-	/* the type of elements was altered, which the test's function notices */
+	/* to open them anew if the type of elements was altered */
 	if (filters->phase >= CUCKOO_FILTERS_BY_ROW &&
 		!cuckoo_hasher_is_current(filters->hasher))
 		cuckoo_close_filters(filters);

@@ -3,8 +3,9 @@
  * scan/path.c
  *		Offers the scan of scan/exec.c to the planner.
  *
- * Its hook is set before a query with one of our functions gets its paths,
- * because planning it calls its support function, which loads the library.
+ * Interface: cuckoo_scan_init(), which sets a hook when the library is loaded.
+ * This is in time for any query with one of our functions, because planning it
+ * calls their support function before it makes paths.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -253,7 +254,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 		CuckooTest	test;
 		Path	   *seqscan;
 
-		/* the planner added the cost that is taken off below to no others */
+		/* only the estimate of these contains the cost taken off below */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
