@@ -24,9 +24,9 @@ cuckoo_assert_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * Raises the error for a status.  This is the only place that maps a status to
- * an SQLSTATE.  Here a reason to refuse an image means that a stored filter is
- * corrupt.  Callers that read input raise their own error for such a reason.
+ * This is the only place that maps a status to an SQLSTATE.  Here a reason to
+ * refuse an image means that a stored filter is corrupt.  Callers that read
+ * input raise their own error for such a reason.
  */
 void
 cuckoo_error(CuckooStatus status)

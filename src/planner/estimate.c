@@ -31,7 +31,7 @@
 #include "agg/agg.h"
 #include "element/element.h"
 #include "filter/filter.h"
-#include "planner/estimate.h"
+#include "planner/planner.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
@@ -51,7 +51,6 @@
 typedef struct KnownFilter
 {
 	double		items;
-	double		fpp;
 	CuckooHeader header;
 	const uint8 *image;			/* NULL if only the above is known */
 } KnownFilter;
@@ -91,32 +90,31 @@ init_plan(PlannerInfo *root, int paramid)
 	return NULL;
 }
 
-/* An argument of an aggregate if it is a constant, else NULL. */
-static Const *
-constant_argument(const Aggref *aggref, int argno, Oid type)
+/* An argument of an aggregate if it is a constant, else `unknown`. */
+static double
+constant_argument(const Aggref *aggref, int argno, double unknown)
 {
 	Const	   *constant;
 
 	if (argno >= list_length(aggref->args))
-		return NULL;
+		return unknown;
 	constant = (Const *) list_nth_node(TargetEntry, aggref->args, argno)->expr;
-	return IsA(constant, Const) && constant->consttype == type &&
-		!constant->constisnull ? constant : NULL;
+	return IsA(constant, Const) && constant->consttype == FLOAT8OID &&
+		!constant->constisnull ? DatumGetFloat8(constant->constvalue) : unknown;
 }
 
 /* The number of input rows of an aggregate, or -1 if the plan is unusual. */
 static double
 aggregated_rows(const Plan *plan)
 {
-	if (IsA(plan, Agg) && !DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit))
-		return outerPlan(plan)->plan_rows;
 	if (IsA(plan, Agg))
-		return aggregated_rows(outerPlan(plan));
+		return DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit) ?
+			aggregated_rows(outerPlan(plan)) : outerPlan(plan)->plan_rows;
 	if (IsA(plan, Gather))
 	{
 		int			workers = ((const Gather *) plan)->num_workers;
 
-		/* each process has a part; the leader's is as the planner guesses */
+		/* rows per worker; the leader's part is as in get_parallel_divisor() */
 		return aggregated_rows(outerPlan(plan)) *
 			(workers + Max(1 - 0.3 * workers, 0));
 	}
@@ -186,12 +184,11 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 {
 	Plan	   *plan = init_plan(root, param->paramid);
 	Aggref	   *aggref;
+	CuckooHeader *h = &known->header;
 	bool		exact;
-	Const	   *capacity;
-	Const	   *asked;
+	double		capacity;
 	double		fpp;
 	uint64		room;
-	CuckooHeader h;
 
 	aggref = element_aggregate(&plan, param->paramtype);
 	if (aggref == NULL)
@@ -202,25 +199,18 @@ aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
 
 	/* cf_agg(v [, fpp]) or cf_agg(v, capacity, fpp [, seed]) */
 	exact = list_length(aggref->aggargtypes) <= 2;
-	capacity = exact ? NULL : constant_argument(aggref, 1, FLOAT8OID);
-	asked = constant_argument(aggref, exact ? 1 : 2, FLOAT8OID);
-	if (capacity != NULL)
-		known->items = Min(known->items,
-						   Max(DatumGetFloat8(capacity->constvalue), 1));
-	fpp = CUCKOO_DEFAULT_FPP;
-	if (asked != NULL)
-		fpp = DatumGetFloat8(asked->constvalue);
+	capacity = exact ? known->items :
+		constant_argument(aggref, 1, known->items);
+	fpp = constant_argument(aggref, exact ? 1 : 2, CUCKOO_DEFAULT_FPP);
 	/* arguments out of range, or too large, will be an error */
 	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
 		return false;
-	room = (uint64) Min(capacity != NULL ?
-						Max(DatumGetFloat8(capacity->constvalue), 0) :
-						known->items, 1e18);
-	if ((exact ? cuckoo_header_exact(&h, room, cuckoo_fpp_bits(fpp), 0)
-		 : cuckoo_header_sized(&h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
+	room = (uint64) Min(Max(capacity, 0), 1e18);
+	if ((exact ? cuckoo_header_exact(h, room, cuckoo_fpp_bits(fpp), 0)
+		 : cuckoo_header_sized(h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
 		return false;
-	h.items = (uint64) known->items;
-	known->fpp = cuckoo_fpp_now(&h);
+	known->items = Min(known->items, Max(capacity, 1));
+	h->items = (uint64) known->items;
 	return true;
 }
 
@@ -250,7 +240,6 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	filter = ((Const *) node)->constvalue;
 	cuckoo_peek_header(&known->header, filter);
 	known->items = (double) known->header.items;
-	known->fpp = cuckoo_fpp_now(&known->header);
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(filter)))
 		known->image = cuckoo_image(cuckoo_filter(filter));
 	return true;
@@ -363,8 +352,7 @@ probe_column(SampledValues *common, SampledValues *histogram,
 		!cuckoo_hashable(type))
 		return;
 	cuckoo_hasher_init(&hasher, type, collation, CurrentMemoryContext);
-	if (hasher.family != filter->header.family ||
-		hasher.tag != filter->header.tag)
+	if (!cuckoo_is_of_family(&hasher, &filter->header))
 		return;
 	probe_statistics(common, column->statsTuple, STATISTIC_KIND_MCV, filter,
 					 &hasher);
@@ -408,7 +396,7 @@ cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 		share = contained_share(Max(filter.items - common.found, 0),
 								part_of_table(root, column.rel),
 								Max(distinct - common.count, 1),
-								filter.fpp, &histogram);
+								cuckoo_fpp_now(&filter.header), &histogram);
 	selectivity = common.found_frequency +
 		Max(1 - nulls - common.frequency, 0) * share;
 	ReleaseVariableStats(column);

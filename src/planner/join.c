@@ -205,8 +205,7 @@ cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-		Node	   *element = get_tested_element(rinfo);
+		Node	   *element = get_tested_element(lfirst(cell));
 
 		if (element != NULL)
 			adjust_joins_by(root, rel, element);

@@ -4,17 +4,9 @@
  *		What the planner asks about our functions: the selectivity and the cost
  *		of a test, and whether a variable may be changed in place.
  *
- * A test with a filter that stays the same costs 1.1 cpu_operator_cost: by
- * measurement, hashing and probing take about as long as a comparison.  It is a
- * little more than 1, because conditions of the same cost are evaluated in the
- * order in which they are written, with "column = constant" last, although the
- * comparison should come first: it is exact, and its time does not depend on a
- * filter's size.  A test with another filter in each row costs 10, because each
- * filter must be read into the cache, or by slices.
- *
  *-------------------------------------------------------------------------
  */
-#include "planner/estimate.h"
+#include "planner/planner.h"
 
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
@@ -46,7 +38,8 @@ cuckoo_contains_support(PG_FUNCTION_ARGS)
 	if (IsA(node, SupportRequestCost))
 	{
 		SupportRequestCost *request = (SupportRequestCost *) node;
-		List	   *args = cuckoo_call_arguments(request->node);
+		Oid			function;
+		List	   *args = cuckoo_call_arguments(request->node, &function);
 		Node	   *filter;
 		Oid			filter_type;
 		Node	   *element;

@@ -10,37 +10,32 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "planner/estimate.h"
+#include "planner/planner.h"
 #include "probe/probe.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
-/*
- * The arguments of a call or an operator, or of an operator with ANY or ALL of
- * an array, and its function and collation.  NIL if it is none of these.
- */
-static List *
-call_parts(Node *node, Oid *function, Oid *collation)
+List *
+cuckoo_call_arguments(const Node *node, Oid *function)
 {
-	if (node != NULL && IsA(node, FuncExpr))
+	if (node == NULL)
+		return NIL;
+	if (IsA(node, FuncExpr))
 	{
-		*function = ((FuncExpr *) node)->funcid;
-		*collation = ((FuncExpr *) node)->inputcollid;
-		return ((FuncExpr *) node)->args;
+		*function = ((const FuncExpr *) node)->funcid;
+		return ((const FuncExpr *) node)->args;
 	}
-	if (node != NULL && IsA(node, OpExpr))
+	if (IsA(node, OpExpr))
 	{
-		*function = get_opcode(((OpExpr *) node)->opno);
-		*collation = ((OpExpr *) node)->inputcollid;
-		return ((OpExpr *) node)->args;
+		*function = get_opcode(((const OpExpr *) node)->opno);
+		return ((const OpExpr *) node)->args;
 	}
-	if (node != NULL && IsA(node, ScalarArrayOpExpr))
+	if (IsA(node, ScalarArrayOpExpr))
 	{
-		*function = get_opcode(((ScalarArrayOpExpr *) node)->opno);
-		*collation = ((ScalarArrayOpExpr *) node)->inputcollid;
-		return ((ScalarArrayOpExpr *) node)->args;
+		*function = get_opcode(((const ScalarArrayOpExpr *) node)->opno);
+		return ((const ScalarArrayOpExpr *) node)->args;
 	}
 	return NIL;
 }
@@ -49,6 +44,7 @@ bool
 cuckoo_recognize_test(CuckooTest *test, Node *condition)
 {
 	List	   *args;
+	Oid			function;
 
 	test->negated = is_notclause(condition);
 	if (test->negated)
@@ -58,12 +54,12 @@ cuckoo_recognize_test(CuckooTest *test, Node *condition)
 	if (test->any &&
 		(test->negated || !((ScalarArrayOpExpr *) condition)->useOr))
 		return false;
-	args = call_parts(condition, &test->function, &test->collation);
+	args = cuckoo_call_arguments(condition, &function);
 
 	/* few functions but ours have a support function, so this is quick */
-	if (list_length(args) != 2 || !OidIsValid(get_func_support(test->function)))
+	if (list_length(args) != 2 || !OidIsValid(get_func_support(function)))
 		return false;
-	fmgr_info(test->function, &test->info);
+	fmgr_info(function, &test->info);
 	if (test->info.fn_addr != cuckoo_contained &&
 		(test->info.fn_addr != cf_contains || test->any))
 		return false;
@@ -89,13 +85,4 @@ cuckoo_test_arguments(Oid function, List *args, Node **filter, Oid *filter_type,
 	*filter = list_nth(args, 1 - element_no);
 	*filter_type = types[1 - element_no];
 	return true;
-}
-
-List *
-cuckoo_call_arguments(Node *node)
-{
-	Oid			function;
-	Oid			collation;
-
-	return call_parts(node, &function, &collation);
 }

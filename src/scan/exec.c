@@ -28,38 +28,31 @@
  *
  * Slow scans over partitions: each partition has a scan with its own first
  * page, estimate, and evaluation of the filter's expression (but sub-selects
- * are evaluated once); only fetched filters are shared.  EXPLAIN (ANALYZE)
- * shows which partitions have a Seq Scan, as those with fewer than MIN_ROWS
- * rows do (scan/path.c), and which have Filters Read by Slices, because their
- * rows do not make up for fetching them or work_mem has no room.
+ * are evaluated once); only fetched filters are shared.  CONTRIBUTING.md says
+ * what to look for in EXPLAIN (ANALYZE).
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/exec.h"
+#include "scan/scan.h"
 #include "element/element.h"
-#include "planner/planner.h"
-#include "probe/probe.h"
 #include "scan/filters.h"
 
 #include "access/heapam.h"
 #include "access/tableam.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "port/atomics.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 /*
  * A filter is fetched after 1 / PROBES_AHEAD of the probes that make up for it.
- * A query that reads all rows loses as much of the time that fetching takes,
- * and one that ends early pays at most PROBES_AHEAD times what it had spent.
+ * A query that reads all rows loses this share of the time of fetching.  For
+ * one that ends early, fetching takes at most PROBES_AHEAD times as long as its
+ * probes had taken.
  */
 #define PROBES_AHEAD		16
 
@@ -95,7 +88,7 @@ typedef struct CuckooScanState
 	CuckooTest	test;
 	ExprState  *before;			/* those before the test */
 	ExprState  *after;			/* those after it */
-	ExprState  *all;			/* NULL unless row_passes() may be called */
+	ExprState  *all;			/* for row_passes() */
 	ExprState  *element;		/* NULL if it is ... */
 	AttrNumber	column;			/* this column, and no condition is before */
 
@@ -121,25 +114,13 @@ typedef struct CuckooScanState
 	pg_atomic_uint64 *shared;	/* as many; NULL unless the scan is parallel */
 } CuckooScanState;
 
-/* Checks that the user may call the function, as ExecInitExpr() would. */
-static void
-check_execute(Oid function)
-{
-	AclResult	result = CUCKOO_ACL_EXECUTE(function);
-
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
-}
-
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	CuckooScanState *s = (CuckooScanState *) node;
 	PlanState  *ps = &node->ss.ps;
 	CustomScan *plan = (CustomScan *) ps->plan;
-	int			test_no = list_nth_int(plan->custom_private,
-									   CUCKOO_SCAN_TEST_NO);
+	int			test_no = linitial_int(plan->custom_private);
 	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
 	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
 	Expr	   *element;
@@ -149,7 +130,12 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 								 &TTSOpsBufferHeapTuple);
 	if (!cuckoo_recognize_test(&s->test, list_nth(plan->custom_exprs, test_no)))
 		elog(ERROR, "CuckooScan without a filter test");
-	check_execute(s->test.function);
+
+	/*
+	 * Without a parent it is not compiled, because it is rarely evaluated.
+	 * This also checks that the user may call the test's function.
+	 */
+	s->all = ExecInitQual(plan->custom_exprs, NULL);
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
 	element = s->test.element;
@@ -159,9 +145,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		s->column = ((Var *) element)->varattno;
 	else
 		s->element = ExecInitExpr(s->test.element, ps);
-	if ((eflags & EXEC_FLAG_BACKWARD) != 0 || estate->es_epq_active != NULL)
-		s->all = ExecInitQual(plan->custom_exprs, ps);
-	s->expected = list_nth_int(plan->custom_private, CUCKOO_SCAN_EXPECTED);
+	s->expected = lsecond_int(plan->custom_private);
 	/* count(*) reads no column of the rows that pass */
 	s->prefetched = after != NIL || ps->plan->targetlist != NIL ?
 		PREFETCHED_BYTES : 0;
@@ -218,7 +202,7 @@ store_row(CuckooScanState *s, HeapTuple tuple)
 
 /*
  * The number of probes to come that may pay for fetching the filters.  In the
- * first page it is that of the test's function, which knows of no other probe.
+ * first page it is 1, as for a call of the function, which knows of no others.
  */
 static uint32
 probes_to_come(const CuckooScanState *s)
@@ -233,7 +217,7 @@ prepare_filters(CuckooScanState *s)
 {
 	CuckooScanFilters *filters = &s->filters;
 
-	/* the type of elements was altered, which the test's function notices */
+	/* to open them anew if the type of elements was altered */
 	if (filters->phase >= CUCKOO_FILTERS_BY_ROW &&
 		!cuckoo_hasher_is_current(filters->hasher))
 		cuckoo_close_filters(filters);
@@ -348,12 +332,8 @@ next_batch(CuckooScanState *s)
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
-	ExprState  *all = ((CuckooScanState *) node)->all;
-
-	if (all == NULL)
-		elog(ERROR, "CuckooScan cannot go back");
 	node->ps.ps_ExprContext->ecxt_scantuple = row;
-	return ExecQual(all, node->ps.ps_ExprContext);
+	return ExecQual(((CuckooScanState *) node)->all, node->ps.ps_ExprContext);
 }
 
 /* The row before the one that was returned last, for cursors. */
@@ -459,8 +439,8 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	PlanState  *ps = &node->ss.ps;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, ps->plan,
 												   ancestors);
-	CustomScan *plan = (CustomScan *) ps->plan;
-	Expr	   *conditions = make_ands_explicit(plan->custom_exprs);
+	Expr	   *conditions =
+		make_ands_explicit(((CustomScan *) ps->plan)->custom_exprs);
 	uint64		counts[CUCKOO_SCAN_COUNTS];
 	double		loops;
 

@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 struct CuckooScanFilter
@@ -60,7 +61,8 @@ reserve(CuckooScanFilters *set, int n)
 		CHECK_FOR_INTERRUPTS();
 		fmgr_info_copy(function, &set->test->info, CurrentMemoryContext);
 		fmgr_info_set_expr(set->test->call, function);
-		InitFunctionCallInfoData(*call, function, 2, set->test->collation,
+		InitFunctionCallInfoData(*call, function, 2,
+								 exprInputCollation(set->test->call),
 								 NULL, NULL);
 		memset(&set->filters[set->room], 0, sizeof(CuckooScanFilter));
 		set->filters[set->room].call = call;

@@ -13,7 +13,10 @@
 
 #include "nodes/execnodes.h"
 
-/* What EXPLAIN (ANALYZE) counts of a scan. */
+/*
+ * What EXPLAIN (ANALYZE) counts of a scan.  A filter that was fetched for
+ * several scans or loops counts in each.
+ */
 enum
 {
 	CUCKOO_ROWS_BATCHED,

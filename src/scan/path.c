@@ -4,8 +4,8 @@
  *		Offers the scan of scan/exec.c to the planner.
  *
  * Interface: cuckoo_scan_init(), which sets a hook when the library is loaded.
- * This is before a query with one of our functions gets its paths, because
- * planning it calls its support function.
+ * This is in time for any query with one of our functions, because planning it
+ * calls their support function before it makes paths.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -24,9 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/exec.h"
-#include "planner/planner.h"
 #include "scan/scan.h"
+#include "planner/planner.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
@@ -255,7 +254,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 		CuckooTest	test;
 		Path	   *seqscan;
 
-		/* the planner added the cost that is taken off below to no others */
+		/* only the estimate of these contains the cost taken off below */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
