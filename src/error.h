@@ -14,4 +14,11 @@
 /* Throws the error for a status that is not a success. */
 pg_noreturn extern void cuckoo_error(CuckooStatus status);
 
+static inline void
+cuckoo_check_status(CuckooStatus status)
+{
+	if (unlikely(status != CUCKOO_OK))
+		cuckoo_error(status);
+}
+
 #endif							/* CUCKOO_ERROR_H */

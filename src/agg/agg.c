@@ -3,17 +3,16 @@
  * agg/agg.c
  *		The aggregate cf_agg.
  *
- * The state is the set of the 64-bit hashes seen, and the parameters of the
- * filter to build.  Because the final function builds the filter from the
- * sorted hashes, equal sets give equal filters, whatever the order, the
+ * Because the final function builds the filter from the sorted hashes of the
+ * state (agg/agg.h), equal sets give equal filters, whatever the order, the
  * duplicates and the workers.
  *
  * The state of cf_agg is declared "internal", because the aggregate takes
  * elements of any type, and a distributed engine could not name theirs: it
  * fetches the rows instead.  The extension cuckoo_citus has forms for single
- * types, whose state is the SQL type cuckoostate.  It has a text and a binary
- * form, so that such an engine can ship partial states.  In memory the states
- * of both are the same, see keep_state().
+ * types, whose state is the SQL type cuckoostate, which such an engine can ship
+ * as text or binary.  In memory the states of both are the same, see
+ * keep_state().
  *
  * The final function sorts an expanded state, which does not change the set
  * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
@@ -25,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg/params.h"
+#include "agg/agg.h"
 #include "error.h"
 
 #include "utils/datum.h"
@@ -42,17 +41,14 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 {
 	const NullableDatum *args = fcinfo->args + 2;
 	int			nargs = PG_NARGS() - 2;
-	CuckooHasher *hasher;
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
 	MemoryContext context;
+	bool		ours = AggCheckCallContext(fcinfo, &context) != 0;
 	CuckooAggState state;
-	bool		ours;
 
 	/* outside an aggregate a flat argument is not ours to change */
-	ours = AggCheckCallContext(fcinfo, &context) != 0;
 	if (!ours)
 		context = CurrentMemoryContext;
-
-	hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
 	if (PG_ARGISNULL(0))
 	{
 		cuckoo_read_params(&state.params, nargs, args);
@@ -111,13 +107,10 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 	for (int percent = 1;; percent *= 2)
 	{
 		struct varlena *filter = cuckoo_build_filter(h, hashes, n);
-		CuckooStatus status;
 
 		if (filter != NULL)
 			return filter;
-		status = cuckoo_header_enlarge(h, percent);
-		if (status != CUCKOO_OK)
-			cuckoo_error(status);
+		cuckoo_check_status(cuckoo_header_enlarge(h, percent));
 	}
 }
 
@@ -128,9 +121,8 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 static struct varlena *
 sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
-	Size		size = Max(n, 1) * sizeof(uint64);
-	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint64	   *scratch = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	uint64	   *keys = cuckoo_new_keys(n);
+	uint64	   *scratch = cuckoo_new_keys(n);
 
 	if (n > 0)
 		memcpy(keys, hashes, n * sizeof(uint64));
@@ -139,34 +131,13 @@ sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 	return cuckoo_filter_of_keys(h, keys, n);
 }
 
-/* The filter of a set of hashes, sorted and distinct. */
-static struct varlena *
-final_filter(const CuckooAggParams *params, const uint64 *hashes, Size n)
-{
-	bool		exact = params->capacity == 0;
-	CuckooHeader h;
-	CuckooStatus status;
-
-	if (exact)
-		status = cuckoo_header_exact(&h, n, params->bits, params->seed);
-	else
-		status = cuckoo_header_sized(&h, (uint64) params->capacity,
-									 params->bits, params->seed);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
-	if (n > 0)
-	{
-		h.family = params->family;
-		h.tag = params->tag;
-	}
-	return exact ? exact_filter(&h, hashes, n) : sized_filter(&h, hashes, n);
-}
-
 /* cuckoo_agg_final(state): the filter */
 Datum
 cuckoo_agg_final(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
+	const CuckooAggParams *params = &state.params;
+	CuckooHeader h;
 	const uint64 *hashes = NULL;
 	Size		n = 0;
 
@@ -177,7 +148,18 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 		hashes = cuckoo_get_hashes(&state, &n);
 	}
-	PG_RETURN_POINTER(final_filter(&state.params, hashes, n));
+	cuckoo_check_status(params->capacity == 0 ?
+						cuckoo_header_exact(&h, n, params->bits,
+											params->seed) :
+						cuckoo_header_sized(&h, (uint64) params->capacity,
+											params->bits, params->seed));
+	if (n > 0)
+	{
+		h.family = params->family;
+		h.tag = params->tag;
+	}
+	PG_RETURN_POINTER(params->capacity == 0 ? exact_filter(&h, hashes, n)
+					  : sized_filter(&h, hashes, n));
 }
 
 /* ---- states of STYPE internal ---- */

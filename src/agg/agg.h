@@ -1,7 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * agg/agg.h
- *		The type of the states of cf_agg.
+ *		States of cf_agg: their type, their bytes, and what is done with their
+ *		hashes and parameters.
+ *
+ * A state is a set of 64-bit hashes, and the parameters of the filter to
+ * build.  cuckoo_new_state() makes one and cuckoo_open_state() opens one;
+ * cuckoo_add_hash() and cuckoo_merge_states() add to it, and
+ * cuckoo_get_hashes() gives its hashes for the filter.
+ *
+ * As an SQL value, and when it is sent to other processes, a state is flat: a
+ * varlena with these bytes.
+ *
+ *	bytes	field (CUCKOO_STATE_AT_... below), little-endian
+ *	0-1		magic "CS"
+ *	2		version, 1
+ *	3		element family
+ *	4		fingerprint bits that give the requested fpp
+ *	5		0
+ *	6-7		tag of the element type (family "other"), else 0
+ *	8-15	seed
+ *	16-23	capacity; 0 for an exact fit
+ *	24-31	number of hashes
+ *	32-		hashes, 8 bytes each
  *
  *-------------------------------------------------------------------------
  */
@@ -9,10 +30,174 @@
 #define CUCKOO_AGG_H
 
 #include "compat.h"
-
-#include "fmgr.h"
+#include "core/core.h"
+#include "element/element.h"
+#include "filter/filter.h"
 
 /* The planner recognizes the type by its input function. */
 extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
+
+/* The parameters of the filter to build.  They are equal if states combine. */
+typedef struct CuckooAggParams
+{
+	uint64		seed;
+	int64		capacity;		/* 0 for an exact fit */
+	uint16		tag;
+	uint8		family;
+	uint8		bits;			/* as in CuckooHeader.fpp_bits */
+} CuckooAggParams;
+
+/* ---- flat states ---- */
+
+#define CUCKOO_STATE_VERSION		1
+
+enum
+{
+	CUCKOO_STATE_AT_MAGIC = 0,
+	CUCKOO_STATE_AT_VERSION = 2,
+	CUCKOO_STATE_AT_FAMILY = 3,
+	CUCKOO_STATE_AT_BITS = 4,
+	CUCKOO_STATE_AT_RESERVED = 5,
+	CUCKOO_STATE_AT_TAG = 6,
+	CUCKOO_STATE_AT_SEED = 8,
+	CUCKOO_STATE_AT_CAPACITY = 16,
+	CUCKOO_STATE_AT_COUNT = 24,
+	CUCKOO_STATE_AT_HASHES = 32
+};
+
+/* The number of hashes for which a flat state of so many bytes has room. */
+#define CUCKOO_FLAT_ROOM(bytes) \
+	(((bytes) - VARHDRSZ - CUCKOO_STATE_AT_HASHES) / sizeof(uint64))
+
+static inline uint8 *
+cuckoo_flat_bytes(const struct varlena *flat)
+{
+	return (uint8 *) VARDATA(flat);
+}
+
+static inline Size
+cuckoo_flat_count(const struct varlena *flat)
+{
+	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) +
+								CUCKOO_STATE_AT_COUNT);
+}
+
+/* The size of a flat state that has no room for more hashes. */
+static inline Size
+cuckoo_flat_size(Size count)
+{
+	return VARHDRSZ + CUCKOO_STATE_AT_HASHES + count * sizeof(uint64);
+}
+
+/* The address of the i-th hash of a flat state.  It is not aligned. */
+static inline uint8 *
+cuckoo_flat_hash(const struct varlena *flat, Size i)
+{
+	return cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_HASHES +
+		i * sizeof(uint64);
+}
+
+static inline void
+cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
+{
+	uint8	   *bytes = cuckoo_flat_bytes(flat);
+
+	params->family = bytes[CUCKOO_STATE_AT_FAMILY];
+	params->bits = bytes[CUCKOO_STATE_AT_BITS];
+	params->tag = cuckoo_load16(bytes + CUCKOO_STATE_AT_TAG);
+	params->seed = cuckoo_load64(bytes + CUCKOO_STATE_AT_SEED);
+	params->capacity = (int64) cuckoo_load64(bytes + CUCKOO_STATE_AT_CAPACITY);
+}
+
+/* Returns why a flat state from outside is invalid, or NULL. */
+extern const char *cuckoo_flat_problem(const struct varlena *flat);
+
+/* Throws an error if the header of a stored flat state is invalid. */
+extern void cuckoo_check_flat(const struct varlena *flat);
+
+/* ---- states of either shape ---- */
+
+/* A large state in memory, see agg/state.c. */
+typedef struct CuckooExpandedState
+{
+	ExpandedObjectHeader hdr;
+	CuckooAggParams params;
+	uint64	   *hashes;
+	Size		count;
+	Size		sorted;			/* hashes of the sorted, distinct run */
+	Size		room;
+} CuckooExpandedState;
+
+extern const ExpandedObjectMethods cuckoo_state_methods;
+
+/* A state that was opened.  Either flat or expanded is NULL. */
+typedef struct CuckooAggState
+{
+	Datum		datum;			/* the argument, or the new state */
+	bool		ours;			/* a flat state may be changed in place */
+	CuckooExpandedState *expanded;
+	struct varlena *flat;
+	CuckooAggParams params;
+} CuckooAggState;
+
+/* Makes a state without hashes, for the parameters in it. */
+extern void cuckoo_new_state(CuckooAggState *state);
+
+/*
+ * Opens a state.  The header of one that is not ours is checked, which may be
+ * an error.  This is inline, because it is done for each row.
+ */
+static inline void
+cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
+{
+	state->datum = datum;
+	state->ours = ours;
+	state->expanded = (CuckooExpandedState *)
+		cuckoo_expanded_object(datum, &cuckoo_state_methods);
+	if (state->expanded != NULL)
+	{
+		state->flat = NULL;
+		state->params = state->expanded->params;
+	}
+	else
+	{
+		state->flat = PG_DETOAST_DATUM(datum);
+		if (!ours)
+			cuckoo_check_flat(state->flat);
+		cuckoo_flat_read_params(state->flat, &state->params);
+	}
+}
+
+/* Returns the state with another hash.  New memory for it is in `context`. */
+extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
+							 MemoryContext context);
+
+/* Returns the union of two states, which replaces the first one. */
+extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
+								 MemoryContext context);
+
+/* Returns the hashes, sorted and distinct, and their number in *n. */
+extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
+
+/* ---- parameters: agg/params.c ---- */
+
+/* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
+extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
+							   const NullableDatum *args);
+
+/* Throws an error if a row has other parameters than the rows before. */
+extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
+								const NullableDatum *args);
+
+/* Throws an error unless two states are for the same filter. */
+extern void cuckoo_compare_params(const CuckooAggParams *a,
+								  const CuckooAggParams *b);
+
+/*
+ * The parameters of an aggregate that saw no value.  They come from the query.
+ * If they depend on rows or are not found there, they are the defaults.
+ */
+extern void cuckoo_find_params(FunctionCallInfo fcinfo,
+							   CuckooAggParams *params);
 
 #endif							/* CUCKOO_AGG_H */

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg/params.h"
+#include "agg/agg.h"
 
 #include <math.h>
 
@@ -18,15 +18,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-
-static void
-complain_of_null(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be null", name),
-			 errhint("Specify a value, or use a form of cf_agg without this argument.")));
-}
 
 void
 cuckoo_read_params(CuckooAggParams *params, int nargs,
@@ -39,7 +30,10 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	memset(params, 0, sizeof(*params));
 	for (int i = 0; first + i < (int) lengthof(names) && i < nargs; i++)
 		if (args[i].isnull)
-			complain_of_null(names[first + i]);
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null", names[first + i]),
+					 errhint("Specify a value, or use a form of cf_agg without this argument.")));
 
 	if (nargs > 2)
 		params->seed = (uint64) DatumGetInt64(args[2].value);
@@ -206,45 +200,37 @@ find_arguments(FunctionCallInfo fcinfo)
 	return aggref->args;
 }
 
-/* True if an argument of an aggregate depends on rows. */
-static bool
-depends_on_rows(TargetEntry *entry)
-{
-	return contain_var_clause((Node *) entry->expr) ||
-		contain_subplans((Node *) entry->expr);
-}
-
 void
 cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
 {
 	static const Oid types[] = {FLOAT8OID, FLOAT8OID, INT8OID};
 	ListCell   *cell;
-	TargetEntry *entries[3];
+	Expr	   *exprs[3];
 	NullableDatum args[3];
-	int			nargs = -1;		/* the first one is the value */
+	int			nargs = 0;
 
-	foreach(cell, find_arguments(fcinfo))
+	/* the first argument is the value, and the junk serves ORDER BY */
+	for_each_from(cell, find_arguments(fcinfo), 1)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+		Node	   *expr = (Node *) entry->expr;
 
-		/* the rest serves ORDER BY */
-		if (entry->resjunk || nargs == (int) lengthof(entries))
+		if (entry->resjunk || nargs == (int) lengthof(exprs))
 			break;
-		if (nargs >= 0)
-			entries[nargs] = entry;
-		nargs++;
+		/* the aggregate may be somebody else's, over our functions */
+		if (exprType(expr) != types[nargs] || contain_var_clause(expr) ||
+			contain_subplans(expr))
+		{
+			nargs = 0;
+			break;
+		}
+		exprs[nargs++] = entry->expr;
 	}
 
-	/* the aggregate may be somebody else's, over our functions */
-	nargs = Max(nargs, 0);
-	for (int i = 0, n = nargs; i < n; i++)
-		if (exprType((Node *) entries[i]->expr) != types[i] ||
-			depends_on_rows(entries[i]))
-			nargs = 0;
 	for (int i = 0; i < nargs; i++)
 	{
 		EState	   *estate = ((AggState *) fcinfo->context)->ss.ps.state;
-		ExprState  *expr = ExecInitExprWithParams(entries[i]->expr,
+		ExprState  *expr = ExecInitExprWithParams(exprs[i],
 												  estate->es_param_list_info);
 
 		args[i].value =

@@ -5,7 +5,7 @@
  *
  * In memory a state has two shapes:
  *
- *	flat		a varlena, see agg/state.h, its hashes sorted and distinct.
+ *	flat		a varlena, see agg/agg.h, its hashes sorted and distinct.
  *				While an aggregate fills it, it may have room behind the last
  *				hash, to grow in place.  A group of ten values takes 128 bytes.
  *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
@@ -26,7 +26,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg/state.h"
+#include "agg/agg.h"
 #include "error.h"
 
 #include "miscadmin.h"
@@ -43,10 +43,7 @@
 
 /* ---- flat states ---- */
 
-/*
- * Returns why the header of a flat state is invalid, or NULL.  A state with a
- * valid header is memory-safe, whatever its hashes.
- */
+/* Returns why the header of a flat state is invalid, or NULL. */
 static const char *
 find_header_problem(const struct varlena *flat)
 {
@@ -55,7 +52,7 @@ find_header_problem(const struct varlena *flat)
 	CuckooAggParams params;
 	CuckooHeader h;
 
-	if (size < CUCKOO_STATE_HEADER_SIZE)
+	if (size < CUCKOO_STATE_AT_HASHES)
 		return "shorter than a header";
 	if (bytes[CUCKOO_STATE_AT_MAGIC] != 'C' ||
 		bytes[CUCKOO_STATE_AT_MAGIC + 1] != 'S')
@@ -232,14 +229,12 @@ static void
 expanded_reserve(CuckooExpandedState *state, Size n)
 {
 	CuckooHeader h;
-	CuckooStatus status;
 
 	/* give up as soon as no filter can hold the hashes */
-	status = cuckoo_header_exact(&h, state->count,
-								 state->params.capacity == 0 ?
-								 state->params.bits : CUCKOO_CORE_BITS, 0);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	cuckoo_check_status(cuckoo_header_exact(&h, state->count,
+											state->params.capacity == 0 ?
+											state->params.bits :
+											CUCKOO_CORE_BITS, 0));
 	if (state->room < state->count + n)
 	{
 		state->hashes = repalloc_huge(state->hashes,

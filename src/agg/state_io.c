@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "agg/state.h"
+#include "agg/agg.h"
 
 #include "libpq/pqformat.h"
 
@@ -90,13 +90,7 @@ cuckoostate_recv(PG_FUNCTION_ARGS)
 Datum
 cuckoostate_send(PG_FUNCTION_ARGS)
 {
-	struct varlena *flat = pack_state(PG_GETARG_DATUM(0));
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, (const void *) cuckoo_flat_bytes(flat),
-				 VARSIZE(flat) - VARHDRSZ);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
 
 /* cuckoo_agg_serialize(internal): the bytes of the flat form */
@@ -112,7 +106,6 @@ cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
 
-/* cuckoo_agg_deserialize(bytea, internal) */
 Datum
 cuckoo_agg_deserialize(PG_FUNCTION_ARGS)
 {

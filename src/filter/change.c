@@ -3,10 +3,9 @@
  * filter/change.c
  *		SQL functions that change a filter: cf_add, cf_delete and their forms.
  *
- * A change works on an expanded copy of the argument, which it returns, or on
- * the argument itself if that is a read-write expanded object
- * (filter/expanded.c).  If nothing has to change, the argument is returned as
- * it is, so that an UPDATE does not write a TOASTed filter again.
+ * A change returns an expanded object (filter/datum.c).  If nothing has to
+ * change, it returns the argument as it is, so that an UPDATE does not write a
+ * TOASTed filter again.
  *
  * A filter gets its family and tag from cf_new() or from its first element, and
  * keeps them for ever.

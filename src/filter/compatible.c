@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/compatible.h"
 #include "element/element.h"
+#include "filter/sets.h"
 
 PG_FUNCTION_INFO_V1(cf_compatible);
 
@@ -64,7 +64,6 @@ geometry_text(const CuckooHeader *h, const char *windows)
 					cuckoo_fpp_at_capacity(h), h->base, h->base_bits, windows);
 }
 
-/* Throws the error for filters of different geometry. */
 pg_noreturn static void
 complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
@@ -126,12 +125,11 @@ cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
 	}
 }
 
-/* cf_compatible(a, b): could they be combined? */
 Datum
 cf_compatible(PG_FUNCTION_ARGS)
 {
-	CuckooHeader a;
-	CuckooHeader b;
+	CuckooHeader a,
+				b;
 
 	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
 	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));

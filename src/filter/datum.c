@@ -1,11 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * filter/datum.c
- *		Datums: new ones, and the header of a filter in whatever form it comes.
+ *		Filters as datums: new ones, the header of a filter in whatever form it
+ *		comes, and expanded objects, which are changed without being copied.
  *
  * All headers of filters that were stored are read here: from the whole filter
  * if it is in memory, else from its first bytes.  Either way the header is
  * checked against the length of the whole, and a corrupt one is an error.
+ *
+ * A function that changes a filter returns an expanded object: the image in a
+ * memory context of its own, with a pointer that says whether its receiver may
+ * write (utils/expandeddatum.h).  A call that gets a pointer with this right
+ * changes the image in place, and copies any other filter first.  A chain of
+ * calls therefore copies the filter once, as does a chain of assignments to one
+ * variable if the language hands its value over, which PL/pgSQL does from
+ * PostgreSQL 18 on (planner/support.c).  The object holds the image as a plain
+ * datum does, with a header that is always up to date: both are read in the
+ * same way, and flattening is one memcpy.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,12 +66,9 @@ cuckoo_build_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 static void
 read_header(CuckooHeader *h, const struct varlena *beginning, uint64 size)
 {
-	CuckooStatus status = CUCKOO_BAD_SHORT;
-
-	if (VARSIZE_ANY_EXHDR(beginning) >= CUCKOO_HEADER_SIZE)
-		status = cuckoo_header_read(h, cuckoo_image(beginning), size);
-	if (unlikely(status != CUCKOO_OK))
-		cuckoo_error(status);
+	cuckoo_check_status(VARSIZE_ANY_EXHDR(beginning) < CUCKOO_HEADER_SIZE ?
+						CUCKOO_BAD_SHORT :
+						cuckoo_header_read(h, cuckoo_image(beginning), size));
 }
 
 void
@@ -82,4 +90,57 @@ cuckoo_peek_header(CuckooHeader *h, Datum datum)
 	slice = PG_DETOAST_DATUM_SLICE(datum, 0, CUCKOO_HEADER_SIZE);
 	read_header(h, slice, toast_raw_datum_size(datum) - VARHDRSZ);
 	pfree(slice);
+}
+
+/* ---- expanded objects ---- */
+
+static Size
+filter_flat_size(ExpandedObjectHeader *eohptr)
+{
+	return VARSIZE(((CuckooExpanded *) eohptr)->flat);
+}
+
+static void
+filter_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
+{
+	CuckooExpanded *filter = (CuckooExpanded *) eohptr;
+
+	Assert(size == VARSIZE(filter->flat));
+	memcpy(result, filter->flat, size);
+}
+
+static const ExpandedObjectMethods filter_methods = {
+	filter_flat_size, filter_flatten
+};
+
+const struct varlena *
+cuckoo_filter(Datum datum)
+{
+	CuckooExpanded *filter = (CuckooExpanded *)
+		cuckoo_expanded_object(datum, &filter_methods);
+
+	return filter != NULL ? filter->flat : PG_DETOAST_DATUM_PACKED(datum);
+}
+
+CuckooExpanded *
+cuckoo_expand(Datum datum, MemoryContext parent)
+{
+	CuckooExpanded *filter = (CuckooExpanded *)
+		cuckoo_expanded_object(datum, &filter_methods);
+	MemoryContext context;
+	MemoryContext caller;
+
+	if (filter != NULL && DatumIsReadWriteExpandedObject(datum, false, -1))
+		return filter;
+	if (filter != NULL)
+		datum = PointerGetDatum(filter->flat);
+
+	context = AllocSetContextCreate(parent, "cuckoofilter",
+									ALLOCSET_START_SMALL_SIZES);
+	filter = MemoryContextAlloc(context, sizeof(CuckooExpanded));
+	EOH_init_header(&filter->hdr, &filter_methods, context);
+	caller = MemoryContextSwitchTo(context);
+	filter->flat = PG_DETOAST_DATUM_COPY(datum);
+	MemoryContextSwitchTo(caller);
+	return filter;
 }

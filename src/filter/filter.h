@@ -129,6 +129,9 @@ extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 extern void cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc,
 								  int columns);
 
+/* A new array of so many keys. */
+extern uint64 *cuckoo_new_keys(Size n);
+
 /*
  * The canonical filter of a run of `n` keys (core/core.h), each at most twice.
  * *h has its geometry, seed and family; this sets its level and items.  Frees

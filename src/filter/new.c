@@ -82,12 +82,9 @@ Datum
 cf_clear(PG_FUNCTION_ARGS)
 {
 	CuckooHeader h;
-	CuckooStatus status;
 
 	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	status = cuckoo_header_set_level(&h, 0);
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	cuckoo_check_status(cuckoo_header_set_level(&h, 0));
 	/* the filter keeps its family */
 	h.items = 0;
 	PG_RETURN_POINTER(cuckoo_new_filter(&h));

@@ -20,9 +20,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filter/set_state.h"
 #include "error.h"
-#include "filter/compatible.h"
+#include "filter/sets.h"
 
 static void *
 new_array(Size n, Size size)
@@ -41,11 +40,9 @@ cuckoo_read_run(const CuckooHeader *h, const struct varlena *filter)
 {
 	CuckooRun	run = {cuckoo_new_keys(h->items), NULL, h->items};
 	uint64	   *scratch = cuckoo_new_keys(h->items);
-	CuckooStatus status = cuckoo_keys_read(h, cuckoo_image(filter), run.keys,
-										   scratch);
 
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	cuckoo_check_status(cuckoo_keys_read(h, cuckoo_image(filter), run.keys,
+										 scratch));
 	pfree(scratch);
 	return run;
 }
@@ -86,13 +83,12 @@ cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 struct varlena *
 cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 {
-	CuckooStatus status;
 	int			ordered_for = 0;
-	struct varlena *filter = NULL;
+	struct varlena *filter;
 
 	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
-	status = cuckoo_keys_level(h, n);
-	while (status == CUCKOO_OK && filter == NULL)
+	cuckoo_check_status(cuckoo_keys_level(h, n));
+	for (;;)
 	{
 		if (h->level > ordered_for)
 		{
@@ -105,16 +101,14 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 			ordered_for = h->level;
 		}
 		filter = cuckoo_build_filter(h, keys, n);
-		if (filter == NULL)
-			status = cuckoo_header_set_level(h, h->level + 1);
+		if (filter != NULL)
+			break;
+		cuckoo_check_status(cuckoo_header_set_level(h, h->level + 1));
 	}
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
 	pfree(keys);
 	return filter;
 }
 
-/* Merges the last two runs of a state. */
 static void
 merge_last_runs(CuckooSetState *state)
 {

@@ -15,9 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "error.h"
-#include "filter/compatible.h"
-#include "filter/filter.h"
-#include "filter/set_state.h"
+#include "filter/sets.h"
 
 #include "access/htup_details.h"
 #include "funcapi.h"
@@ -55,16 +53,15 @@ static Datum
 combine(FunctionCallInfo fcinfo, CuckooMerge how)
 {
 	CuckooSetState *state = cuckoo_set_state(PG_GETARG_DATUM(0));
+	CuckooHeader ha,
+				hb;
 	const struct varlena *a;
-	const struct varlena *b;
-	CuckooHeader ha;
-	CuckooHeader hb;
+	const struct varlena *b = filter_argument(fcinfo, 1, &hb);
 	MemoryContext context;
-	CuckooRun	run_a;
-	CuckooRun	run_b;
-	CuckooRun	run;
+	CuckooRun	run_a,
+				run_b,
+				run;
 
-	b = filter_argument(fcinfo, 1, &hb);
 	if (state != NULL && state->how == how &&
 		DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
 	{
@@ -150,8 +147,7 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 			cuckoo_set_add(state, &h, filter);
 		else
 			state = cuckoo_new_set_state(CUCKOO_MERGE_UNION, (uint32) k, &h,
-										 filter,
-										 context);
+										 filter, context);
 	}
 	if (state == NULL)
 		PG_RETURN_NULL();
@@ -173,16 +169,16 @@ cuckoo_at_least_final(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, keys, n));
 }
 
-/* How many elements do the two arguments have in common? */
+/* Estimates how many elements the two arguments have in common. */
 static void
 estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 {
-	CuckooHeader ha;
-	CuckooHeader hb;
+	CuckooHeader ha,
+				hb;
 	const struct varlena *a = filter_argument(fcinfo, 0, &ha);
 	const struct varlena *b = filter_argument(fcinfo, 1, &hb);
-	CuckooRun	run_a;
-	CuckooRun	run_b;
+	CuckooRun	run_a,
+				run_b;
 
 	cuckoo_check_compatible(&ha, &hb);
 	run_a = cuckoo_read_run(&ha, a);
@@ -240,13 +236,12 @@ Datum
 cf_compact(PG_FUNCTION_ARGS)
 {
 	CuckooSetState *state = cuckoo_set_state(PG_GETARG_DATUM(0));
-	CuckooHeader h;
-
-	/* after an error nobody looks at the state of an aggregate again */
 	bool		last_use = AggCheckCallContext(fcinfo, NULL) != 0;
 	const struct varlena *filter;
+	CuckooHeader h;
 	CuckooRun	run;
 
+	/* after an error nobody looks at the state of an aggregate again */
 	if (state != NULL)
 		PG_RETURN_POINTER(cuckoo_set_filter(state, last_use));
 	filter = filter_argument(fcinfo, 0, &h);
@@ -261,11 +256,9 @@ cf_grow(PG_FUNCTION_ARGS)
 	CuckooHeader old;
 	const struct varlena *filter = filter_argument(fcinfo, 0, &old);
 	CuckooHeader h = old;
-	CuckooStatus status = cuckoo_header_set_level(&h, h.level + 1);
 	struct varlena *result;
 
-	if (status != CUCKOO_OK)
-		cuckoo_error(status);
+	cuckoo_check_status(cuckoo_header_set_level(&h, h.level + 1));
 	result = cuckoo_new_datum(cuckoo_image_size(&h));
 	cuckoo_grow(&old, cuckoo_image(filter), &h, cuckoo_image(result));
 	PG_RETURN_POINTER(result);

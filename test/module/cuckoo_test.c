@@ -60,7 +60,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "agg/state.h"
+#include "agg/agg.h"
 
 PG_MODULE_MAGIC;
 

@@ -1,18 +1,36 @@
 /*-------------------------------------------------------------------------
  *
- * filter/set_state.h
- *		Runs of keys, and the states of the aggregates over filters.
+ * filter/sets.h
+ *		Filters as sets: which of them can be combined, their runs of keys, and
+ *		the states of the aggregates over filters.
  *
- * cuckoo_read_run() and cuckoo_merge_runs() are what the functions of two
- * filters need.  An aggregate begins a state with cuckoo_new_set_state(), adds
- * filters with cuckoo_set_add(), and gets its result from cuckoo_set_filter().
+ * A function of two filters checks them with cuckoo_check_compatible(), and
+ * combines them with cuckoo_read_run() and cuckoo_merge_runs(); cuckoo_adopt()
+ * makes the header of the result.  An aggregate begins a state with
+ * cuckoo_new_set_state(), adds filters with cuckoo_set_add(), and gets its
+ * result from cuckoo_set_filter().
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_SET_STATE_H
-#define CUCKOO_SET_STATE_H
+#ifndef CUCKOO_SETS_H
+#define CUCKOO_SETS_H
 
 #include "filter/filter.h"
+
+/* True if the keys of both filters mean the same. */
+extern bool cuckoo_is_compatible(const CuckooHeader *a, const CuckooHeader *b);
+
+/* Throws an error that says in what they differ, unless they are compatible. */
+extern void cuckoo_check_compatible(const CuckooHeader *a,
+									const CuckooHeader *b);
+
+/*
+ * Gives *h what it lacks and another filter has, before both are combined: the
+ * family, and the geometry and seed if it is neutral, see is_neutral().  Of two
+ * neutral filters the result is the one with the lower fpp, whatever their
+ * order.
+ */
+extern void cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other);
 
 /*
  * Enough runs for any state: each is more than twice as long as the next, so
@@ -34,9 +52,6 @@ typedef struct CuckooSetState
 	CuckooRun	runs[CUCKOO_MAX_RUNS];
 	int			count;
 } CuckooSetState;
-
-/* A new array of so many keys. */
-extern uint64 *cuckoo_new_keys(Size n);
 
 /* The keys of a filter, whose header this is. */
 extern CuckooRun cuckoo_read_run(const CuckooHeader *h,
@@ -77,4 +92,4 @@ extern void cuckoo_set_merge(CuckooSetState *state);
  */
 extern struct varlena *cuckoo_set_filter(CuckooSetState *state, bool last_use);
 
-#endif							/* CUCKOO_SET_STATE_H */
+#endif							/* CUCKOO_SETS_H */
