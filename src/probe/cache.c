@@ -24,7 +24,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "error.h"
 #include "filter/filter.h"
 #include "probe/cache.h"
 
@@ -69,13 +68,12 @@ forget_cache(void *cache)
 CuckooCache *
 cuckoo_cache(MemoryContext context)
 {
-	CuckooCache *cache = all_caches;
+	CuckooCache *cache;
 	HASHCTL		control;
 
-	while (cache != NULL && cache->context != context)
-		cache = cache->next;
-	if (cache != NULL)
-		return cache;
+	for (cache = all_caches; cache != NULL; cache = cache->next)
+		if (cache->context == context)
+			return cache;
 
 	cache = MemoryContextAllocZero(context, sizeof(CuckooCache));
 	cache->context = context;
@@ -142,7 +140,6 @@ CuckooStored *
 cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 {
 	struct varatt_external pointer;
-	bool		found;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, datum);
 	if (last == NULL ||
@@ -152,7 +149,7 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 		if (last == NULL)
 		{
 			(void) make_room(cache, sizeof(*last));
-			last = hash_search(cache->entries, &pointer, HASH_ENTER, &found);
+			last = hash_search(cache->entries, &pointer, HASH_ENTER, NULL);
 			memset((char *) last + sizeof(pointer), 0,
 				   sizeof(*last) - sizeof(pointer));
 			dlist_push_tail(&cache->by_use, &last->node);
@@ -167,11 +164,11 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 	return last;
 }
 
-/* Fetches `length` bytes of a stored filter from `offset` on. */
-static struct varlena *
-fetch(Relation toastrel, const struct varatt_external *pointer, uint64 offset,
-	  uint32 length)
+struct varlena *
+cuckoo_stored_slice(const CuckooStored *stored, Relation toastrel,
+					uint64 offset, uint32 length)
 {
+	const struct varatt_external *pointer = &stored->pointer;
 	struct varlena *slice = palloc(VARHDRSZ + length);
 
 	SET_VARSIZE(slice, VARHDRSZ + length);
@@ -179,26 +176,6 @@ fetch(Relation toastrel, const struct varatt_external *pointer, uint64 offset,
 									 CUCKOO_EXTERNAL_SIZE(*pointer),
 									 (int32) offset, (int32) length, slice);
 	return slice;
-}
-
-const uint8 *
-cuckoo_stored_slice(const CuckooStored *stored, Relation toastrel,
-					uint64 offset, uint32 length)
-{
-	return (const uint8 *) VARDATA(fetch(toastrel, &stored->pointer, offset,
-										 length));
-}
-
-/* Fetches all of a stored filter that is not compressed. */
-static struct varlena *
-fetch_whole(const struct varatt_external *pointer)
-{
-	Relation	toastrel = table_open(pointer->va_toastrelid, AccessShareLock);
-	struct varlena *filter = fetch(toastrel, pointer, 0,
-								   CUCKOO_EXTERNAL_SIZE(*pointer));
-
-	table_close(toastrel, AccessShareLock);
-	return filter;
 }
 
 void
@@ -218,13 +195,11 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)
 {
 	const struct varatt_external *pointer = &stored->pointer;
+	uint32		size = CUCKOO_EXTERNAL_SIZE(*pointer);
+	bool		compressed = size < (uint32) pointer->va_rawsize - VARHDRSZ;
 	MemoryContext caller;
-	uint32		size;
-	bool		compressed;
 
 	/* a compressed value can only be read from its beginning */
-	size = CUCKOO_EXTERNAL_SIZE(*pointer);
-	compressed = size < (uint32) pointer->va_rawsize - VARHDRSZ;
 	if (!compressed &&
 		(uint64) stored->probes + probes <=
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
@@ -233,8 +208,16 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 	if (!make_room(cache, pointer->va_rawsize) && !compressed)
 		return;
 	caller = MemoryContextSwitchTo(cache->context);
-	stored->filter = compressed ? PG_DETOAST_DATUM(PointerGetDatum(datum))
-		: fetch_whole(pointer);
+	if (compressed)
+		stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
+	else
+	{
+		Relation	toastrel = table_open(pointer->va_toastrelid,
+										  AccessShareLock);
+
+		stored->filter = cuckoo_stored_slice(stored, toastrel, 0, size);
+		table_close(toastrel, AccessShareLock);
+	}
 	MemoryContextSwitchTo(caller);
 	cache->bytes += VARSIZE(stored->filter);
 }

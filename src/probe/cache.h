@@ -55,9 +55,9 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 /* Makes the header valid.  This does not fetch the filter. */
 extern void cuckoo_stored_header(CuckooStored *stored, struct varlena *datum);
 
-/* Reads some bytes of a stored filter, into new memory. */
-extern const uint8 *cuckoo_stored_slice(const CuckooStored *stored,
-										Relation toastrel, uint64 offset,
-										uint32 length);
+/* Reads bytes of a filter that is not compressed into a new datum. */
+extern struct varlena *cuckoo_stored_slice(const CuckooStored *stored,
+										   Relation toastrel, uint64 offset,
+										   uint32 length);
 
 #endif							/* CUCKOO_CACHE_H */

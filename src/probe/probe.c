@@ -13,7 +13,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "error.h"
 #include "filter/filter.h"
 #include "probe/cache.h"
 #include "probe/probe.h"
@@ -167,6 +166,7 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	CuckooStored *stored = site->stored;
 	const CuckooHeader *h = &stored->header;
 	CuckooProbe probe;
+	struct varlena *slice;
 	const uint8 *bytes[2];
 	int			first;
 	uint64		apart;
@@ -177,15 +177,18 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	apart = probe.offset[1 - first] - probe.offset[first];
 	if (apart <= ONE_SLICE)
 	{
-		bytes[first] = cuckoo_stored_slice(stored, toastrel,
-										   probe.offset[first],
-										   (int) apart + probe.length);
+		slice = cuckoo_stored_slice(stored, toastrel, probe.offset[first],
+									(int) apart + probe.length);
+		bytes[first] = (const uint8 *) VARDATA(slice);
 		bytes[1 - first] = bytes[first] + apart;
 	}
 	else
 		for (int i = 0; i < 2; i++)
-			bytes[i] = cuckoo_stored_slice(stored, toastrel, probe.offset[i],
-										   probe.length);
+		{
+			slice = cuckoo_stored_slice(stored, toastrel, probe.offset[i],
+										probe.length);
+			bytes[i] = (const uint8 *) VARDATA(slice);
+		}
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
