@@ -89,14 +89,6 @@ cuckoo_flat_size(Size count)
 	return VARHDRSZ + CUCKOO_STATE_AT_HASHES + count * sizeof(uint64);
 }
 
-/* The address of the i-th hash of a flat state.  It is not aligned. */
-static inline uint8 *
-cuckoo_flat_hash(const struct varlena *flat, Size i)
-{
-	return cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_HASHES +
-		i * sizeof(uint64);
-}
-
 static inline void
 cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 {

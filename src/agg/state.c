@@ -43,6 +43,14 @@
 
 /* ---- flat states ---- */
 
+/* The address of the i-th hash.  It is not aligned. */
+static inline uint8 *
+flat_hash(const struct varlena *flat, Size i)
+{
+	return cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_HASHES +
+		i * sizeof(uint64);
+}
+
 /* Returns why the header of a flat state is invalid, or NULL. */
 static const char *
 find_header_problem(const struct varlena *flat)
@@ -91,8 +99,8 @@ cuckoo_flat_problem(const struct varlena *flat)
 	{
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (cuckoo_load64(cuckoo_flat_hash(flat, i)) <=
-			cuckoo_load64(cuckoo_flat_hash(flat, i - 1)))
+		if (cuckoo_load64(flat_hash(flat, i)) <=
+			cuckoo_load64(flat_hash(flat, i - 1)))
 			return "hashes are not in order";
 	}
 	return NULL;
@@ -154,7 +162,7 @@ flat_search(const struct varlena *flat, uint64 hash)
 	{
 		Size		middle = (low + high) / 2;
 
-		if (cuckoo_load64(cuckoo_flat_hash(flat, middle)) < hash)
+		if (cuckoo_load64(flat_hash(flat, middle)) < hash)
 			low = middle + 1;
 		else
 			high = middle;
@@ -284,7 +292,7 @@ state_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 	flat_write_params(flat, &state->params);
 	flat_set_count(flat, state->count);
 	for (Size i = 0; i < state->count; i++)
-		cuckoo_store64(cuckoo_flat_hash(flat, i), state->hashes[i]);
+		cuckoo_store64(flat_hash(flat, i), state->hashes[i]);
 }
 
 const ExpandedObjectMethods cuckoo_state_methods = {
@@ -306,7 +314,7 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 	state->room = Max(room, cuckoo_flat_count(flat));
 	state->hashes = MemoryContextAllocHuge(context,
 										   state->room * sizeof(uint64));
-	expanded_merge(state, cuckoo_flat_hash(flat, 0), cuckoo_flat_count(flat));
+	expanded_merge(state, flat_hash(flat, 0), cuckoo_flat_count(flat));
 	return state;
 }
 
@@ -339,13 +347,13 @@ flat_add(CuckooAggState *state, uint64 hash, Size at)
 		while (CUCKOO_FLAT_ROOM(bytes) <= count)
 			bytes *= 2;
 		flat = flat_new(&state->params, bytes);
-		memcpy(cuckoo_flat_hash(flat, 0), cuckoo_flat_hash(state->flat, 0),
+		memcpy(flat_hash(flat, 0), flat_hash(state->flat, 0),
 			   count * sizeof(uint64));
 		state->flat = flat;
 	}
-	memmove(cuckoo_flat_hash(state->flat, at + 1),
-			cuckoo_flat_hash(state->flat, at), (count - at) * sizeof(uint64));
-	cuckoo_store64(cuckoo_flat_hash(state->flat, at), hash);
+	memmove(flat_hash(state->flat, at + 1), flat_hash(state->flat, at),
+			(count - at) * sizeof(uint64));
+	cuckoo_store64(flat_hash(state->flat, at), hash);
 	flat_set_count(state->flat, count + 1);
 	return PointerGetDatum(state->flat);
 }
@@ -358,8 +366,7 @@ cuckoo_add_hash(CuckooAggState *state, uint64 hash, MemoryContext context)
 		Size		count = cuckoo_flat_count(state->flat);
 		Size		at = flat_search(state->flat, hash);
 
-		if (at < count &&
-			cuckoo_load64(cuckoo_flat_hash(state->flat, at)) == hash)
+		if (at < count && cuckoo_load64(flat_hash(state->flat, at)) == hash)
 			return state->datum;
 		if (count < FLAT_ROOM_MAX)
 			return flat_add(state, hash, at);
@@ -391,14 +398,13 @@ cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b, MemoryContext context)
 			expanded_add(a->expanded, b->expanded->hashes[i]);
 	else if ((n = cuckoo_flat_count(b->flat)) < a->expanded->count / 8)
 		for (Size i = 0; i < n; i++)
-			expanded_add(a->expanded,
-						 cuckoo_load64(cuckoo_flat_hash(b->flat, i)));
+			expanded_add(a->expanded, cuckoo_load64(flat_hash(b->flat, i)));
 	else
 	{
 		/* large and sorted: merging saves sorting again */
 		expanded_sort(a->expanded);
 		expanded_reserve(a->expanded, n);
-		expanded_merge(a->expanded, cuckoo_flat_hash(b->flat, 0), n);
+		expanded_merge(a->expanded, flat_hash(b->flat, 0), n);
 	}
 
 	/* a small state stays flat, because a million groups may be combined */
@@ -426,6 +432,6 @@ cuckoo_get_hashes(CuckooAggState *state, Size *n)
 	*n = cuckoo_flat_count(state->flat);
 	hashes = palloc(Max(*n, 1) * sizeof(uint64));
 	for (Size i = 0; i < *n; i++)
-		hashes[i] = cuckoo_load64(cuckoo_flat_hash(state->flat, i));
+		hashes[i] = cuckoo_load64(flat_hash(state->flat, i));
 	return hashes;
 }

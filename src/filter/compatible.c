@@ -39,8 +39,8 @@ is_neutral(const CuckooHeader *h)
 		same_geometry(h, &none);
 }
 
-bool
-cuckoo_is_compatible(const CuckooHeader *a, const CuckooHeader *b)
+static bool
+is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return is_neutral(a) || is_neutral(b) ||
 		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
@@ -55,13 +55,15 @@ doublings(const CuckooHeader *h)
 
 /* A geometry in a user's terms, and in those of FORMAT.md. */
 static const char *
-geometry_text(const CuckooHeader *h, const char *windows)
+geometry_text(const CuckooHeader *h, bool tell_windows)
 {
 	uint64		buckets = (uint64) h->base << doublings(h);
 
 	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s",
 					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
-					cuckoo_fpp_at_capacity(h), h->base, h->base_bits, windows);
+					cuckoo_fpp_at_capacity(h), h->base, h->base_bits,
+					!tell_windows ? "" :
+					h->windows ? ", with windows" : ", without windows");
 }
 
 pg_noreturn static void
@@ -70,9 +72,7 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 	bool		fpp = a->fpp_bits != b->fpp_bits;
 	bool		capacity = (uint64) a->base << doublings(a) !=
 		(uint64) b->base << doublings(b);
-	bool		differ = a->windows != b->windows;
-	const char *without = differ ? ", without windows" : "";
-	const char *with = differ ? ", with windows" : "";
+	bool		windows = a->windows != b->windows;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -80,16 +80,15 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 			 errdetail("They differ in %s. One is %s, the other %s.",
 					   fpp && capacity ? "capacity and fpp" :
 					   fpp ? "fpp" : capacity ? "capacity" :
-					   differ ? "windows" : "bits",
-					   geometry_text(a, a->windows ? with : without),
-					   geometry_text(b, b->windows ? with : without)),
+					   windows ? "windows" : "bits",
+					   geometry_text(a, windows), geometry_text(b, windows)),
 			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
 }
 
 void
 cuckoo_check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 {
-	if (cuckoo_is_compatible(a, b))
+	if (is_compatible(a, b))
 		return;
 	if (!same_family(a, b))
 		ereport(ERROR,
@@ -133,5 +132,5 @@ cf_compatible(PG_FUNCTION_ARGS)
 
 	cuckoo_peek_header(&a, PG_GETARG_DATUM(0));
 	cuckoo_peek_header(&b, PG_GETARG_DATUM(1));
-	PG_RETURN_BOOL(cuckoo_is_compatible(&a, &b));
+	PG_RETURN_BOOL(is_compatible(&a, &b));
 }

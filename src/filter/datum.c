@@ -35,15 +35,6 @@ cuckoo_new_datum(uint64 size)
 }
 
 struct varlena *
-cuckoo_new_filter(const CuckooHeader *h)
-{
-	struct varlena *filter = cuckoo_new_datum(cuckoo_image_size(h));
-
-	cuckoo_header_write(h, cuckoo_image(filter));
-	return filter;
-}
-
-struct varlena *
 cuckoo_build_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {
 	void	   *slots = MemoryContextAllocHuge(CurrentMemoryContext,

@@ -9,8 +9,8 @@
  * cuckoo_peek_header() reads no more than its header.  cuckoo_open() decodes
  * the header of a whole filter, whose bytes are at cuckoo_image().
  *
- * A new filter is empty (cuckoo_new_filter()), built from hashes
- * (cuckoo_build_filter()), or made from keys (cuckoo_filter_of_keys()).
+ * A new filter is built from hashes (cuckoo_build_filter()), or made from keys
+ * (cuckoo_filter_of_keys()).
  *
  *-------------------------------------------------------------------------
  */
@@ -47,9 +47,6 @@ cuckoo_image(const struct varlena *datum)
 
 /* A new datum with room for an image of `size` bytes, zeroed. */
 extern struct varlena *cuckoo_new_datum(uint64 size);
-
-/* An empty filter of the geometry of *h. */
-extern struct varlena *cuckoo_new_filter(const CuckooHeader *h);
 
 /*
  * The filter of `n` sorted hashes or ordered keys, with the geometry and level

@@ -49,6 +49,16 @@ cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
 	return (int64) ceil(capacity);
 }
 
+/* An empty filter of the geometry and family of *h. */
+static struct varlena *
+empty_filter(const CuckooHeader *h)
+{
+	struct varlena *filter = cuckoo_new_datum(cuckoo_image_size(h));
+
+	cuckoo_header_write(h, cuckoo_image(filter));
+	return filter;
+}
+
 Datum
 cf_new(PG_FUNCTION_ARGS)
 {
@@ -75,7 +85,7 @@ cf_new(PG_FUNCTION_ARGS)
 		h.family = hasher.family;
 		h.tag = hasher.tag;
 	}
-	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+	PG_RETURN_POINTER(empty_filter(&h));
 }
 
 Datum
@@ -87,5 +97,5 @@ cf_clear(PG_FUNCTION_ARGS)
 	cuckoo_check_status(cuckoo_header_set_level(&h, 0));
 	/* the filter keeps its family */
 	h.items = 0;
-	PG_RETURN_POINTER(cuckoo_new_filter(&h));
+	PG_RETURN_POINTER(empty_filter(&h));
 }

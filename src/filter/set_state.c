@@ -47,14 +47,6 @@ cuckoo_read_run(const CuckooHeader *h, const struct varlena *filter)
 	return run;
 }
 
-void
-cuckoo_free_run(CuckooRun run)
-{
-	pfree(run.keys);
-	if (run.times != NULL)
-		pfree(run.times);
-}
-
 CuckooRun
 cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 {
@@ -76,6 +68,13 @@ cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 		run.keys = repalloc_huge(run.keys, n * sizeof(uint64));
 		if (run.times != NULL)
 			run.times = repalloc_huge(run.times, n * sizeof(uint32));
+	}
+	pfree(a.keys);
+	pfree(b.keys);
+	if (least > 0)
+	{
+		pfree(a.times);
+		pfree(b.times);
 	}
 	return run;
 }
@@ -112,14 +111,10 @@ cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 static void
 merge_last_runs(CuckooSetState *state)
 {
-	CuckooRun	a = state->runs[state->count - 2];
-	CuckooRun	b = state->runs[state->count - 1];
+	CuckooRun  *runs = &state->runs[state->count - 2];
 
-	state->runs[state->count - 2] = cuckoo_merge_runs(state->how, state->least,
-													  a, b);
+	runs[0] = cuckoo_merge_runs(state->how, state->least, runs[0], runs[1]);
 	state->count--;
-	cuckoo_free_run(a);
-	cuckoo_free_run(b);
 }
 
 void

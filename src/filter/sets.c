@@ -58,9 +58,7 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 	const struct varlena *a;
 	const struct varlena *b = filter_argument(fcinfo, 1, &hb);
 	MemoryContext context;
-	CuckooRun	run_a,
-				run_b,
-				run;
+	CuckooRun	run;
 
 	if (state != NULL && state->how == how &&
 		DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
@@ -77,11 +75,8 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 		cuckoo_set_add(state, &hb, b);
 		PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 	}
-	run_a = cuckoo_read_run(&ha, a);
-	run_b = cuckoo_read_run(&hb, b);
-	run = cuckoo_merge_runs(how, 0, run_a, run_b);
-	cuckoo_free_run(run_a);
-	cuckoo_free_run(run_b);
+	run = cuckoo_merge_runs(how, 0, cuckoo_read_run(&ha, a),
+							cuckoo_read_run(&hb, b));
 	cuckoo_adopt(&ha, &hb);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&ha, run.keys, run.count));
 }
@@ -104,10 +99,7 @@ cf_intersect(PG_FUNCTION_ARGS)
 	return combine(fcinfo, CUCKOO_MERGE_INTERSECTION);
 }
 
-/*
- * cuckoo_at_least_trans(state, filter, k): the transition function of
- * cf_at_least_agg
- */
+/* cuckoo_at_least_trans(state, filter, k), of cf_at_least_agg */
 Datum
 cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 {
@@ -169,7 +161,6 @@ cuckoo_at_least_final(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, keys, n));
 }
 
-/* Estimates how many elements the two arguments have in common. */
 static void
 estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 {
@@ -189,8 +180,8 @@ estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 	cuckoo_overlap(&ha, run_a.count, run_b.count,
 				   cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
 									  run_b.count), overlap);
-	cuckoo_free_run(run_a);
-	cuckoo_free_run(run_b);
+	pfree(run_a.keys);
+	pfree(run_b.keys);
 }
 
 /* cf_overlap(a, b): an estimate of how many elements both hold */

@@ -17,10 +17,7 @@
 
 #include "filter/filter.h"
 
-/* True if the keys of both filters mean the same. */
-extern bool cuckoo_is_compatible(const CuckooHeader *a, const CuckooHeader *b);
-
-/* Throws an error that says in what they differ, unless they are compatible. */
+/* Throws an error, unless the keys of both filters mean the same. */
 extern void cuckoo_check_compatible(const CuckooHeader *a,
 									const CuckooHeader *b);
 
@@ -58,13 +55,11 @@ extern CuckooRun cuckoo_read_run(const CuckooHeader *h,
 								 const struct varlena *filter);
 
 /*
- * Combines two runs of one geometry.  If `least` is not 0, keys are counted up
- * to this number.
+ * Combines two runs of one geometry, and frees them.  If `least` is not 0, keys
+ * are counted up to this number.
  */
 extern CuckooRun cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a,
 								   CuckooRun b);
-
-extern void cuckoo_free_run(CuckooRun run);
 
 /*
  * A new state that holds one filter, whose header is *h, in memory of `parent`.

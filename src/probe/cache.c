@@ -77,7 +77,6 @@ cuckoo_cache(MemoryContext context)
 
 	cache = MemoryContextAllocZero(context, sizeof(CuckooCache));
 	cache->context = context;
-	memset(&control, 0, sizeof(control));
 	control.keysize = sizeof(struct varatt_external);
 	control.entrysize = sizeof(CuckooStored);
 	control.hcxt = context;
@@ -144,17 +143,15 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 	VARATT_EXTERNAL_GET_POINTER(pointer, datum);
 	if (last == NULL ||
 		memcmp(&last->pointer, &pointer, sizeof(pointer)) != 0)
-	{
 		last = hash_search(cache->entries, &pointer, HASH_FIND, NULL);
-		if (last == NULL)
-		{
-			(void) make_room(cache, sizeof(*last));
-			last = hash_search(cache->entries, &pointer, HASH_ENTER, NULL);
-			memset((char *) last + sizeof(pointer), 0,
-				   sizeof(*last) - sizeof(pointer));
-			dlist_push_tail(&cache->by_use, &last->node);
-			cache->bytes += sizeof(*last);
-		}
+	if (last == NULL)
+	{
+		(void) make_room(cache, sizeof(*last));
+		last = hash_search(cache->entries, &pointer, HASH_ENTER, NULL);
+		memset((char *) last + sizeof(pointer), 0,
+			   sizeof(*last) - sizeof(pointer));
+		dlist_push_tail(&cache->by_use, &last->node);
+		cache->bytes += sizeof(*last);
 	}
 	if (dlist_has_next(&cache->by_use, &last->node))
 	{
@@ -204,7 +201,6 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 		(uint64) stored->probes + probes <=
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return;
-
 	if (!make_room(cache, pointer->va_rawsize) && !compressed)
 		return;
 	caller = MemoryContextSwitchTo(cache->context);

@@ -128,24 +128,6 @@ cuckoo_close_filter(CuckooOpenFilter *open)
 	memset(open, 0, sizeof(*open));
 }
 
-/*
- * Checks that the element of a call is of the filter's family, and sets *hash.
- * If `hashed`, the "element" is a hash already, which nothing can be checked
- * of.  Returns false without a hash if the filter is empty.
- */
-static inline bool
-element_hash(ProbeSite *site, const CuckooHeader *h, Datum element, bool hashed,
-			 uint64 *hash)
-{
-	if (!hashed)
-		cuckoo_check_family(&site->hasher, h->family, h->tag);
-	if (h->items == 0)
-		return false;
-	*hash = hashed ? (uint64) DatumGetInt64(element)
-		: cuckoo_hash(&site->hasher, element, h->seed);
-	return true;
-}
-
 /* Like call_filter(), but always with a valid header. */
 static inline const struct varlena *
 checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
@@ -194,8 +176,8 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 
 /*
  * Counts the copies of the element of a call in its filter, the argument
- * `argno`.  If `any`, the first copy is enough.  `hashed` is as for
- * element_hash().
+ * `argno`.  If `any`, the first copy is enough.  If `hashed`, the "element" is
+ * a hash already, whose family cannot be checked.
  */
 static inline int
 probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
@@ -204,10 +186,15 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 												   sizeof(ProbeSite));
 	const CuckooHeader *h;
 	const struct varlena *filter = checked_filter(fcinfo, argno, site, 1, &h);
+	Datum		element = PG_GETARG_DATUM(1 - argno);
 	uint64		hash;
 
-	if (!element_hash(site, h, PG_GETARG_DATUM(1 - argno), hashed, &hash))
+	if (!hashed)
+		cuckoo_check_family(&site->hasher, h->family, h->tag);
+	if (h->items == 0)
 		return 0;
+	hash = hashed ? (uint64) DatumGetInt64(element)
+		: cuckoo_hash(&site->hasher, element, h->seed);
 	/* a user's hash function may probe filters, and so have dropped ours */
 	if (site->hasher.hash_proc != NULL)
 		filter = checked_filter(fcinfo, argno, site, 1, &h);
@@ -271,8 +258,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!elements->nulls[i])
-			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i],
-									seed);
+			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i], seed);
 	}
 	/* as in probe_call() */
 	if (site->hasher.hash_proc != NULL)
