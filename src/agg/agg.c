@@ -176,7 +176,7 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext context;
 	MemoryContext caller;
 
-	/* it nearly always stays; a null result is 0, too */
+	/* it is nearly always the same one; a null result is 0, too */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;

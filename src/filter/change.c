@@ -123,7 +123,7 @@ change_add(Change *change, uint64 hash, int max_copies)
 	struct varlena *filter;
 	CuckooStatus status;
 
-	/* what has to be copied is copied when there is a change */
+	/* a filter is not copied if it stays as it is */
 	if (change->expanded == NULL &&
 		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;

@@ -46,7 +46,10 @@ is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
 }
 
-/* Doublings up to the capacity, where there are ft bits, but at least 9. */
+/*
+ * How often a filter doubles up to its capacity, where fingerprints have the
+ * ft bits that its fpp needs, but at least 9.
+ */
 static int
 doublings(const CuckooHeader *h)
 {

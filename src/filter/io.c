@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
 
 /*
  * White space aside, the text must be what encoding makes of its bytes, because
- * pg_b64_decode() lets pass what may follow padding, and bits that are unused.
+ * pg_b64_decode() accepts characters after padding, and any unused bits.
  */
 struct varlena *
 cuckoo_base64_decode(const char *text)
@@ -50,7 +50,7 @@ cuckoo_base64_decode(const char *text)
 				block[len++] = *text;
 		decoded = pg_b64_decode((const void *) block, len, (void *) bytes,
 								(int) (room - size));
-		/* a block after one with padding would begin within three bytes */
+		/* only the last block may give less than whole groups of three */
 		if (decoded < 0 || (len > 0 && size % 3 != 0) ||
 			pg_b64_encode((const void *) bytes, decoded, (void *) again,
 						  sizeof(again)) != len ||

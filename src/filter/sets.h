@@ -82,8 +82,8 @@ extern void cuckoo_set_merge(CuckooSetState *state);
 
 /*
  * The filter of a state, which then holds no runs.  An error does not change
- * what the state stands for, because a variable may hold it.  At its last use
- * the keys are not copied.
+ * what the state stands for, because a variable may hold it, unless this is its
+ * last use; then the keys are not copied.
  */
 extern struct varlena *cuckoo_set_filter(CuckooSetState *state, bool last_use);
 

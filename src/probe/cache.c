@@ -91,7 +91,7 @@ cuckoo_cache(MemoryContext context)
 	return cache;
 }
 
-/* Drops the entry.  A call site that still points to it sees no key. */
+/* Drops the entry.  A call site that still points to it finds a zero key. */
 static void
 drop(CuckooCache *cache, CuckooStored *stored)
 {
