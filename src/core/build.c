@@ -90,10 +90,10 @@ count_others(const void *bucket, uint32_t fp, bool half)
 }
 
 static inline bool
-is_far(uint64_t hash)
+is_far(const CuckooHeader *h, uint64_t hash)
 {
 	/* a core of 0 is replaced by 1 */
-	return (hash & 3) == 0 && (hash & 0xff) != 0;
+	return (hash & 3) == 0 && (hash & 0xff) != 0 && h->page == 0;
 }
 
 /* The steps of walks beyond MAX_STEPS */
@@ -163,7 +163,7 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
  * Near elements go to the emptier bucket, which reduces their evictions by a
  * third.  Far elements go to the first bucket if it has room, because it is in
  * the cache.  Without windows all elements are far, and some are placed as if
- * they were near.  An insert does not make this difference.
+ * they were near.  cuckoo_insert() always takes the emptier bucket.
  */
 static CUCKOO_INLINE CuckooStatus
 place_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
@@ -179,7 +179,7 @@ place_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
 						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
 		return CUCKOO_OK;
 	h->items++;
-	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
+	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(h, hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
 			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare,

@@ -29,7 +29,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 
 /* The insert for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
-insert_wide(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
+insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
@@ -56,7 +56,7 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
  * which bucket or slot it is.  It places as cuckoo_place() does.  If a lane
- * agrees, which may be a copy's, insert_wide() takes over.
+ * agrees, which may be a copy's, insert_any() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
@@ -76,7 +76,7 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 
 	if (CUCKOO_UNLIKELY(cuckoo_pair_lane_hits(bucket1, bucket2, e.lanes,
 											  h).any != 0))
-		return insert_wide(h, image, hash, max_copies);
+		return insert_any(h, image, hash, max_copies);
 	if (least >= CUCKOO_CODES_ZERO)
 		return insert_evict(h, image, hash);
 
@@ -119,7 +119,7 @@ removed(CuckooHeader *h, uint8_t *image)
 
 /* The removal for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE CuckooStatus
-remove_wide(CuckooHeader *h, uint8_t *image, uint64_t hash)
+remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	CuckooPair	pair = cuckoo_pair(h, hash);
@@ -151,7 +151,7 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 
 /*
  * The same for removals.  If more than one lane seems to agree, of which only
- * the lowest is certain, remove_wide() takes over.
+ * the lowest is certain, remove_any() takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
@@ -168,7 +168,7 @@ remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
 	if (hits.any == 0)
 		return CUCKOO_UNCHANGED;
 	if (CUCKOO_UNLIKELY((((hits.any - 1) & hits.any) | hits.both) != 0))
-		return remove_wide(h, image, hash);
+		return remove_any(h, image, hash);
 	offset = cuckoo_select(hits.first != 0, pair.offset1, pair.offset2);
 	return remove_narrow_hit(h, image, hash, hits.any, offset, whole);
 }

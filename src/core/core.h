@@ -11,7 +11,7 @@
  * combined and compared by their keys (cuckoo_keys_read() and what follows).
  *
  * A lookup never misses an element that was inserted, and removing an inserted
- * element never removes another one.
+ * element never removes another one if two copies were allowed (max_copies).
  *
  * A filter holds at most two copies of one fingerprint in one pair of buckets,
  * so that repeated elements cannot fill their buckets.  Two copies mean "two or
@@ -291,11 +291,11 @@ extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
 /* ---- sorting, core/sort.c ---- */
 
 /*
- * Sorts words in ascending order, in place.  They should differ, almost all of
- * them, in their `low` lowest bits, or in as many of the highest as it takes to
- * count to `places`.  Then the time is in proportion to their number, otherwise
- * somewhat longer.  `scratch` has room for n words.  Whenever interrupts are
- * checked, `words` holds what it held before, in some order.
+ * Sorts words in ascending order, in place.  Almost all of them should differ
+ * in their `low` lowest bits, or in the highest log2(places).  Then the time is
+ * in proportion to their number, otherwise somewhat longer.  `scratch` has room
+ * for n words.  Whenever interrupts are checked, `words` holds what it held
+ * before, in some order.
  */
 extern void cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch,
 						int low, uint64_t places);

@@ -77,10 +77,10 @@ elements_of_keys(const CuckooHeader *h, double keys)
 
 /*
  * A key in a adds 1/slope_a to the estimate, one in b adds 1/slope_b, and one
- * in either subtracts 1/slope_either.  If the numbers of elements were
- * Poisson variables, keys would be independent, and the variance of the sum
- * would be that of the error and that of the number of common elements, which
- * is this number, and is taken off.
+ * in either subtracts 1/slope_either.  Keys are independent if the numbers of
+ * elements are taken for Poisson variables.  The variance of the sum is then
+ * that of the error, plus that of the number of common elements, which is this
+ * number and is therefore subtracted.
  */
 void
 cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,

@@ -59,7 +59,7 @@ typedef struct Search
 static inline bool
 is_narrow(const CuckooTable *t)
 {
-	return t->slots == NULL && t->header->kind != CUCKOO_WIDE;
+	return t->slots == NULL && t->header->bits <= CUCKOO_NARROW_BITS;
 }
 
 static CUCKOO_INLINE uint64_t

@@ -4,9 +4,12 @@
  *		Placing fingerprints in tables of buckets, by evictions if need be.
  *
  * This header is internal to the files that fill buckets (core/change.c and
- * core/build.c).  A table consists of the buckets of an image, or of the
- * unpacked slots of a small batch build.  These are four of 32 bits per bucket,
- * filled from the first one on.
+ * core/build.c).  A table consists of the buckets of an image, or of those of a
+ * small batch build, where a bucket is four words, the occupied ones first.
+ * core/build.c evicts by a random walk before it calls cuckoo_evict().
+ *
+ * Another way to evict gives other bytes, also for cf_agg and set operations,
+ * but FORMAT.md leaves that free.
  *
  *-------------------------------------------------------------------------
  */

@@ -19,8 +19,8 @@ _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_FLAGS == CUCKOO_AT_LEVEL + 1 &&
 			   CUCKOO_AT_BASE == CUCKOO_AT_FLAGS + 1 &&
 			   CUCKOO_AT_TAG == CUCKOO_AT_BASE + 4 &&
-			   CUCKOO_AT_RESERVED == CUCKOO_AT_TAG + 2 &&
-			   CUCKOO_AT_ITEMS == CUCKOO_AT_RESERVED + 2 &&
+			   CUCKOO_AT_PAGE == CUCKOO_AT_TAG + 2 &&
+			   CUCKOO_AT_ITEMS == CUCKOO_AT_PAGE + 2 &&
 			   CUCKOO_AT_SEED == CUCKOO_AT_ITEMS + 8 &&
 			   CUCKOO_AT_BUCKETS == CUCKOO_AT_SEED + 8,
 			   "no gap and no overlap in the header");
@@ -59,18 +59,21 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->base_bits = (uint8_t) base_bits;
 	h->fpp_bits = (uint8_t) fpp_bits;
 	h->level = (uint8_t) level;
-	h->windows = image[CUCKOO_AT_FLAGS] != 0;
+	h->page = cuckoo_load16(image + CUCKOO_AT_PAGE);
+	h->windows = image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_WINDOWS;
 
-	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_WINDOWS ||
+	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_PAGES ||
 		(h->windows && !cuckoo_may_have_windows(h->base)))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
+	if (image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_PAGES
+		? h->page == 0 || h->page % 2 != 0 || h->base % h->page != 0
+		: h->page != 0)
+		return CUCKOO_BAD_PAGE;
 	cuckoo_header_derive(h);
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
 		return CUCKOO_BAD_TAG;
-	if (cuckoo_load16(image + CUCKOO_AT_RESERVED) != 0)
-		return CUCKOO_BAD_RESERVED;
 	/* m0 < 2^32 and level <= 24: no overflow */
 	buckets = (uint64_t) h->base << level;
 	if (size > CUCKOO_MAX_SIZE || size != cuckoo_image_bytes(buckets, h->bits))
@@ -90,10 +93,11 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	image[CUCKOO_AT_BASE_BITS] = h->base_bits;
 	image[CUCKOO_AT_FPP_BITS] = h->fpp_bits;
 	image[CUCKOO_AT_LEVEL] = h->level;
-	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
+	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS :
+		h->page != 0 ? CUCKOO_FLAG_PAGES : 0;
 	cuckoo_store32(image + CUCKOO_AT_BASE, h->base);
 	cuckoo_store16(image + CUCKOO_AT_TAG, h->tag);
-	cuckoo_store16(image + CUCKOO_AT_RESERVED, 0);
+	cuckoo_store16(image + CUCKOO_AT_PAGE, h->page);
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
 }
@@ -170,8 +174,8 @@ cuckoo_status_text(CuckooStatus status)
 			return "number of base buckets is zero or odd";
 		case CUCKOO_BAD_TAG:
 			return "type tag in a family that has none";
-		case CUCKOO_BAD_RESERVED:
-			return "reserved bytes are not zero";
+		case CUCKOO_BAD_PAGE:
+			return "buckets of a page are odd or do not divide the base buckets";
 		case CUCKOO_BAD_LENGTH:
 			return "length does not agree with the header";
 		case CUCKOO_BAD_TAIL:

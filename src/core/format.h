@@ -21,10 +21,10 @@
  *	4		f0: fingerprint bits at growth level 0
  *	5		ft: fingerprint bits that give the requested fpp
  *	6		g: growth level
- *	7		flags: bit 0 = windows, the rest 0
+ *	7		flags: bit 0 = windows, bit 1 = pages, not both; the rest 0
  *	8-11	m0: base buckets
  *	12-13	tag of the element type (family "other"), else 0
- *	14-15	0
+ *	14-15	w: buckets of a page, even, a divisor of m0; 0 without pages
  *	16-23	items
  *	24-31	seed
  *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits, then 8 zero bytes
@@ -38,6 +38,7 @@
 
 #define CUCKOO_FORMAT_VERSION	1
 #define CUCKOO_FLAG_WINDOWS		0x01
+#define CUCKOO_FLAG_PAGES		0x02
 
 /* Offsets of the fields of the byte table. */
 enum
@@ -51,7 +52,7 @@ enum
 	CUCKOO_AT_FLAGS = 7,
 	CUCKOO_AT_BASE = 8,
 	CUCKOO_AT_TAG = 12,
-	CUCKOO_AT_RESERVED = 14,
+	CUCKOO_AT_PAGE = 14,
 	CUCKOO_AT_ITEMS = 16,
 	CUCKOO_AT_SEED = 24,
 	CUCKOO_AT_BUCKETS = 32

@@ -4,10 +4,9 @@
  *		The geometry of a filter: how it is chosen, and what follows from it.
  *
  * At load factor 0.95, n elements need n / 3.8 buckets, and an exact fit has
- * that many.  A filter by capacity halves the number until it is in [32,
- * 64), and adds a fingerprint bit for each halving, so that it has the
- * requested bits when it has grown to its capacity; if these are 8, the
- * least possible, one more.
+ * that many.  A filter by capacity halves the number until it is below 64, and
+ * adds a fingerprint bit for each halving, so that it has the requested bits
+ * when it has grown to its capacity.  If 8 bits are requested, it has 9.
  *
  * For a capacity above a million the filter begins with 128 to 255 buckets,
  * so that each segment is a window.  If fingerprints of 32 bits do not allow
@@ -121,14 +120,15 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->bits = (uint8_t) (h->base_bits - h->level);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_inverse = UINT64_MAX / h->base + 1;
-	h->moves = cuckoo_moves[!h->windows ? CUCKOO_NO_WINDOWS :
+	h->moves = cuckoo_moves[h->page != 0 ? CUCKOO_PAGES :
+							!h->windows ? CUCKOO_NO_WINDOWS :
 							segment_is_window(h->base) ? CUCKOO_SEGMENTS
 							: CUCKOO_WINDOWS];
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
 	h->ext_mask = base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
-	if (h->bits > CUCKOO_NARROW_BITS)
-		h->kind = CUCKOO_WIDE;
+	if (h->bits > CUCKOO_NARROW_BITS || (h->page != 0 && h->page != h->base))
+		h->kind = CUCKOO_ANY;
 	else if (h->bits % 2 == 1)
 		h->kind = h->level > 0 ? CUCKOO_WHOLE_GROWN : CUCKOO_WHOLE;
 	else
@@ -141,7 +141,7 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->lane_size = UINT64_C(1) << lane;
 	h->lane_ones = UINT64_C(1) | h->lane_size;
 	h->lane_gather = 0;
-	if (h->kind != CUCKOO_WIDE)
+	if (h->bits <= CUCKOO_NARROW_BITS)
 	{
 		h->lane_ones |= h->lane_ones << 2 * lane;
 		h->lane_ones <<= CUCKOO_CODE_BITS;

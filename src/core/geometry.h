@@ -43,21 +43,19 @@
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
 
-/*
- * The result of a core function.  The first group means success.  The second
- * group means a failure that changed nothing.  The third group are the reasons
- * to refuse an image.
- */
+/* The result of a core function. */
 typedef enum CuckooStatus
 {
 	CUCKOO_OK = 0,
 	CUCKOO_UNCHANGED,			/* nothing had to be done */
 
+	/* failures, which changed nothing */
 	CUCKOO_FULL,				/* no room at this level: grow and retry */
 	CUCKOO_CRAFTED,				/* no room, see cuckoo_is_crafted() */
 	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
 	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
 
+	/* reasons to refuse an image */
 	CUCKOO_BAD_SHORT,
 	CUCKOO_BAD_MAGIC,
 	CUCKOO_BAD_VERSION,
@@ -66,7 +64,7 @@ typedef enum CuckooStatus
 	CUCKOO_BAD_FLAGS,
 	CUCKOO_BAD_BUCKETS,
 	CUCKOO_BAD_TAG,
-	CUCKOO_BAD_RESERVED,
+	CUCKOO_BAD_PAGE,
 	CUCKOO_BAD_LENGTH,
 	CUCKOO_BAD_TAIL,
 	CUCKOO_BAD_CODE,
@@ -77,8 +75,9 @@ typedef enum CuckooStatus
 
 /*
  * Kinds of filters, each with its own lookup functions.  Filters with narrow
- * buckets have four kinds, by the alignment of buckets and by level.  Filters
- * with wide buckets are one kind.
+ * buckets have four kinds, by the alignment of buckets and by level.  Those
+ * with wide buckets, and with more than one page, are of a kind whose functions
+ * serve every filter.
  */
 typedef enum CuckooKind
 {
@@ -86,7 +85,7 @@ typedef enum CuckooKind
 	CUCKOO_WHOLE_GROWN,			/* the same at a higher level */
 	CUCKOO_SHARED,				/* two share a byte (f is even), level 0 */
 	CUCKOO_SHARED_GROWN,		/* the same at a higher level */
-	CUCKOO_WIDE,				/* f > CUCKOO_NARROW_BITS, any level */
+	CUCKOO_ANY,					/* wide buckets, or several pages; any level */
 	CUCKOO_KINDS
 } CuckooKind;
 
@@ -101,6 +100,7 @@ typedef struct CuckooHeader
 	uint64_t	seed;
 	uint32_t	base;			/* m0 */
 	uint16_t	tag;
+	uint16_t	page;			/* w, the buckets of a page, or 0 */
 	uint8_t		family;
 	uint8_t		base_bits;		/* f0 */
 	uint8_t		fpp_bits;		/* ft */
@@ -163,7 +163,8 @@ extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
 
 /*
  * Computes the derived fields from the stored ones, without checks; base must
- * not be 0.  cuckoo_header_read() and cuckoo_header_set_level() check them.
+ * not be 0.  cuckoo_header_read() checks all of them, and
+ * cuckoo_header_set_level() the level and the size.
  */
 extern void cuckoo_header_derive(CuckooHeader *h);
 

@@ -20,7 +20,7 @@
 
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
- * From 3.85 on, some sets of keys do not fit, and above 3.92, none was seen to.
+ * From 3.85 on some sets of keys do not fit; above 3.92 no set was seen to fit.
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
 
@@ -31,6 +31,14 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 	return ((j * step >> 32) + 1) << 32 | fp;
 }
 
+/* The other base bucket of a pair. */
+static inline uint32_t
+other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+{
+	return h->page != 0 ? cuckoo_reflected_in_page(h, move, j)
+		: (uint32_t) cuckoo_other_base(h, move, j);
+}
+
 /* ---- taking apart ---- */
 
 /* The key of a fingerprint found in segment `segment` at base bucket j. */
@@ -39,7 +47,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	other = (uint32_t) cuckoo_other_base(h, move, j);
+	uint32_t	other = other_base(h, move, j);
 	uint32_t	ext;
 
 	if (other < j)
@@ -94,7 +102,7 @@ static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = (uint32_t) cuckoo_other_base(h, h->moves[hash & 0xff], j1);
+	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));

@@ -16,7 +16,7 @@
 
 /* The lookup for wide buckets, which is correct for narrow ones, too. */
 static CUCKOO_NOINLINE bool
-contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
+contains_any(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
 	return cuckoo_image_matches(h, image, cuckoo_pair(h, hash)) != 0;
 }
@@ -29,7 +29,7 @@ contains_wide(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
  * Usually there is one hit, and its nibble agrees too.  Of several hits, some
  * may be false or belong to the other bucket, but the lowest hit of the bucket
  * itself is certain.  Therefore the element is there if the nibbles of all hits
- * agree.  Otherwise contains_wide() decides.
+ * agree.  Otherwise contains_any() decides.
  */
 static CUCKOO_INLINE bool
 contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -40,7 +40,7 @@ contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	uint32_t	slots = cuckoo_narrow_slots(hits, h->lane_gather);
 
 	return CUCKOO_LIKELY(cuckoo_narrow_nibbles_agree(bucket, hash, slots)) ||
-		contains_wide(h, image, hash);
+		contains_any(h, image, hash);
 }
 
 /*
@@ -104,7 +104,7 @@ cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 						  cuckoo_narrow_pair(h, hash, false, true), true)
 		: contains_of[h->kind] (h, image, hash);
 
-	CUCKOO_ASSERT(found == contains_wide(h, image, hash));
+	CUCKOO_ASSERT(found == contains_any(h, image, hash));
 	return found;
 }
 
@@ -158,13 +158,14 @@ prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
 void
 cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
+	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0,
+											 h->page != 0));
 }
 
 /* One part of a batch, for wide buckets. */
 static CUCKOO_NOINLINE void
-batch_wide(const CuckooHeader *h, const uint8_t *image,
-		   const uint64_t *hashes, size_t n, bool *found)
+batch_any(const CuckooHeader *h, const uint8_t *image,
+		  const uint64_t *hashes, size_t n, bool *found)
 {
 	CuckooPair	pairs[BATCH];
 
@@ -198,7 +199,7 @@ cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 			cuckoo_check_interrupts();
 		batch_of[h->kind] (h, image, hashes + begin, count, found + begin);
 		for (size_t i = begin; i < begin + count; i++)
-			CUCKOO_ASSERT(found[i] == contains_wide(h, image, hashes[i]));
+			CUCKOO_ASSERT(found[i] == contains_any(h, image, hashes[i]));
 		begin += count;
 	}
 }
@@ -211,7 +212,8 @@ cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
 	probe->fp = pair.fp;
 	probe->pos[0] = pair.pos1;
 	probe->pos[1] = pair.pos2;
-	probe->length = h->kind == CUCKOO_WIDE ? 16 : 8;	/* what a load reads */
+	/* what a load reads */
+	probe->length = h->bits > CUCKOO_NARROW_BITS ? 16 : 8;
 	for (int i = 0; i < 2; i++)
 		probe->offset[i] = CUCKOO_HEADER_SIZE +
 			cuckoo_bucket_byte(h, probe->pos[i]);

@@ -84,7 +84,7 @@ cuckoo_copies_of(uint32_t matches)
 	[CUCKOO_WHOLE_GROWN] = prefix##_whole_grown, \
 	[CUCKOO_SHARED] = prefix##_shared, \
 	[CUCKOO_SHARED_GROWN] = prefix##_shared_grown, \
-	[CUCKOO_WIDE] = prefix##_wide \
+	[CUCKOO_ANY] = prefix##_any \
 }
 
 /* What is compared with the narrow buckets of a hash, and where they are. */
@@ -110,7 +110,7 @@ cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
 static CUCKOO_INLINE CuckooNarrowPair
 cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
 {
-	CuckooPair	positions = cuckoo_positions(h, hash, grown);
+	CuckooPair	positions = cuckoo_positions(h, hash, grown, false);
 	CuckooNarrowPair pair;
 
 	/* in this order, gcc needs the fewest registers */

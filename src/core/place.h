@@ -22,6 +22,9 @@
  *	near	filter with windows, core mod 4 != 0: both are in segment e, and in
  *			one window.  If m0 < 256, the segment is the window, and j2 is as
  *			for far.  Else j2 = j1 XOR d, d in 1..127, in a window of 128.
+ *	page	filter with pages of w buckets, every core: both are in segment e
+ *			and in one page, and j2 is as for far, with w for m0 and both
+ *			counted from the beginning of the page.
  *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  The
  *			smaller j is in segment e, the other in segment e XOR P, where P
  *			is g bits of H.
@@ -65,13 +68,22 @@ cuckoo_far_segment(CuckooMove move)
 	return (uint32_t) move >> 8;
 }
 
-/* (s - j) mod m0 */
+/* (s - j) mod m */
 static inline uint32_t
-cuckoo_reflected(const CuckooHeader *h, CuckooMove move, uint32_t j)
+cuckoo_reflected(CuckooMove move, uint32_t m, uint32_t j)
 {
-	uint32_t	s = (uint32_t) ((move >> 32) * h->base >> 32) | 1;
+	uint32_t	s = (uint32_t) ((move >> 32) * m >> 32) | 1;
 
-	return s - j + (s < j ? h->base : 0);
+	return s - j + (s < j ? m : 0);
+}
+
+/* The same within the page of a base bucket or position. */
+static inline uint32_t
+cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMove move, uint32_t pos)
+{
+	uint32_t	i = pos % h->page;
+
+	return pos - i + cuckoo_reflected(move, h->page, i);
 }
 
 /* j XOR d; means nothing for a reflection. */
@@ -82,7 +94,7 @@ cuckoo_stepped(CuckooMove move, uint32_t j)
 }
 
 /*
- * j2 for j1, and j1 for j2.
+ * j2 for j1, and j1 for j2, if the filter has no pages or only one.
  *
  * This function and those below select and do not branch, because the kind of
  * move, the sign of s - j1 and the order of j1 and j2 are as good as random: a
@@ -92,7 +104,7 @@ static CUCKOO_INLINE uint64_t
 cuckoo_other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
 {
 	return cuckoo_select(cuckoo_is_reflection(move),
-						 cuckoo_reflected(h, move, j),
+						 cuckoo_reflected(move, h->base, j),
 						 cuckoo_stepped(move, j));
 }
 
@@ -115,14 +127,16 @@ cuckoo_fingerprint(uint32_t fp)
 
 /*
  * The positions of a hash, without the fingerprint.  `grown` says that the
- * level is not 0.  It is an argument because some callers know it already.
+ * level is not 0, and `paged` that there are pages; if there is one, this need
+ * not be said.  They are arguments because some callers know them already.
  */
 static CUCKOO_INLINE CuckooPair
-cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
+cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 {
 	CuckooMove	move = h->moves[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint64_t	j2 = cuckoo_other_base(h, move, j1);
+	uint64_t	j2 = paged ? cuckoo_reflected_in_page(h, move, j1)
+		: cuckoo_other_base(h, move, j1);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
@@ -152,15 +166,17 @@ cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	stepped = cuckoo_stepped(move, pos);
 	uint32_t	reflected;
 
+	if (h->page != 0)			/* a segment is whole pages */
+		return cuckoo_reflected_in_page(h, move, pos);
 	if (h->level == 0)
-		reflected = cuckoo_reflected(h, move, pos);
+		reflected = cuckoo_reflected(move, h->base, pos);
 	else
 	{
 		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
 		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
 
 		reflected = (segment ^ p) * h->base +
-			cuckoo_reflected(h, move, pos - segment * h->base);
+			cuckoo_reflected(move, h->base, pos - segment * h->base);
 	}
 	return stepped ^ ((stepped ^ reflected) & mask);
 }
@@ -180,7 +196,8 @@ cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
-	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
+	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0,
+										h->page != 0);
 	uint32_t	core = (uint32_t) hash & 0xff;
 
 	/* core | (ext >> g) << 8 */
@@ -201,8 +218,9 @@ cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
 	CuckooMove	move = h->moves[core];
 
-	if (!cuckoo_is_reflection(move) || j < cuckoo_reflected(h, move, j))
-		return 0;
+	if (!cuckoo_is_reflection(move) ||
+		j < cuckoo_reflected(move, h->base, j))
+		return 0;				/* in a page P is 0 */
 	return cuckoo_far_segment(move) >> level & 1;
 }
 

@@ -12,7 +12,7 @@
  */
 #include "core/core.h"
 
-/* Counters of a pass fit the L1 cache.  Fewer words are sorted by insertion. */
+/* Counters of a pass fit the L1 cache.  Up to SMALL_SORT words need no pass. */
 #define DIGIT_BITS		CUCKOO_LIMIT(11, 4)
 #define SMALL_SORT		CUCKOO_LIMIT(200, 12)
 

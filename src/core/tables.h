@@ -3,10 +3,9 @@
  * core/tables.h
  *		The constant tables of the core.
  *
- * The tables serve three files.  The header of a filter points to its moves
- * (core/format.h).  Codes give the contents of buckets (core/bucket.h), and
- * cores give positions (core/place.h).  core/tables.c says how the entries
- * are computed.
+ * The moves, to which the header of a filter points, give positions
+ * (core/place.h).  The other tables serve buckets (core/bucket.h).
+ * core/tables.c says how the entries are computed.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,13 +57,13 @@ typedef struct CuckooTables
 
 extern const CuckooTables cuckoo_tables;
 
-#define CUCKOO_WINDOW		128 /* buckets of a window, the least */
+#define CUCKOO_WINDOW		128 /* least number of buckets in a window */
 
 /*
  * How to get from one bucket to the other: the move of each core, in filters
- * without windows, with each segment as a window, and with windows of 128.  A
- * CuckooHeader points to the moves of its filter.  A core of 0 is replaced by 1
- * and has the same move.
+ * without windows, with each segment as a window, with windows of 128, and with
+ * pages.  A CuckooHeader points to the moves of its filter.  A core of 0 is
+ * replaced by 1 and has the same move.
  *
  * A move is one word, so that one load reads it.  For a reflection, its high
  * half is the low half of H, which is not 0 for any core (test_index.c).  Its
@@ -78,6 +77,7 @@ enum
 	CUCKOO_NO_WINDOWS,
 	CUCKOO_SEGMENTS,
 	CUCKOO_WINDOWS,
+	CUCKOO_PAGES,
 	CUCKOO_MOVES
 };
 

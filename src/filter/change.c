@@ -10,10 +10,10 @@
  * A filter gets its family and tag from cf_new() or from its first element, and
  * keeps them for ever.
  *
- * An error does not change stored values.  A call that adds or deletes one
- * element does not change an argument in place, either, if it fails.  For an
- * array the changes before the error remain, but PL/pgSQL passes a variable to
- * such a call only if nobody can see it after an error.
+ * An error changes nothing that anybody can see.  A call for one element that
+ * fails has not changed its argument.  A call for an array may have changed it
+ * in place, but PL/pgSQL passes a variable to such a call only if nobody can
+ * see it after an error.
  *
  *-------------------------------------------------------------------------
  */

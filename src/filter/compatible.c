@@ -14,7 +14,8 @@ static bool
 same_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return a->base == b->base && a->base_bits == b->base_bits &&
-		a->fpp_bits == b->fpp_bits && a->windows == b->windows;
+		a->fpp_bits == b->fpp_bits && a->windows == b->windows &&
+		a->page == b->page;
 }
 
 static bool
@@ -27,7 +28,8 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 /*
  * True if this is the filter that cf_agg(value) makes of no rows.  It stands
  * for the empty filter of any geometry, because nobody chose its own.  An empty
- * filter of some capacity is not neutral: a difference may be a mistake.
+ * filter of some capacity is not neutral: to combine it with another geometry
+ * is an error, because it may be a mistake.
  */
 static bool
 is_neutral(const CuckooHeader *h)
@@ -56,17 +58,25 @@ doublings(const CuckooHeader *h)
 	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_CORE_BITS + 1), 0);
 }
 
+/* Where the two buckets of an element may be. */
+static const char *
+layout_text(const CuckooHeader *h)
+{
+	return h->page != 0 ? psprintf("pages of %d buckets", h->page) :
+		h->windows ? "windows" : "neither windows nor pages";
+}
+
 /* A geometry in a user's terms, and in those of FORMAT.md. */
 static const char *
-geometry_text(const CuckooHeader *h, bool tell_windows)
+geometry_text(const CuckooHeader *h, bool with_layout)
 {
 	uint64		buckets = (uint64) h->base << doublings(h);
 
-	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s",
+	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s%s",
 					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
 					cuckoo_fpp_at_capacity(h), h->base, h->base_bits,
-					!tell_windows ? "" :
-					h->windows ? ", with windows" : ", without windows");
+					with_layout ? ", with " : "",
+					with_layout ? layout_text(h) : "");
 }
 
 pg_noreturn static void
@@ -75,7 +85,7 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 	bool		fpp = a->fpp_bits != b->fpp_bits;
 	bool		capacity = (uint64) a->base << doublings(a) !=
 		(uint64) b->base << doublings(b);
-	bool		windows = a->windows != b->windows;
+	bool		layout = a->windows != b->windows || a->page != b->page;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -83,8 +93,8 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 			 errdetail("They differ in %s. One is %s, the other %s.",
 					   fpp && capacity ? "capacity and fpp" :
 					   fpp ? "fpp" : capacity ? "capacity" :
-					   windows ? "windows" : "bits",
-					   geometry_text(a, windows), geometry_text(b, windows)),
+					   layout ? "windows or pages" : "bits",
+					   geometry_text(a, layout), geometry_text(b, layout)),
 			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
 }
 

@@ -17,14 +17,15 @@
  * a page and looks for them with one cuckoo_contains_batch().  Rows are not
  * copied, because their page stays pinned until the next one is read.
  *
- * Size of batches (CuckooScanPhase, next_batch()): in the first page a row,
- * because a query that ends there should pay for nothing else; then all rows of
- * a page.
+ * Size of batches (CuckooScanPhase, read_row(), batch_goes_on()): in the first
+ * page a row, because a query that ends there should pay for nothing else; then
+ * all rows of a page.
  *
  * When filters are fetched (CuckooFiltersPhase, probes_to_come()): in the first
  * page stored filters are probed by slices, as in a sequential scan.  Before
- * each page after it they are fetched if the rows that the planner expects make
- * up for it, which probe/cache.c decides.
+ * each page after it they are fetched if the rows that the planner expects, but
+ * at most PROBES_AHEAD times those probed so far, make up for it, which
+ * probe/cache.c decides.
  *
  * Slow scans over partitions: each partition has a scan with its own first
  * page, estimate, and evaluation of the filter's expression (but sub-selects

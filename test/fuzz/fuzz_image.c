@@ -27,16 +27,18 @@ naive_valid_header(const uint8_t *image, uint64_t size)
 	int			ft = image[5];
 	int			g = image[6];
 	uint64_t	m0 = naive_read(image, 64, 32);
+	uint64_t	w = naive_read(image, 112, 16);
 
 	if (image[0] != 'C' || image[1] != 'F' || image[2] != 1 || family > CUCKOO_FAMILY_LAST)
 		return false;
 	if (ft < 8 || ft > f0 || f0 > 32 || g > f0 - 8 || m0 == 0 || m0 % 2 != 0)
 		return false;
-	if (image[7] > 1 || (image[7] == 1 && m0 % 128 != 0 &&
+	if (image[7] > 2 || (image[7] == 1 && m0 % 128 != 0 &&
 						 (m0 < 128 || m0 > 254)))
 		return false;
+	if (image[7] == 2 ? w == 0 || w % 2 != 0 || m0 % w != 0 : w != 0)
+		return false;
 	return (naive_read(image, 96, 16) == 0 || family == 10) &&
-		naive_read(image, 112, 16) == 0 &&
 		size == 32 + (m0 << g) * (uint64_t) (f0 - g - 1) / 2 + 8 &&
 		size <= 512 << 20;
 }
@@ -93,7 +95,7 @@ read_model(NaiveModel *model, const UnitFilter *f)
 		for (int i = 0; i < 4; i++)
 			if (slots[i] != 0)
 			{
-				NaiveClass	c = naive_stored_class(f->h.base, f->h.windows,
+				NaiveClass	c = naive_stored_class(f->h.base, unit_layout(&f->h),
 												   f->h.level, pos, slots[i]);
 				int			copies = naive_count(model, c);
 

@@ -31,7 +31,7 @@ static const char *const kind_names[CUCKOO_KINDS] = {
 	[CUCKOO_WHOLE_GROWN] = "whole, grown",
 	[CUCKOO_SHARED] = "shared",
 	[CUCKOO_SHARED_GROWN] = "shared, grown",
-	[CUCKOO_WIDE] = "wide"
+	[CUCKOO_ANY] = "any"
 };
 
 static Datum

@@ -130,11 +130,12 @@ test_refusals(void)
 				refuse(image, size, 6, v, CUCKOO_BAD_LENGTH);
 			if (v != 0)
 			{
-				refuse(image, size, 7, v, CUCKOO_BAD_FLAGS);
+				refuse(image, size, 7, v, v == CUCKOO_FLAG_PAGES ?
+					   CUCKOO_BAD_PAGE : CUCKOO_BAD_FLAGS);
 				refuse(image, size, 12, v, CUCKOO_BAD_TAG);
 				refuse(image, size, 13, v, CUCKOO_BAD_TAG);
-				refuse(image, size, 14, v, CUCKOO_BAD_RESERVED);
-				refuse(image, size, 15, v, CUCKOO_BAD_RESERVED);
+				refuse(image, size, 14, v, CUCKOO_BAD_PAGE);
+				refuse(image, size, 15, v, CUCKOO_BAD_PAGE);
 				for (uint64_t i = 1; i <= 8; i++)
 					refuse(image, size, size - i, v, CUCKOO_BAD_TAIL);
 				for (uint64_t i = 17; i < 24; i++)
@@ -230,13 +231,32 @@ test_refusals(void)
 			  t.image[7] == unit_may_have_windows(base), "m0 %" PRIu32, base);
 		for (int v = 0; v < 256; v++)
 			if (v > (unit_may_have_windows(base) ? 1 : 0))
-				refuse(t.image, size, 7, v, CUCKOO_BAD_FLAGS);
+				refuse(t.image, size, 7, v, v == CUCKOO_FLAG_PAGES ?
+					   CUCKOO_BAD_PAGE : CUCKOO_BAD_FLAGS);
 			else
 			{
 				t.image[7] = (uint8_t) v;
 				CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK,
 					  "m0 %" PRIu32 ", flags %d", base, v);
 			}
+		unit_filter_free(&t);
+	}
+
+	/* pages of every size; their buckets divide the base buckets */
+	for (uint32_t base = 2; base < 300; base += 2)
+	{
+		UnitFilter	t = some_filter(base, 13, 0, 0);
+
+		t.image[CUCKOO_AT_FLAGS] = CUCKOO_FLAG_PAGES;
+		for (uint32_t page = 0; page < 65536; page += page < 600 ? 1 : 611)
+		{
+			bool		valid = page > 0 && page % 2 == 0 && base % page == 0;
+
+			cuckoo_store16(t.image + CUCKOO_AT_PAGE, (uint16_t) page);
+			CHECK(cuckoo_validate(t.image, cuckoo_image_size(&t.h)) ==
+				  (valid ? CUCKOO_OK : CUCKOO_BAD_PAGE),
+				  "m0 %" PRIu32 ", w %" PRIu32, base, page);
+		}
 		unit_filter_free(&t);
 	}
 

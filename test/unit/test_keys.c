@@ -26,13 +26,16 @@ test_families(void)
 	{
 		uint32_t	base = 2 * (1 + (uint32_t) unit_below(i % 2 == 0 ? 40 : 600));
 		int			bits = 9 + (int) unit_below(24);
+		CuckooHeader h;
 
 		if (i % 5 == 0)
 			base = 128 * (1 + (uint32_t) unit_below(40));
 		if (i % 50 == 0)
 			base = 128 * (32 + (uint32_t) unit_below(8));
-		check_family(unit_header(base, bits, 8),
-					 1 + unit_below(base * (i % 3 == 0 ? 20 : 3)), UINT32_MAX);
+		h = unit_header(base, bits, 8);
+		if (i % 4 == 3)
+			unit_set_pages(&h);
+		check_family(h, 1 + unit_below(base * (i % 3 == 0 ? 20 : 3)), UINT32_MAX);
 	}
 	printf("%d families of %d filters, %" PRIu64 " keys combined\n", rounds,
 		   FILTERS, merged_keys);
