@@ -52,6 +52,10 @@ extern void cuckoo_fault_memory(const char *file, int line);
 #define FAULTS_CHECK_void				cuckoo_core_interrupts(void)
 extern void cuckoo_core_interrupts(void);
 
+/* The point is the line of the loop, not that of the function in port.h. */
+#define cuckoo_pause(n) \
+	((n) % 65536 == 0 ? CHECK_FOR_INTERRUPTS() : (void) 0)
+
 /* ---- memory ---- */
 
 #define FAULTS_MEMORY	cuckoo_fault_memory(__FILE__, __LINE__)

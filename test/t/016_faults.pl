@@ -284,7 +284,7 @@ foreach my $file (glob "$src/*.c $src/*/*.c")
 	while (<$handle>)
 	{
 		$function = $1 if /^(\w+)\(/;
-		next if !/(?:cuckoo_check_interrupts|CHECK_FOR_INTERRUPTS)\(\);/ || $function eq 'cuckoo_check_interrupts';
+		next if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/ || $function eq 'cuckoo_check_interrupts';
 		ok($lines{"$name:$."}, "$name:$. failed");
 	}
 }
