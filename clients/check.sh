@@ -3,8 +3,8 @@
 #
 # Each client is installed as users install it, but into the copy of the source.
 # With "bench" it measures instead: make bench-clients. With "vectors" it runs
-# only the tests on the golden vectors, which need no server, in TAP's words; a
-# client whose programs are missing is left out: make check.
+# only the tests of elements and of the golden vectors, which need no server, in
+# TAP's words; a client whose programs are missing is left out: make check.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -18,7 +18,7 @@ vectors()
 	if ! "$python" -c 'import numpy, xxhash'; then
 		echo "skipped: Python client: $python with numpy and xxhash is missing"
 	else
-		PYTHONPATH=python "$python" -m unittest -v python/tests/test_vectors.py 2>&1 |
+		PYTHONPATH=python "$python" -m unittest -v python/tests/test_{elements,vectors}.py 2>&1 |
 			awk '/ \.\.\. ok$/ { print "ok " ++n " - " $0; next }
 				/ \.\.\. (FAIL|ERROR)$/ { print "not ok " ++n " - " $0; next }
 				{ print }' || status=1
@@ -28,7 +28,7 @@ vectors()
 	elif ! (cd js && npm ci --omit=dev --silent --fetch-retries=0); then
 		echo 'skipped: JavaScript client: npm could not install what it depends on'
 	else
-		(cd js && node --no-concurrent-recompilation --test --test-reporter=tap test/vectors.test.js) || status=1
+		(cd js && node --no-concurrent-recompilation --test --test-reporter=tap test/{elements,vectors}.test.js) || status=1
 	fi
 	return $status
 }
@@ -49,6 +49,8 @@ if [ "${1:-}" = bench ]; then
 	node js/bench.js
 	exit
 fi
+"$python" python/tests/model.py >"$TMPDIR/model.json"
+export MODEL=$TMPDIR/model.json
 echo "==== Python client"
 "$python" -c 'from importlib.metadata import files
 assert any(f.name == "LICENSE" for f in files("pg-cuckoofilter")), "no LICENSE"'

@@ -14,6 +14,50 @@ const SURROGATE = /\p{Surrogate}/u; // one without the other
 const UUID = /^[\da-f]{8}-?([\da-f]{4}-?){3}[\da-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+const INET = /^([\d.:a-f]+)(?:\/(0|[1-9]\d{0,2}))?$/i;
+const OCTET = /^(?:0|[1-9]\d{0,2})$/;
+const GROUP = /^[\da-f]{1,4}$/i;
+const NUMERIC = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
+const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?$/;
+const DAY_MICROSECONDS = 86400000000;
+
+// How macaddr and macaddr8 are written, with 0 for any digit.
+const MACADDR = [
+  '00:00:00:00:00:00',
+  '00-00-00-00-00-00',
+  '000000:000000',
+  '000000-000000',
+  '0000.0000.0000',
+  '0000-0000-0000',
+  '000000000000',
+];
+const MACADDR8 = [
+  '00:00:00:00:00:00:00:00',
+  '00-00-00-00-00-00-00-00',
+  '000000:0000000000',
+  '000000-0000000000',
+  '0000.0000.0000.0000',
+  '0000-0000-0000-0000',
+  '00000000:00000000',
+  '0000000000000000',
+];
+
+// The least and the last decimal place of numeric.
+const NUMERIC_LEAST = -16383;
+const NUMERIC_LAST = 131071;
+
+// Intervals in ISO 8601 and in words, the time in words or as on a clock.
+const amounts = (units) => Object.entries(units).map(([name, unit]) => `(?:(?<${name}>[+-]?\\d+)${unit})?`).join('');
+const END = '(?: |$)';
+const DATE_WORDS = amounts({ year: ` years?${END}`, month: ` mon(?:th)?s?${END}`, week: ` weeks?${END}`, day: ` days?${END}` });
+const TIME_WORDS = amounts({ hour: ` hours?${END}`, minute: ` min(?:ute)?s?${END}` });
+const SECOND = '(?<second>[+-]?\\d+(?:\\.\\d{1,6})?)';
+const CLOCK = '(?<sign>[+-]?)(?<hour>\\d+):(?<minute>[0-5]\\d):(?<second>[0-5]\\d(?:\\.\\d{1,6})?)';
+const INTERVALS = [
+  `^P(?=.)${amounts({ year: 'Y', month: 'M', week: 'W', day: 'D' })}(?:T(?=.)${amounts({ hour: 'H', minute: 'M' })}(?:${SECOND}S)?)?$`,
+  `^(?=.)${DATE_WORDS}${TIME_WORDS}(?:${SECOND} sec(?:ond)?s?)?$`,
+  `^${DATE_WORDS}${CLOCK}$`,
+].map((pattern) => new RegExp(pattern));
 
 const encoder = new TextEncoder();
 
@@ -98,6 +142,118 @@ function timestamptz(value) {
   return Number.isNaN(value.getTime()) ? undefined : int64(BigInt(value.getTime() - EPOCH) * 1000n);
 }
 
+/** The 4 bytes of an IPv4 address. */
+function ipv4(literal) {
+  const octets = literal.split('.');
+  if (octets.length !== 4 || !octets.every((octet) => OCTET.test(octet) && octet <= 255)) return undefined;
+  return octets.map(Number);
+}
+
+/** The 16 bytes of an IPv6 address. */
+function ipv6(literal) {
+  // what ends like an IPv4 address has the last two groups so
+  const last = literal.slice(literal.lastIndexOf(':') + 1);
+  const octets = last.includes('.') ? ipv4(last) : [];
+  if (!octets) return undefined;
+  const written = octets.length ? `${literal.slice(0, -last.length)}0:0` : literal;
+
+  const [head, tail] = written.split('::').map((half) => (half ? half.split(':') : []));
+  const left = 8 - head.length - (tail?.length ?? 0);
+  if (written.split('::').length > 2 || (tail ? left < 1 : left !== 0)) return undefined;
+  const groups = [...head, ...Array(left).fill('0'), ...(tail ?? [])];
+  if (!groups.every((group) => GROUP.test(group))) return undefined;
+  const bytes = groups.flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]);
+  return [...bytes.slice(0, 16 - octets.length), ...octets];
+}
+
+function inet(value) {
+  const parts = typeof value === 'string' && INET.exec(value);
+  if (!parts) return undefined;
+  const six = parts[1].includes(':');
+  const address = six ? ipv6(parts[1]) : ipv4(parts[1]);
+  const bits = Number(parts[2] ?? (six ? 128 : 32));
+  if (!address || bits > address.length * 8) return undefined;
+  return Uint8Array.of(six ? 6 : 4, bits, ...address);
+}
+
+/** The bytes of a MAC address that is written in one of the forms. */
+function written(value, forms) {
+  if (!forms.includes(value.replace(/[\da-f]/gi, '0'))) return undefined;
+  return Uint8Array.from(value.replace(/[:.-]/g, '').match(/../g), (byte) => parseInt(byte, 16));
+}
+
+function macaddr(value) {
+  const octets = typeof value === 'string' ? written(value, MACADDR) : bytea(value);
+  return octets?.length === 6 ? octets : undefined;
+}
+
+function macaddr8(value) {
+  if (typeof value !== 'string') {
+    const octets = bytea(value);
+    return octets?.length === 8 ? octets : undefined;
+  }
+  const octets = written(value, MACADDR);
+  return octets ? Uint8Array.of(...octets.slice(0, 3), 0xff, 0xfe, ...octets.slice(3)) : written(value, MACADDR8);
+}
+
+function numeric(value) {
+  if (typeof value !== 'string') return undefined;
+  if (/^nan$/i.test(value)) return encoder.encode('N');
+  if (/^[+-]?inf(?:inity)?$/i.test(value)) return encoder.encode(value[0] === '-' ? 'i' : 'I');
+  const parts = NUMERIC.exec(value);
+  if (!parts) return undefined;
+  const [, sign, whole, fraction = '', power = '0'] = parts;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  let length = digits.length;
+  while (digits[length - 1] === '0') length--;
+  if (length === 0) return encoder.encode('0');
+  const exponent = Number(power) - fraction.length + digits.length - length;
+  if (exponent < NUMERIC_LEAST || exponent + length - 1 > NUMERIC_LAST) return undefined;
+  const bytes = encoder.encode(`${sign || '+'}0000${digits.slice(0, length)}`);
+  new DataView(bytes.buffer).setInt32(1, exponent, true);
+  return bytes;
+}
+
+function time(value) {
+  const parts = typeof value === 'string' && TIME.exec(value);
+  if (!parts) return undefined;
+  const [hour, minute, second] = parts.slice(1, 4).map((part) => Number(part ?? 0));
+  const number = ((hour * 60 + minute) * 60 + second) * 1000000 + Number((parts[4] ?? '').padEnd(6, '0'));
+  return minute > 59 || second > 59 || number > DAY_MICROSECONDS ? undefined : int64(BigInt(number));
+}
+
+/** The months, days and microseconds of an interval that is text. */
+function intervalFields(value) {
+  // as PostgreSQL 17 stores it
+  if (value === 'infinity') return [2n ** 31n - 1n, 2n ** 31n - 1n, 2n ** 63n - 1n];
+  if (value === '-infinity') return [-(2n ** 31n), -(2n ** 31n), -(2n ** 63n)];
+  const groups = INTERVALS.map((pattern) => pattern.exec(value)).find(Boolean)?.groups;
+  if (!groups) return undefined;
+  const [year, month, week, day, hour, minute] = ['year', 'month', 'week', 'day', 'hour', 'minute'].map((name) => BigInt(groups[name] ?? 0));
+  const [second, fraction = ''] = (groups.second ?? '0').split('.');
+  const microseconds = (hour * 60n + minute) * 60000000n + BigInt(second + fraction.padEnd(6, '0'));
+  return [year * 12n + month, week * 7n + day, groups.sign === '-' ? -microseconds : microseconds];
+}
+
+function interval(value) {
+  let fields;
+  if (typeof value === 'string') {
+    fields = intervalFields(value);
+  } else if (value && Object.keys(value).sort().join() === 'days,microseconds,months') {
+    // all three and no other: hours that are not seen would make a wrong "no"
+    fields = [value.months, value.days, value.microseconds];
+    if (!fields.every((field) => typeof field === 'bigint' || Number.isSafeInteger(field))) return undefined;
+    fields = fields.map(BigInt);
+  }
+  if (!fields || !fields.every((field, i) => field === BigInt.asIntN(i < 2 ? 32 : 64, field))) return undefined;
+  const [months, days, microseconds] = fields;
+  const number = (months * 30n + days) * BigInt(DAY_MICROSECONDS) + microseconds;
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, number), true);
+  new DataView(bytes.buffer).setBigInt64(8, number >> 64n, true);
+  return bytes;
+}
+
 const nothing = () => undefined;
 
 /** By number: the name, what values it takes, and the bytes of a value. */
@@ -113,6 +269,12 @@ export const families = [
   { name: 'timestamptz', takes: 'a Date, or a string like 2026-06-01 12:00:00.5+00 or infinity', encode: timestamptz },
   { name: 'float', takes: 'a number', encode: (value) => (typeof value === 'number' ? float64(value) : undefined) },
   { name: 'other', takes: 'only hashes from the server: containsHash() with cf_hash(v, seed)', encode: nothing },
+  { name: 'inet', takes: 'a string like 10.0.0.1, 10.0.0.0/8 or 2001:db8::1', encode: inet },
+  { name: 'macaddr', takes: 'a string like 08:00:2b:01:02:03, or 6 bytes', encode: macaddr },
+  { name: 'macaddr8', takes: 'a string like 08:00:2b:01:02:03:04:05, or 8 bytes', encode: macaddr8 },
+  { name: 'numeric', takes: "a string like -1.5, 1e-3, NaN or Infinity, in numeric's range", encode: numeric },
+  { name: 'time', takes: 'a string like 12:00:00.5, to 24:00', encode: time },
+  { name: 'interval', takes: 'a string like 1 mon 2 days 03:00:00 or P1M2DT3H, or { months, days, microseconds }', encode: interval },
 ];
 
 /** The bytes that are hashed, until the next call. */

@@ -1,5 +1,12 @@
+/** An interval by PostgreSQL's fields; all three are needed. */
+export interface Interval {
+  months: number | bigint;
+  days: number | bigint;
+  microseconds: number | bigint;
+}
+
 /** What a filter may be asked for. Which of these depends on its family. */
-export type Element = number | bigint | string | boolean | Uint8Array | ArrayBuffer | Date;
+export type Element = number | bigint | string | boolean | Uint8Array | ArrayBuffer | Date | Interval;
 
 export type Family =
   | 'none'
@@ -12,7 +19,13 @@ export type Family =
   | 'timestamp'
   | 'timestamptz'
   | 'float'
-  | 'other';
+  | 'other'
+  | 'inet'
+  | 'macaddr'
+  | 'macaddr8'
+  | 'numeric'
+  | 'time'
+  | 'interval';
 
 /** The filter cannot contain elements of this type or range. */
 export class ElementError extends TypeError {}
@@ -37,6 +50,11 @@ export class CuckooFilter {
   readonly f0: number;
   readonly g: number;
   readonly windows: boolean;
+  /** Buckets of a page, 0 without pages. */
+  readonly pages: number;
+
+  /** The buckets of a page, or 0. */
+  readonly w: number;
 
   /** The probability that an absent element is a false positive. */
   readonly fpp: number;

@@ -58,10 +58,10 @@ class Server(unittest.TestCase):
                     self.assertTrue(all(expected[:1000]))
 
     def test_hash(self):
-        f = self.fetch("SELECT cf_agg(i::numeric) FROM generate_series(1, 100) i")
+        f = self.fetch("SELECT cf_agg(i::oid) FROM generate_series(1, 100) i")
         for i in range(200):
-            h = self.fetch("SELECT cf_hash(%s::numeric, cf_info.seed) FROM cf_info(%s)", i, f)
-            self.assertEqual(f.contains_hash(h), self.fetch("SELECT cf_contains(%s, %s::numeric)", f, i))
+            h = self.fetch("SELECT cf_hash(%s::oid, cf_info.seed) FROM cf_info(%s)", i, f)
+            self.assertEqual(f.contains_hash(h), self.fetch("SELECT cf_contains(%s, %s::oid)", f, i))
 
     def test_both_formats(self):
         for binary in (False, True):

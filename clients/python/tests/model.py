@@ -1,0 +1,146 @@
+"""Filters built from the text of FORMAT.md, with no code of the clients.
+
+    model.py [SEED] > model.json
+
+writes random filters in the form of test/vectors/images.json, for the tests of
+both clients (MODEL).  Everything is done in the plainest way: an entry keeps
+both of its positions, so that nothing has to be computed back.
+"""
+
+import base64
+import itertools
+import json
+import random
+import struct
+import sys
+
+from xxhash import xxh3_64_intdigest
+
+CODES = {
+    quad: code for code, quad in enumerate(sorted({tuple(sorted(q)) for q in itertools.product(range(16), repeat=4)}))
+}
+
+
+def finalized(core):
+    z = core
+    z ^= z >> 30
+    z = z * 0xBF58476D1CE4E5B9 % 2**64
+    z ^= z >> 27
+    z = z * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31
+
+
+def place(h, m0, f0, g, windows, pages):
+    """The fingerprint and the two positions of a hash."""
+    core = h % 256 or 1
+    ext = h // 256 % 2 ** (f0 - 8)
+    j1 = h * m0 // 2**64
+    H = finalized(core)
+    e = ext % 2**g
+    P = H // 2**32 % 2**g
+    if pages:
+        page, i = divmod(j1, pages)
+        s = 2 * (H % 2**32 * (pages // 2) // 2**32) + 1
+        j2 = page * pages + (s - i) % pages
+        P = 0
+    elif windows and core % 4 != 0 and m0 >= 256:
+        j2 = j1 ^ 1 + H % 127
+        P = 0
+    else:
+        s = 2 * (H % 2**32 * (m0 // 2) // 2**32) + 1
+        j2 = (s - j1) % m0
+        if windows and core % 4 != 0:
+            P = 0
+    segments = (e, e ^ P) if j1 < j2 else (e ^ P, e)
+    return core + 256 * (ext // 2**g), segments[0] * m0 + j1, segments[1] * m0 + j2
+
+
+def add(rng, buckets, entry):
+    """Adds an entry, or returns False: then nothing has changed."""
+    evicted = []
+    for _ in range(500):
+        for position in entry[1:]:
+            if len(buckets[position]) < 4:
+                buckets[position].append(entry)
+                return True
+        position = rng.choice(entry[1:])
+        victim = rng.randrange(4)
+        evicted.append((position, victim))
+        buckets[position][victim], entry = entry, buckets[position][victim]
+    for position, victim in reversed(evicted):
+        buckets[position][victim], entry = entry, buckets[position][victim]
+    return False
+
+
+def packed(buckets, f):
+    """The bits of the buckets, as one number."""
+    number = 0
+    for i, bucket in enumerate(buckets):
+        slots = sorted([0] * (4 - len(bucket)) + [entry[0] for entry in bucket], key=lambda fp: (fp % 16, fp))
+        bits = CODES[tuple(fp % 16 for fp in slots)]
+        for k, fp in enumerate(slots):
+            bits |= fp // 16 << 12 + k * (f - 4)
+        number |= bits << i * (4 * f - 4)
+    return number
+
+
+def image(seed, m0, f0, g, windows, pages, load):
+    """A filter of random integers, and the copies of these and of others."""
+    rng = random.Random(seed)
+    hash_seed = rng.getrandbits(64)
+    buckets = [[] for _ in range(m0 * 2**g)]
+    values = [rng.randrange(-(2**63), 2**63) for _ in range(int(load * 4 * len(buckets)))]
+    places = {
+        value: place(xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed), m0, f0, g, windows, pages)
+        for value in values + [rng.randrange(-(2**63), 2**63) for _ in range(1000)]
+    }
+    for value in values:
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            add(rng, buckets, places[value])
+
+    def copies(fingerprint, first, second):
+        return min(2, sum(entry[0] == fingerprint for entry in buckets[first] + buckets[second]))
+
+    f = f0 - g
+    items = sum(map(len, buckets))
+    flags = 2 if pages else 1 if windows else 0
+    header = struct.pack("<2s6BIHHQQ", b"CF", 1, 1, f0, 8, g, flags, m0, 0, pages, items, hash_seed)
+    content = packed(buckets, f).to_bytes(len(buckets) * (f - 1) // 2, "little")
+    return {
+        "name": f"model, seed {seed}",
+        "family": "integer",
+        "type": "int8",
+        "f0": f0,
+        "ft": 8,
+        "g": g,
+        "windows": windows,
+        "pages": pages,
+        "m0": m0,
+        "items": items,
+        "seed": f"{hash_seed:016x}",
+        "image": base64.b64encode(header + content + bytes(8)).decode(),
+        "probes": [str(value) for value in places],
+        "counts": "".join(str(copies(*place)) for place in places.values()),
+    }
+
+
+def images(seed):
+    rng = random.Random(seed)
+    for number in range(40):
+        f0 = rng.randint(8, 32)
+        g = rng.randint(0, min(3, f0 - 8))
+        # mostly pages: also a single one, the least, and some whose size takes two bytes
+        windows = number % 8 == 0
+        pages = 0 if number % 4 == 0 else 2 if number % 8 == 1 else 2 * rng.randint(1, 60)
+        if number in (2, 3):
+            pages, g = 2 * rng.randint(128, 1000), 0
+        if pages:
+            m0 = pages * rng.choice((1, 2, 3, 7))
+        else:
+            m0 = rng.choice((130, 254, 256, 384)) if windows else 2 * rng.randint(1, 200)
+        yield image(seed * 100 + number, m0, f0, g, windows, pages, rng.uniform(0.05, 0.55))
+
+
+if __name__ == "__main__":
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(2**32)
+    json.dump({"images": list(images(seed))}, sys.stdout, indent=1)
