@@ -63,14 +63,14 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->windows = image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_WINDOWS;
 
 	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_PAGES ||
-		(h->windows && !cuckoo_may_have_windows(h->base)))
+		(h->windows && !cuckoo_may_have_windows(h->base)) ||
+		(image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_PAGES &&
+		 (h->page == 0 || h->page % 2 != 0 || h->base % h->page != 0)))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
-	if (image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_PAGES
-		? h->page == 0 || h->page % 2 != 0 || h->base % h->page != 0
-		: h->page != 0)
-		return CUCKOO_BAD_PAGE;
+	if (h->page != 0 && image[CUCKOO_AT_FLAGS] != CUCKOO_FLAG_PAGES)
+		return CUCKOO_BAD_RESERVED;
 	cuckoo_header_derive(h);
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
 		return CUCKOO_BAD_TAG;
@@ -174,8 +174,8 @@ cuckoo_status_text(CuckooStatus status)
 			return "number of base buckets is zero or odd";
 		case CUCKOO_BAD_TAG:
 			return "type tag in a family that has none";
-		case CUCKOO_BAD_PAGE:
-			return "buckets of a page are odd or do not divide the base buckets";
+		case CUCKOO_BAD_RESERVED:
+			return "reserved bytes are not zero";
 		case CUCKOO_BAD_LENGTH:
 			return "length does not agree with the header";
 		case CUCKOO_BAD_TAIL:

@@ -37,6 +37,11 @@ typedef enum CuckooEncoding
 	CUCKOO_ENCODING_DATE,
 	CUCKOO_ENCODING_FLOAT4,
 	CUCKOO_ENCODING_FLOAT8,
+	CUCKOO_ENCODING_INET,
+	CUCKOO_ENCODING_MACADDR,
+	CUCKOO_ENCODING_MACADDR8,
+	CUCKOO_ENCODING_NUMERIC,
+	CUCKOO_ENCODING_INTERVAL,
 	CUCKOO_ENCODING_ARRAY,
 	CUCKOO_ENCODING_OTHER
 } CuckooEncoding;
@@ -50,7 +55,7 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
-	int16		length;			/* of the type that it takes; -1 varies */
+	int16		length;			/* typlen of its argument; -1 varies */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 

@@ -13,8 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/family.h"
-#include "element/identity.h"
+#include "element/type.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -43,7 +42,14 @@ static const KnownType known_types[] = {
 	{TIMESTAMPOID, CUCKOO_FAMILY_TIMESTAMP, CUCKOO_ENCODING_INT8},
 	{TIMESTAMPTZOID, CUCKOO_FAMILY_TIMESTAMPTZ, CUCKOO_ENCODING_INT8},
 	{FLOAT4OID, CUCKOO_FAMILY_FLOAT, CUCKOO_ENCODING_FLOAT4},
-	{FLOAT8OID, CUCKOO_FAMILY_FLOAT, CUCKOO_ENCODING_FLOAT8}
+	{FLOAT8OID, CUCKOO_FAMILY_FLOAT, CUCKOO_ENCODING_FLOAT8},
+	{INETOID, CUCKOO_FAMILY_INET, CUCKOO_ENCODING_INET},
+	{CIDROID, CUCKOO_FAMILY_INET, CUCKOO_ENCODING_INET},
+	{MACADDROID, CUCKOO_FAMILY_MACADDR, CUCKOO_ENCODING_MACADDR},
+	{MACADDR8OID, CUCKOO_FAMILY_MACADDR8, CUCKOO_ENCODING_MACADDR8},
+	{NUMERICOID, CUCKOO_FAMILY_NUMERIC, CUCKOO_ENCODING_NUMERIC},
+	{TIMEOID, CUCKOO_FAMILY_TIME, CUCKOO_ENCODING_INT8},
+	{INTERVALOID, CUCKOO_FAMILY_INTERVAL, CUCKOO_ENCODING_INTERVAL}
 };
 
 /* The families, and a type of each. */
@@ -64,7 +70,13 @@ static const Family families[] = {
 	{"timestamp", "timestamp"},
 	{"timestamptz", "timestamptz"},
 	{"float", "float8"},
-	{"other", "numeric"}
+	{"other", "pg_lsn"},
+	{"inet", "inet"},
+	{"macaddr", "macaddr"},
+	{"macaddr8", "macaddr8"},
+	{"numeric", "numeric"},
+	{"time", "time"},
+	{"interval", "interval"}
 };
 
 StaticAssertDecl(lengthof(families) == CUCKOO_FAMILY_LAST + 1,
@@ -121,9 +133,9 @@ cuckoo_check_family(const CuckooHasher *hasher, uint8 family, uint16 tag)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cuckoofilter does not contain elements of type %s",
 						format_type_be(hasher->type)),
-				 errdetail("The filter contains elements of another type or collation of the family \"%s\", or the type has changed.",
+				 errdetail("The filter contains elements of another type or collation of the family \"%s\", the type has changed, or the filter comes from a server with another hash or byte order.",
 						   cuckoo_family_name(family)),
-				 errhint("Cast the value to the element type of the filter, or give it the collation of the elements. If the type has changed, build the filter again.")));
+				 errhint("Cast the value to the element type of the filter, or give it the collation of the elements. Otherwise build the filter again here.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("cuckoofilter does not contain elements of type %s",

@@ -5,9 +5,9 @@
  *
  * Values that are equal by their type's default equality are the same element,
  * across the types of a family.  The hash is XXH3, 64 bits, with the filter's
- * seed, of canonical bytes that depend only on the value.  They are the same on
- * every machine and in every encoding.  Filters outlive servers, so FORMAT.md
- * specifies the bytes and the hash for programs in any language.
+ * seed, of canonical bytes that depend only on the value: they are the same on
+ * every machine and in databases of every encoding.  Because filters outlive
+ * servers, FORMAT.md specifies all of this for programs in any language.
  *
  *	family		types							canonical bytes
  *	integer		int2, int4, int8				int64, little-endian
@@ -20,16 +20,21 @@
  *	timestamp, timestamptz						int64, little-endian
  *	float		float4, float8					float8, little-endian; -0 is 0,
  *												one NaN
+ *	inet		inet, cidr						4 or 6, mask length, address
+ *	macaddr, macaddr8							its bytes
+ *	numeric		numeric							see hash_decimal()
+ *	time		time							int64, little-endian
+ *	interval	interval						int128, see hash_interval()
  *	other		whatever has an extended hash	that hash (with seed 0), int64,
  *				function						little-endian; of an array, its
  *												shape, too
  *
- * A renamed enum label is another element.  Under a nondeterministic
- * collation, texts with different bytes may be equal.  Such text therefore
- * belongs to the family "other".  Hashes of "other" are those of PostgreSQL,
- * which are stable only within a major version and a byte order.
+ * A renamed enum label is another element.  Text under a nondeterministic
+ * collation belongs to the family "other", because there different bytes may be
+ * equal.  The hashes of "other" are PostgreSQL's own, which are stable only
+ * within a major version and a byte order.
  *
- * Which family and form a type has is in element/family.c.
+ * Which family and encoding a type has is in element/family.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,11 +43,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/inet.h"
+#include "utils/timestamp.h"
 #include "utils/uuid.h"
 
 #include <math.h>
+#include <sys/socket.h>
 
 PG_FUNCTION_INFO_V1(cf_hash);
 
@@ -56,8 +65,8 @@ hash_int64(int64 value, uint64 seed)
 }
 
 /*
- * PostgreSQL's hash of a value.  The function may be a user's, and must not
- * take over an expanded object: <@ ANY asks several filters about one value.
+ * PostgreSQL's hash of a value.  The function may be a user's, and gets an
+ * expanded object read-only, because <@ ANY hashes it for other filters, too.
  */
 static Datum
 extended_hash(const CuckooHasher *hasher, Datum value)
@@ -68,7 +77,7 @@ extended_hash(const CuckooHasher *hasher, Datum value)
 							 Int64GetDatum(0));
 }
 
-/* An array.  Its hash function ignores its shape, but its equality does not. */
+/* Of an array: PostgreSQL's hash, which ignores the shape, and the shape. */
 static uint64
 hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
@@ -79,7 +88,7 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 	int			size = 12;
 	Datum		hash;
 
-	/* an expanded array is itself no datum; a detoasted one is used again */
+	/* detoasted only once; the header of an expanded array is no datum */
 	hash = extended_hash(hasher, expanded ? value : PointerGetDatum(array));
 	cuckoo_store64(bytes, DatumGetInt64(hash));
 	cuckoo_store32(bytes + 8, ndim);
@@ -120,7 +129,7 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 		{
 			uint64		hash = XXH3_64bits_withSeed(utf8, strlen(utf8), seed);
 
-			/* an array may have many elements */
+			/* one call may hash all elements of a large array */
 			pfree(utf8);
 			return hash;
 		}
@@ -151,7 +160,7 @@ hash_enum(const CuckooHasher *hasher, Datum value, uint64 seed)
 	return hash;
 }
 
-/* "char" as PostgreSQL 16 and later output it: empty for 0, and "\351". */
+/* "char" as output since PostgreSQL 16: "" for 0, and "\351" for 233. */
 static uint64
 hash_char(const CuckooHasher *hasher, char value, uint64 seed)
 {
@@ -179,6 +188,100 @@ hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 	if ((Pointer) v != DatumGetPointer(value))
 		pfree(v);
 	return hash;
+}
+
+/* An address or network, with its host bits. */
+static uint64
+hash_inet(Datum value, uint64 seed)
+{
+	inet	   *ip = DatumGetInetPP(value);
+	uint8		bytes[2 + 16];
+	uint64		hash;
+
+	bytes[0] = ip_family(ip) == PGSQL_AF_INET ? 4 : 6;
+	bytes[1] = ip_bits(ip);
+	memcpy(bytes + 2, ip_addr(ip), ip_addrsize(ip));
+	hash = XXH3_64bits_withSeed(bytes, 2 + ip_addrsize(ip), seed);
+	if ((Pointer) ip != DatumGetPointer(value))
+		pfree(ip);
+	return hash;
+}
+
+/*
+ * A numeric, whose scale does not matter: "0", "N" (NaN), "I" or "i" (plus or
+ * minus infinity), or the sign, the exponent e as int32, and the decimal digits
+ * of c, where the value is c * 10^e and c does not end with a zero.  The digits
+ * come from the binary form, which has them by fours, and is documented.
+ */
+static uint64
+hash_decimal(Datum value, uint64 seed)
+{
+	bytea	   *binary = DatumGetByteaP(DirectFunctionCall1(numeric_send,
+															value));
+	const uint8 *p = (uint8 *) VARDATA(binary);
+	int			groups = p[0] << 8 | p[1];
+	int			weight = (int16) (p[2] << 8 | p[3]);
+	int			sign = p[4] << 8 | p[5];
+	char		room[200];
+	char	   *bytes = groups > 40 ? palloc(5 + 4 * groups) : room;
+	char	   *digits = bytes + 5;
+	int			n = 0;
+	int			first = 0;
+	uint64		hash;
+
+	for (int i = 0; i < groups; i++)
+		for (int unit = 1000, group = p[8 + 2 * i] << 8 | p[9 + 2 * i];
+			 unit > 0; unit /= 10)
+			digits[n++] = (char) ('0' + group / unit % 10);
+	while (n > 0 && digits[n - 1] == '0')
+		n--;
+	while (first < n && digits[first] == '0')
+		first++;
+
+	/* without its leading zeros, behind the sign and the exponent */
+	memmove(digits, digits + first, n - first);
+	bytes[0] = sign == 0x4000 ? '-' : '+';
+	cuckoo_store32((uint8 *) bytes + 1, (uint32) (4 * (weight + 1) - n));
+	if (sign >= 0xc000)
+	{
+		bytes[0] = sign == 0xd000 ? 'I' : sign == 0xf000 ? 'i' : 'N';
+		hash = XXH3_64bits_withSeed(bytes, 1, seed);
+	}
+	else if (n == first)
+		hash = XXH3_64bits_withSeed("0", 1, seed);
+	else
+		hash = XXH3_64bits_withSeed(bytes, 5 + n - first, seed);
+	if (bytes != room)
+		pfree(bytes);
+	pfree(binary);
+	return hash;
+}
+
+/*
+ * An interval as it is compared: in microseconds, a month having 30 days and a
+ * day 24 hours, in 128 bits.
+ */
+static uint64
+hash_interval(Datum value, uint64 seed)
+{
+	const		Interval *interval = DatumGetIntervalP(value);
+	int64		days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
+	int64		parts[2];
+	int64		upper = (days >> 20) * USECS_PER_DAY;
+	uint64		low = (uint64) upper << 20;
+	uint64		high = (uint64) (upper >> 44);
+	uint8		bytes[16];
+
+	parts[0] = (days & 0xfffff) * USECS_PER_DAY;
+	parts[1] = interval->time;
+	for (int i = 0; i < 2; i++)
+	{
+		low += (uint64) parts[i];
+		high += (uint64) (parts[i] >> 63) + (low < (uint64) parts[i]);
+	}
+	cuckoo_store64(bytes, low);
+	cuckoo_store64(bytes + 8, high);
+	return XXH3_64bits_withSeed(bytes, sizeof(bytes), seed);
 }
 
 uint64
@@ -223,6 +326,16 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 			return hash_float8(DatumGetFloat4(value), seed);
 		case CUCKOO_ENCODING_FLOAT8:
 			return hash_float8(DatumGetFloat8(value), seed);
+		case CUCKOO_ENCODING_INET:
+			return hash_inet(value, seed);
+		case CUCKOO_ENCODING_MACADDR:
+			return XXH3_64bits_withSeed(DatumGetPointer(value), 6, seed);
+		case CUCKOO_ENCODING_MACADDR8:
+			return XXH3_64bits_withSeed(DatumGetPointer(value), 8, seed);
+		case CUCKOO_ENCODING_NUMERIC:
+			return hash_decimal(value, seed);
+		case CUCKOO_ENCODING_INTERVAL:
+			return hash_interval(value, seed);
 		case CUCKOO_ENCODING_ARRAY:
 			return hash_shaped(hasher, value, seed);
 		default:

@@ -9,18 +9,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/family.h"
-#include "element/identity.h"
+#include "element/type.h"
 
 #include "catalog/pg_type.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/*
- * The type of the elements of a call: that for which the function is declared,
- * else that of the argument.
- */
 static Oid
 element_type(FunctionCallInfo fcinfo, int argno)
 {
@@ -46,8 +41,9 @@ element_type(FunctionCallInfo fcinfo, int argno)
 
 /*
  * Counts changes of what a type's identity depends on: attributes, functions,
- * operator classes.  A call site may outlive such a change, in PL/pgSQL until
- * the end of the transaction, and would use the new hash with the old tag.
+ * operator classes.  A call site may outlive such a change, because in PL/pgSQL
+ * it lives until the end of the transaction, and would otherwise use the new
+ * hash function with the old tag.
  */
 static uint64 type_changes = 0;
 
@@ -57,7 +53,7 @@ note_type_change(Datum arg, CuckooCacheId cache, uint32 hash)
 	type_changes++;
 }
 
-/* The count, from the first call on. */
+/* Returns the count, which the first call starts. */
 static uint64
 watch_types(void)
 {
@@ -91,12 +87,12 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	hasher->tag = cuckoo_type_tag(type, hasher->collation);
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->length = entry->typlen;
-	/* the forms of char(n) and name make a text of the value first */
+	/* the encodings of char(n) and name make a text of the value first */
 	if (hasher->encoding == CUCKOO_ENCODING_NONE ||
 		hasher->encoding == CUCKOO_ENCODING_TEXT)
 		hasher->encoding = entry->hash_opintype == ANYARRAYOID ?
 			CUCKOO_ENCODING_ARRAY : CUCKOO_ENCODING_OTHER;
-	/* a copy, because that in the type's cache entry outlives the function */
+	/* our own, because the type cache keeps its one if the function changes */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
 	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }
@@ -154,8 +150,41 @@ cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 		if (hasher->hash_proc != NULL)
 			pfree(hasher->hash_proc);
 		memset(hasher, 0, sizeof(*hasher));
-		/* types may change often, so only what is kept is allocated there */
+		/* types may change often, so `context` gets only what a hasher keeps */
 		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
 	}
 	return hasher;
+}
+
+/* ---- arrays ---- */
+
+CuckooHasher *
+cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
+					CuckooElements *elements, Size size)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &elements->values,
+					  &elements->nulls, &elements->count);
+	elements->array = array;
+	return cuckoo_hasher_for_type(fcinfo, type, size);
+}
+
+ArrayType *
+cuckoo_boolean_array(const CuckooElements *elements, const bool *values)
+{
+	Datum	   *results = palloc(Max(elements->count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < elements->count; i++)
+		results[i] = BoolGetDatum(values[i]);
+	return construct_md_array(results, elements->nulls,
+							  ARR_NDIM(elements->array),
+							  ARR_DIMS(elements->array),
+							  ARR_LBOUND(elements->array),
+							  BOOLOID, sizeof(bool), true, TYPALIGN_CHAR);
 }

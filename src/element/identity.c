@@ -5,8 +5,8 @@
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
  * is a hash of what the type's equality depends on, see identify(), and changes
- * with it.  It does not depend on OIDs, schemas and names, which a restore may
- * change.
+ * with it.  It depends on no OIDs but PostgreSQL's own, and on no schemas or
+ * names, because a restore may change these.
  *
  * If it is not known what the equality of a type depends on, the type has no
  * tag, and its values cannot be elements.  An enum within an array, range or
@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/identity.h"
+#include "element/type.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -30,6 +30,7 @@
 #include "common/string.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -51,8 +52,9 @@ is_generic(const TypeCacheEntry *entry)
 
 /*
  * The extended hash function of the default hash operator class, or InvalidOid.
- * The cache of types withholds it once the session has looked up an equality of
- * another class, as rows have one.  What was looked up before does not count.
+ * The type cache leaves hash_extended_proc empty if the session has looked up
+ * an equality operator of another operator class first, as for rows.  The
+ * answer must not depend on that, so look in the operator family.
  */
 Oid
 cuckoo_hash_function(const TypeCacheEntry *entry)
@@ -296,7 +298,7 @@ identify(StringInfo out, Oid type, Oid collation)
 	type = getBaseType(type);
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-	/* types that share an operator class have equal values: oid, regclass */
+	/* a type counts as the input type of its operator class: regclass as oid */
 	generic = is_generic(entry);
 	if (OidIsValid(entry->hash_opintype) && !generic)
 		type = entry->hash_opintype;
@@ -316,8 +318,24 @@ identify(StringInfo out, Oid type, Oid collation)
 	refusal = identify_parts(out, type, collation, &has_parts);
 	if (refusal != NULL || (generic && has_parts))
 		return refusal;
-	/* its hash function is not PostgreSQL's own for such types */
+	/* of a user's type the functions count, whether it has parts or not */
 	return identify_functions(out, type, entry, collation);
+}
+
+/*
+ * What PostgreSQL's hash makes of some bytes.  With it, filters from a server
+ * of another byte order, or with another hash, have other tags.
+ */
+static void
+append_canary(StringInfo identity)
+{
+	static const char bytes[] = "cuckoo";
+	char		canary[8];
+
+	cuckoo_store64((uint8 *) canary,
+				   hash_bytes_extended((const unsigned char *) bytes,
+									   sizeof(bytes) - 1, 0));
+	appendBinaryStringInfo(identity, canary, sizeof(canary));
 }
 
 /* The tag of a type of the family "other", or why there is none. */
@@ -330,6 +348,7 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	initStringInfo(&identity);
+	append_canary(&identity);
 	refusal = identify(&identity, type, collation);
 	if (refusal == NULL && !OidIsValid(cuckoo_hash_function(entry)))
 		refusal = &no_hash_function;

@@ -25,7 +25,7 @@ copy_of(const uint8_t *image, uint64_t size)
 	return p;
 }
 
-/* The image with one byte set otherwise must be refused for just this. */
+/* The image with this byte in place of its own is refused for this reason. */
 static void
 refuse(const uint8_t *image, uint64_t size, uint64_t at, int value,
 	   CuckooStatus reason)
@@ -130,12 +130,11 @@ test_refusals(void)
 				refuse(image, size, 6, v, CUCKOO_BAD_LENGTH);
 			if (v != 0)
 			{
-				refuse(image, size, 7, v, v == CUCKOO_FLAG_PAGES ?
-					   CUCKOO_BAD_PAGE : CUCKOO_BAD_FLAGS);
+				refuse(image, size, 7, v, CUCKOO_BAD_FLAGS);
 				refuse(image, size, 12, v, CUCKOO_BAD_TAG);
 				refuse(image, size, 13, v, CUCKOO_BAD_TAG);
-				refuse(image, size, 14, v, CUCKOO_BAD_PAGE);
-				refuse(image, size, 15, v, CUCKOO_BAD_PAGE);
+				refuse(image, size, 14, v, CUCKOO_BAD_RESERVED);
+				refuse(image, size, 15, v, CUCKOO_BAD_RESERVED);
 				for (uint64_t i = 1; i <= 8; i++)
 					refuse(image, size, size - i, v, CUCKOO_BAD_TAIL);
 				for (uint64_t i = 17; i < 24; i++)
@@ -231,8 +230,7 @@ test_refusals(void)
 			  t.image[7] == unit_may_have_windows(base), "m0 %" PRIu32, base);
 		for (int v = 0; v < 256; v++)
 			if (v > (unit_may_have_windows(base) ? 1 : 0))
-				refuse(t.image, size, 7, v, v == CUCKOO_FLAG_PAGES ?
-					   CUCKOO_BAD_PAGE : CUCKOO_BAD_FLAGS);
+				refuse(t.image, size, 7, v, CUCKOO_BAD_FLAGS);
 			else
 			{
 				t.image[7] = (uint8_t) v;
@@ -254,7 +252,7 @@ test_refusals(void)
 
 			cuckoo_store16(t.image + CUCKOO_AT_PAGE, (uint16_t) page);
 			CHECK(cuckoo_validate(t.image, cuckoo_image_size(&t.h)) ==
-				  (valid ? CUCKOO_OK : CUCKOO_BAD_PAGE),
+				  (valid ? CUCKOO_OK : CUCKOO_BAD_FLAGS),
 				  "m0 %" PRIu32 ", w %" PRIu32, base, page);
 		}
 		unit_filter_free(&t);
@@ -423,7 +421,7 @@ test_hostile(void)
 
 			while (changes-- > 0)
 			{
-				/* the header as often as all the rest */
+				/* change the header as often as all the rest */
 				uint64_t	at = unit_below(unit_below(2) && i % 4 ? 32 : size);
 
 				if (unit_below(2))
@@ -539,8 +537,8 @@ check_header(const CuckooHeader *h, uint64_t n, int bits, uint64_t seed,
 }
 
 /*
- * Buckets that n elements need at load 0.95; of more than 2^40 as of that many,
- * which is too large for any image too, and keeps products small.
+ * The buckets that n elements need at load 0.95.  More than 2^40 elements count
+ * as 2^40, which is too large for any image, too, and keeps products small.
  */
 static uint64_t
 least_buckets(uint64_t n)

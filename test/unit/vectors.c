@@ -281,7 +281,7 @@ print_geometries(void)
 		printf("%s\"%016" PRIx64 "\"", i > 0 ? ", " : "", seeds[i]);
 	printf("],\n\"geometries\": [\n");
 	for (int i = 0; i < LENGTH(places); i++)
-		printf("{\"m0\": %" PRIu32 ", \"windows\": %s, \"w\": %" PRIu32
+		printf("{\"m0\": %" PRIu32 ", \"windows\": %s, \"pages\": %" PRIu32
 			   ", \"f0\": %d, \"g\": %d}%s\n",
 			   places[i].base, places[i].layout == 1 ? "true" : "false",
 			   places[i].layout > 1 ? places[i].layout : 0,
@@ -557,7 +557,7 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 	printf("{\"name\": \"%s\", \"family\": \"%s\", \"type\": ", name,
 		   types[type_of(type)].family_name);
 	print_string(type);
-	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"w\": %d, \"m0\": %" PRIu32
+	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"pages\": %d, \"m0\": %" PRIu32
 		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
 		   f->h.base_bits, f->h.fpp_bits, f->h.level,
 		   f->h.windows ? "true" : "false", f->h.page, f->h.base, f->h.items, f->h.seed);

@@ -1,16 +1,23 @@
 /*-------------------------------------------------------------------------
  *
- * element/identity.h
- *		What tells the types of the family "other" apart.
+ * element/type.h
+ *		What there is to know of an element type, for the files of element/.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_IDENTITY_H
-#define CUCKOO_IDENTITY_H
+#ifndef CUCKOO_TYPE_H
+#define CUCKOO_TYPE_H
 
 #include "element/element.h"
 
 #include "utils/typcache.h"
+
+/*
+ * The family and encoding of a base type of any family but "other".  Returns
+ * false for all other types.
+ */
+extern bool cuckoo_plain_family(Oid type, uint8 *family,
+								CuckooEncoding *encoding);
 
 /* True if equality under the collation differs from equality of bytes. */
 extern bool cuckoo_is_nondeterministic(Oid collation);
@@ -24,4 +31,4 @@ extern uint16 cuckoo_type_tag(Oid type, Oid collation);
 /* The function that hashes values of a type of "other", or InvalidOid. */
 extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
 
-#endif							/* CUCKOO_IDENTITY_H */
+#endif							/* CUCKOO_TYPE_H */
