@@ -10,6 +10,7 @@
 #	compare		a filter against indexes, joins and a table of hashes
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
+#	index		indexes that are filters, beside others
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -78,9 +79,14 @@ seen_sets()
 	part seen_sets "A filter for each user, by fillfactor" users="${USERS:-250000}"
 }
 
+index()
+{
+	part index "Indexes, $rows bigints" rows="$rows"
+}
+
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index}; do
 	"$part"
 done
 if [ -z "${ONLY:-}" ]; then

@@ -4,14 +4,16 @@ SELECT classid::regclass, count(*) AS objects
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
 GROUP BY classid ORDER BY classid::regclass::text;
--- no object without a comment
+-- no object without a comment, but for operator classes and families
 SELECT pg_describe_object(d.classid, d.objid, 0)
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS NULL
+	AND d.classid NOT IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass)
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
--- Attributes of functions, aggregates, operators, casts and types.  All are
--- immutable, and only the union aggregates are not parallel safe.
+-- Attributes of functions, aggregates, operators, casts and types.  All
+-- that do not read an index are immutable, and only the union aggregates and
+-- cf_index_check are not parallel safe.
 CREATE VIEW functions AS SELECT p.*
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo';

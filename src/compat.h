@@ -16,17 +16,24 @@
 
 /*
  * 14: Multiranges and SQL-standard bodies of functions came.  The stored size
- * of an external value shares its field.
+ * of an external value shares its field.  An index learns whether its column
+ * has changed.  Restrictions belong to a planner's run.
  */
 #if PG_VERSION_NUM >= 140000
 #define CUCKOO_MULTIRANGE_RANGE(type) get_multirange_range(type)
 #define CUCKOO_HAS_SQL_BODY(tuple) \
 	(!heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL))
 #define CUCKOO_EXTERNAL_SIZE(pointer) VARATT_EXTERNAL_GET_EXTSIZE(pointer)
+#define CUCKOO_INDEX_UNCHANGED bool unchanged,
+#define CUCKOO_SIMPLE_RESTRICTINFO(root, clause) \
+	make_simple_restrictinfo(root, clause)
 #else
 #define CUCKOO_MULTIRANGE_RANGE(type) InvalidOid
 #define CUCKOO_HAS_SQL_BODY(tuple) false
 #define CUCKOO_EXTERNAL_SIZE(pointer) ((uint32) (pointer).va_extsize)
+#define CUCKOO_INDEX_UNCHANGED
+#define CUCKOO_SIMPLE_RESTRICTINFO(root, clause) \
+	make_simple_restrictinfo(clause)
 #endif
 
 /*
@@ -56,17 +63,21 @@
  * 16: ICU collations have rules.  Join clauses of equal expressions need the
  * outer join.  A custom scan chooses its kind of slots; before, they are for
  * virtual rows, and what the executor has made ready is made again.  Errors of
- * input functions can be soft; before, they are thrown.  fmgr.h declares
- * _PG_init().
+ * input functions can be soft; before, they are thrown.  One function tells the
+ * owner of any object.  fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#define CUCKOO_OWNS_RELATION(relation, user) \
+	object_ownercheck(RelationRelationId, relation, user)
 #define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__, NULL)
 #define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((state)->slotOps = (ops))
 #define CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, state, desc, ops) ((void) 0)
 #else
+#define CUCKOO_OWNS_RELATION(relation, user) \
+	pg_class_ownercheck(relation, user)
 #define CUCKOO_COLLATION_RULES	InvalidAttrNumber
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__)
@@ -76,6 +87,15 @@
 	 ExecAssignScanProjectionInfo(&(state)->ss))
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+/*
+ * 17: Maintenance restricts the search path.
+ */
+#if PG_VERSION_NUM >= 170000
+#define CUCKOO_RESTRICT_SEARCH_PATH() RestrictSearchPath()
+#else
+#define CUCKOO_RESTRICT_SEARCH_PATH() ((void) 0)
 #endif
 
 /*
@@ -91,9 +111,11 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * 19: Numbers of system caches have a type of their own.  Table scans take
- * flags; ours are those of a sequential scan.
+ * flags; ours are those of a sequential scan.  What an access method can do is
+ * a constant; before, it was a copy.
  */
 #if PG_VERSION_NUM >= 190000
+#define CUCKOO_INDEX_ROUTINE(routine) (&(routine))
 #define CuckooCacheId SysCacheIdentifier
 #define CUCKOO_SCAN_FLAGS(ss) \
 	(ScanRelIsReadOnly(ss) ? SO_HINT_REL_READ_ONLY : SO_NONE)
@@ -104,6 +126,8 @@ extern PGDLLEXPORT void _PG_init(void);
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
 							 CUCKOO_SCAN_FLAGS(ss))
 #else
+#define CUCKOO_INDEX_ROUTINE(routine) \
+	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
 #define CuckooCacheId int
 #define CUCKOO_BEGIN_SCAN(ss) \
 	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \

@@ -7,6 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
+#include "index/index.h"
 #include "scan/scan.h"
 
 #include "fmgr.h"
@@ -17,4 +18,5 @@ void
 _PG_init(void)
 {
 	cuckoo_scan_init();
+	cuckoo_index_init();
 }

@@ -23,6 +23,8 @@ CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01)
 	cf_state_agg(i::text) AS state, cf_agg(i::numeric) AS n, NULL::cuckoofilter AS stored
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
+CREATE TABLE indexed AS SELECT i FROM generate_series(1, 5000) i;
+CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1);
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 -- for the planner to aggregate them in workers first
 ALTER TABLE numbers ALTER i SET (n_distinct = 10);
@@ -54,6 +56,11 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
 	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
 	('{cf_count,cf_count_value}', 'cf_count(s.f) + cf_count(s.f, i) + cf_count(s.stored)'),
+	('{cf_index_contains,cf_index_partitions}', 'cf_index_contains(''indexed_i'', i) OR cf_index_partitions(''indexed_i'', i) IS NULL'),
+	('{cf_index_contains_any,cf_index_contains_each,cf_index_partitions_any}', 'cf_index_contains_any(''indexed_i'', s.a)
+		OR cf_index_contains_each(''indexed_i'', s.a) IS NULL OR cf_index_partitions_any(''indexed_i'', s.a) IS NULL'),
+	('{cf_index_info,cf_index_filter,cf_index_check,cuckoo_handler}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
+		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),
 	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),
 	('{cf_add_unique_all}', 'cf_add_unique_all(s.f, s.a || i)'),
 	('{cf_add_unique_each}', '(SELECT added FROM cf_add_unique_each(s.f, s.a || i))'),

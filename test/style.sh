@@ -89,7 +89,7 @@ done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 # name to the layers above it.
 awk '
 	BEGIN {
-		n = split("core . element filter probe agg planner scan", layers, " ")
+		n = split("core . element filter probe agg planner scan index", layers, " ")
 		for (i = 1; i <= n; i++)
 			rank[layers[i]] = i
 	}

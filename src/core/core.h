@@ -119,6 +119,20 @@ extern CuckooStatus cuckoo_remove(CuckooHeader *h, uint8_t *image,
 extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);
 
+/* True if an insert needs no eviction, and changes one bucket only. */
+extern bool cuckoo_has_room(const CuckooHeader *h, const uint8_t *image,
+							uint64_t hash);
+
+/*
+ * Splits a filter by the lowest ext bit of its entries, which both halves
+ * lose.  *h has the geometry of *old with one bit less; its items are not used,
+ * nor are the headers of the images.  The halves are zeroed memory.  Returns
+ * the number of items of `upper`.
+ */
+extern uint64_t cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
+							 const CuckooHeader *h, uint8_t *lower,
+							 uint8_t *upper);
+
 /*
  * ---- building, core/build.c ----
  *

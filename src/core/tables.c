@@ -3,16 +3,16 @@
  * core/tables.c
  *		The constant tables of the core, filled in by the preprocessor.
  *
- * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot
- * 0 in the low bits.  Quadruples are numbered in lexicographic order, in
- * which the table lists them: 0000 is 0, 0001 is 1, and ffff is 3875.  It
- * has an entry for each of the 4096 values of 12 bits, because lookups in a
- * corrupt image do not check the code.  The last 220 entries are zero.
+ * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
+ * in the low bits.  Quadruples are numbered in lexicographic order: 0000 is 0,
+ * 0001 is 1, and ffff is 3875.  The table has an entry for each of the 4096
+ * values of 12 bits, because lookups in a corrupt image do not check the code;
+ * the last 220 are zero.
  *
- * lower_codes, upper_codes and zero_codes give codes for nibbles, see below.
- * zero_codes gives the number of a quadruple that begins with zero, by its
- * other three nibbles in ascending order.  additions and orders tell what comes
- * of a bucket when a fingerprint takes the place of its first empty slot.
+ * lower_codes and upper_codes give the code of any sorted nibbles, as LOWER
+ * minus UPPER below.  If the first nibble is zero, zero_codes gives it by the
+ * other three, with one access.  additions and orders tell what comes of a
+ * bucket when a fingerprint takes the place of its first empty slot.
  *
  * cuckoo_moves[...][core] leads from one bucket to the other, see
  * core/place.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
@@ -108,11 +108,10 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
- * The combinatorial number system gives the number of quadruples after a
- * quadruple a <= b <= c <= d.  It is C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2)
- * + (15 - d).  The code is 3875 less that: LOWER(a | b << 4) - UPPER(c | d <<
- * 4).  ZERO_CODE is that for a = 0, which means nothing where the nibbles are
- * not in order.
+ * The number of quadruples after a <= b <= c <= d is, by the combinatorial
+ * number system, C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2) + (15 - d).  The
+ * code is 3875 minus that: LOWER(a | b << 4) - UPPER(c | d << 4).  ZERO_CODE is
+ * the code for a = 0, and means nothing where the nibbles are not in order.
  */
 #define FIRST(a) ((18 - (a)) * (17 - (a)) * (16 - (a)) * (15 - (a)) / 24)
 #define SECOND(b) ((17 - (b)) * (16 - (b)) * (15 - (b)) / 6)
@@ -122,8 +121,9 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
 
 /*
- * CODE is the code of a, b, c and d, which must be numbers.  Its terms have
- * names, as the compiler would take long for thousands of formulas.
+ * CODE is the code of a, b, c and d, which must be literal numbers: they become
+ * parts of the names of its terms, which are constants because the compiler
+ * would take long for thousands of formulas.
  */
 #define TERMS(n) F##n = FIRST(n), S##n = SECOND(n), T##n = THIRD(n)
 enum
@@ -136,8 +136,9 @@ enum
 #define CODE(a, b, c, d) 3860 - F##a - S##b - T##c + d
 
 /*
- * n takes the place of the 0 among the nibbles 0, a, b and c.  ADDED is the new
- * code.  Above it is how many of a, b and c equal n, and how many are smaller.
+ * ADDED is the new code when n takes the place of the 0 among the nibbles 0, a,
+ * b and c.  Bits 12 and 13 say how many of a, b and c equal n, and bits 14 and
+ * 15 how many are smaller.
  */
 #define ADDED(a, b, c, n) \
 	(uint16_t) (((n) < (a) ? CODE(n, a, b, c) : \
@@ -154,8 +155,8 @@ enum
 	ADDED(a, b, c, 15)
 
 /*
- * The orders for each number of equal and of smaller nibbles, three at most in
- * all: the other rows are not used.
+ * The orders, by how many nibbles equal the new one and how many are smaller.
+ * Together these are three at most, and the other rows are not used.
  *
  * BIT is a bit of the lane of slot k: the lowest one if `at` is 0.  BITS has
  * those of slots m to n.  Slot 4 is what follows the bucket, if there is room

@@ -25,7 +25,7 @@ SELECT kind, cf_add_all(f, ARRAY[100, 200]) AS f FROM (
 	SELECT 'shared', cf_agg(i, 0.002) FROM generate_series(1, 300) i
 	UNION ALL
 	SELECT kind, cf_add_all(cf_new(1000, fpp), (SELECT array_agg(i) FROM generate_series(1, 300) i))
-	FROM (VALUES ('whole, grown', 0.002), ('shared, grown', 0.001), ('wide', 1e-7)) AS grown(kind, fpp)
+	FROM (VALUES ('whole, grown', 0.002), ('shared, grown', 0.001), ('any', 1e-7)) AS grown(kind, fpp)
 ) AS all_kinds;
 CREATE VIEW present AS SELECT filters.kind AS made, filters.f, i, w.* FROM filters, generate_series(1, 300) i, cuckoo_where(f, i) w;
 CREATE VIEW absent AS SELECT filters.kind AS made, filters.f, i, w.* FROM filters, generate_series(301, 2000) i, cuckoo_where(f, i) w;

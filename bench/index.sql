@@ -1,0 +1,126 @@
+-- Indexes that are filters beside others: bench/run.sh, ONLY=index.
+--
+--	:rows	rows of the table (5,000,000)
+--
+-- Each index is alone on a table of its own.  What the table itself takes is
+-- measured without an index, and taken off.  Rows are inserted twice: right
+-- after a checkpoint, when pages are logged as a whole, and again.  Probes are
+-- for keys that are not there, each a statement of its own in PL/pgSQL.
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+SET max_parallel_maintenance_workers = 0;
+SET maintenance_work_mem = '256MB';
+SET enable_seqscan = off;
+SET jit = off;
+CREATE EXTENSION IF NOT EXISTS cuckoo;
+CREATE EXTENSION IF NOT EXISTS bloom;
+
+CREATE TABLE results (method text, size_mb float8, build_s float8, build_wal_mb float8, first_us float8, first_wal float8,
+	insert_us float8, insert_wal float8, again_us float8, probe_us float8);
+
+CREATE FUNCTION wal() RETURNS numeric LANGUAGE sql AS 'SELECT pg_current_wal_insert_lsn() - ''0/0''::pg_lsn';
+
+CREATE PROCEDURE measure(method text, definition text, rows int, probe text) LANGUAGE plpgsql AS $$
+DECLARE
+	r results;
+	began timestamptz;
+	before numeric;
+	n int := rows / 25;
+BEGIN
+	r.method := method;
+	CREATE TABLE t (id bigint);
+	EXECUTE format('INSERT INTO t SELECT i * 7919 FROM generate_series(1, %s::bigint) i', rows);
+	COMMIT;
+	PERFORM count(*) FROM t;
+	before := wal();
+	began := clock_timestamp();
+	IF definition <> '' THEN
+		EXECUTE 'CREATE INDEX t_i ON t USING ' || definition;
+	END IF;
+	r.build_s := extract(epoch FROM clock_timestamp() - began);
+	r.build_wal_mb := (wal() - before) / 1048576;
+	r.size_mb := pg_relation_size(to_regclass('t_i')) / 1048576.0;
+	COMMIT;
+	CHECKPOINT;
+	FOR round IN 1..3 LOOP
+		before := wal();
+		began := clock_timestamp();
+		EXECUTE format('INSERT INTO t SELECT i * 7919 FROM generate_series(%s::bigint, %s) i', rows + greatest(least(round, 2) - 1, 0) * n + 1, rows + least(round, 2) * n);
+		IF round = 1 THEN
+			r.first_us := extract(epoch FROM clock_timestamp() - began) * 1e6 / n;
+			r.first_wal := (wal() - before) / n;
+		ELSIF round = 2 THEN
+			r.insert_us := extract(epoch FROM clock_timestamp() - began) * 1e6 / n;
+			r.insert_wal := (wal() - before) / n;
+		ELSE
+			r.again_us := extract(epoch FROM clock_timestamp() - began) * 1e6 / n;
+		END IF;
+		COMMIT;
+	END LOOP;
+	IF probe <> '' THEN
+		EXECUTE format($f$
+			CREATE OR REPLACE FUNCTION probes(n int) RETURNS void LANGUAGE plpgsql AS $p$
+			BEGIN FOR i IN 1..n LOOP %s; END LOOP; END $p$ $f$, probe);
+		PERFORM probes(10);
+		began := clock_timestamp();
+		PERFORM probes(CASE WHEN method IN ('brin bloom', 'bloom') THEN 20 ELSE 100000 END);
+		r.probe_us := extract(epoch FROM clock_timestamp() - began) * 1e6 /
+			CASE WHEN method IN ('brin bloom', 'bloom') THEN 20 ELSE 100000 END;
+	END IF;
+	INSERT INTO results VALUES (r.*);
+	DROP TABLE t;
+	COMMIT;
+END $$;
+
+\set select 'PERFORM 1 FROM t WHERE id = i * 7919 + 1'
+CALL measure('none', '', :rows, '');
+CALL measure('cuckoo', 'cuckoo (id)', :rows, 'PERFORM cf_index_contains(''t_i'', i * 7919 + 1)');
+CALL measure('hash', 'hash (id)', :rows, :'select');
+CALL measure('btree', 'btree (id)', :rows, :'select');
+CALL measure('brin bloom', 'brin (id int8_bloom_ops)', :rows, :'select');
+-- it has no operator class for bigint
+CALL measure('bloom', 'bloom (hashint8(id)) WITH (col1 = 4)', :rows, 'PERFORM 1 FROM t WHERE hashint8(id) = hashint8(i * 7919 + 1)');
+
+\echo
+\echo Size and WAL in MiB, bits a row; microseconds and bytes of WAL a row over those of the table
+SELECT r.method, round(r.size_mb::numeric, 1) AS size, round((r.size_mb * 8388608 / :rows)::numeric, 1) AS bits, round(r.build_s::numeric, 2) AS build_s,
+	round(r.build_wal_mb::numeric) AS build_wal, round((r.first_wal - none.first_wal)::numeric) AS first_wal,
+	round((r.insert_us - none.insert_us)::numeric, 2) AS insert_us, round((r.insert_wal - none.insert_wal)::numeric) AS insert_wal,
+	round((r.again_us - none.again_us)::numeric, 2) AS again_us, round(r.probe_us::numeric, 2) AS probe_us
+FROM results r, results none WHERE none.method = 'none' AND r.method <> 'none';
+
+\echo
+\echo One index: arrays, its filter, and growth from an empty table
+CREATE TABLE t AS SELECT i * 7919 AS id FROM generate_series(1, :rows::bigint) i;
+CREATE INDEX t_i ON t USING cuckoo (id);
+CREATE TABLE arrays AS SELECT array_agg(i * 7919 + 1) AS a FROM generate_series(1, 1000000::bigint) i;
+CREATE TABLE times (what text, ms float8);
+CREATE PROCEDURE timed(what text, command text) LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz;
+	best float8;
+BEGIN
+	FOR i IN 1..5 LOOP
+		began := clock_timestamp();
+		EXECUTE command;
+		best := least(best, extract(epoch FROM clock_timestamp() - began) * 1000);
+	END LOOP;
+	INSERT INTO times VALUES (what, best);
+END $$;
+CALL timed('cf_agg of all rows', 'SELECT cf_agg(id) FROM t');
+CALL timed('cf_index_contains_each of a million', 'SELECT cf_index_contains_each(''t_i'', a) FROM arrays');
+CALL timed('cf_index_filter', 'SELECT cf_count(cf_index_filter(''t_i''))');
+CALL timed('REINDEX', 'REINDEX INDEX t_i');
+SELECT what, round(ms::numeric, 1) AS ms FROM times;
+TRUNCATE t;
+DO $$
+BEGIN
+	FOR i IN 0..9 LOOP
+		INSERT INTO t SELECT k * 7919 FROM generate_series(i * 1000000 + 1::bigint, (i + 1) * 1000000) k;
+		RAISE WARNING '% million rows: %', i + 1, (SELECT format('%s bits a row, fpp_now %s, %s pages, level %s', round(bits_per_item::numeric, 1),
+			round(fpp_now::numeric, 6), pages, growth_level) FROM cf_index_info('t_i'));
+	END LOOP;
+END $$;
+DELETE FROM t WHERE id % 10 <> 0;
+REINDEX INDEX t_i;
+SELECT items, round(bits_per_item::numeric, 1) AS bits, round(fpp_now::numeric, 6) AS fpp_now FROM cf_index_info('t_i');

@@ -1,0 +1,239 @@
+-- The access method: an index that is a filter
+
+-- what it answers, as it grows from an empty table
+
+CREATE TABLE visits (id bigint, url text);
+CREATE INDEX visits_id ON visits USING cuckoo (id) WITH (seed = 1);
+CREATE INDEX visits_url ON visits USING cuckoo (url) WITH (fpp = 0.01);
+SELECT cf_index_contains('visits_id', 1), cf_index_contains('visits_url', 'u1');
+INSERT INTO visits SELECT i, 'u' || i FROM generate_series(1, 2000) i;
+SELECT cf_index_contains('visits_id', 1), cf_index_contains('visits_url', 'u1'),
+	cf_index_contains('visits_id', 1::int2), cf_index_contains('visits_url', 'u1'::name);
+SELECT items, pages, growth_level, spare, saturated, family, stale
+FROM cf_index_info('visits_id');
+SELECT cf_index_check('visits_id', true), cf_index_check('visits_url', true);
+INSERT INTO visits SELECT i, 'u' || i FROM generate_series(2001, 60000) i;
+SELECT items BETWEEN 59900 AND 60000 AS items, pages > 16 AS pages, growth_level > 4 AS grown,
+	fpp_now < 0.0001 AS fpp_now, bytes = pg_relation_size('visits_id') AS bytes
+FROM cf_index_info('visits_id');
+SELECT cf_index_check('visits_id', true), cf_index_check('visits_url', true);
+SELECT count(*) < 20 AS few FROM generate_series(100000, 110000) i WHERE cf_index_contains('visits_id', i);
+
+-- what is there already is not added again
+INSERT INTO visits SELECT * FROM visits WHERE id <= 1000;
+SELECT items BETWEEN 59900 AND 60000 AS items FROM cf_index_info('visits_id');
+
+-- arrays
+SELECT cf_index_contains_each('visits_id', '{{1,NULL},{2,-5}}'::int[]);
+SELECT cf_index_contains_each('visits_id', '{}'::int[]), cf_index_contains_each('visits_id', NULL::int[]);
+SELECT cf_index_contains_any('visits_id', '{-5,7}'::bigint[]), cf_index_contains_any('visits_id', '{-5,NULL}'::bigint[]),
+	cf_index_contains_any('visits_id', '{}'::bigint[]);
+SELECT bool_and(a = b) FROM unnest(
+	cf_index_contains_each('visits_id', (SELECT array_agg(i) FROM generate_series(1, 100000, 7) i)),
+	(SELECT array_agg(cf_index_contains('visits_id', i)) FROM generate_series(1, 100000, 7) i)) u(a, b);
+
+-- REINDEX fits it to the rows, and takes deleted ones out
+DELETE FROM visits WHERE id > 2000;
+VACUUM visits;
+SELECT items > 59000 AS items FROM cf_index_info('visits_id');
+REINDEX INDEX visits_id;
+SELECT items, pages, growth_level FROM cf_index_info('visits_id');
+SELECT cf_index_check('visits_id', true);
+REINDEX INDEX CONCURRENTLY visits_url;
+SELECT cf_index_check('visits_url', true);
+
+-- The index as a filter: that of the same rows built at once, inserted one by
+-- one into pages that split, and built with too little memory for all rows, has
+-- the same keys.
+
+CREATE TABLE numbers (id int);
+CREATE INDEX numbers_grown ON numbers USING cuckoo (id) WITH (seed = 7, spare = 6);
+INSERT INTO numbers SELECT i FROM generate_series(1, 30000) i;
+CREATE TABLE one (id int);
+INSERT INTO one SELECT 1;
+CREATE INDEX one_id ON one USING cuckoo (id) WITH (seed = 7, spare = 6);
+SELECT cf_compatible(cf_index_filter('numbers_grown'), cf_index_filter('one_id'));
+SELECT bool_and(cf_contains(f, id)) FROM numbers, (SELECT cf_index_filter('numbers_grown') OFFSET 0) f(f);
+SELECT cf_compact(cf_union(cf_index_filter('one_id'), cf_index_filter('numbers_grown'))) =
+	cf_compact(cf_index_filter('numbers_grown')) AS contains_it;
+SELECT cf_overlap(cf_index_filter('one_id'), cf_index_filter('numbers_grown')) BETWEEN 0.9 AND 1.1 AS one;
+CREATE INDEX numbers_built ON numbers USING cuckoo (id) WITH (seed = 7, spare = 6, capacity = 200000);
+CREATE TABLE again (id int);
+CREATE INDEX again_id ON again USING cuckoo (id) WITH (seed = 7, spare = 6, capacity = 200000);
+INSERT INTO again SELECT id FROM numbers ORDER BY -id;
+SELECT cf_compact(cf_index_filter('numbers_built')) = cf_compact(cf_index_filter('again_id')) AS same;
+SELECT growth_level, fingerprint_bits, buckets FROM cf_info(cf_index_filter('numbers_built'));
+SET maintenance_work_mem = '1MB';
+CREATE TABLE many (id int);
+INSERT INTO many SELECT i FROM generate_series(1, 300000) i;
+CREATE INDEX many_id ON many USING cuckoo (id);
+SELECT cf_index_check('many_id', true);
+SELECT saturated, items BETWEEN 299900 AND 300000 AS items FROM cf_index_info('many_id');
+RESET maintenance_work_mem;
+
+-- saturation: no bit is left, and everything is "maybe", but never an error
+
+CREATE TABLE dense (id int);
+CREATE INDEX dense_id ON dense USING cuckoo (id) WITH (fpp = 0.5, spare = 0, seed = 1);
+INSERT INTO dense SELECT i FROM generate_series(1, 20000) i;
+SELECT saturated, fpp_now, spare FROM cf_index_info('dense_id');
+SELECT cf_index_contains('dense_id', -1), cf_index_check('dense_id', true);
+SELECT cf_index_filter('dense_id');
+REINDEX INDEX dense_id;
+SELECT saturated, fpp_now < 0.1 AS fpp_now FROM cf_index_info('dense_id');
+
+-- types
+
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE DOMAIN positive AS int CHECK (value > 0);
+CREATE TABLE kinds (m mood, p positive, a int[], r int4range, c char(5), n numeric, x inet, t timestamptz, j jsonb,
+	f float4, e text COLLATE "C");
+INSERT INTO kinds VALUES ('ok', 5, '{1,2}', '[1,5)', 'ab', 1.50, '10.0.0.1', '2020-01-01 UTC', '{"a": 1}', 0.5, 'e');
+CREATE INDEX kinds_m ON kinds USING cuckoo (m);
+CREATE INDEX kinds_p ON kinds USING cuckoo (p);
+CREATE INDEX kinds_a ON kinds USING cuckoo (a);
+CREATE INDEX kinds_r ON kinds USING cuckoo (r);
+CREATE INDEX kinds_c ON kinds USING cuckoo (c);
+CREATE INDEX kinds_n ON kinds USING cuckoo (n);
+CREATE INDEX kinds_x ON kinds USING cuckoo (x);
+CREATE INDEX kinds_t ON kinds USING cuckoo (t);
+CREATE INDEX kinds_j ON kinds USING cuckoo (j);
+CREATE INDEX kinds_f ON kinds USING cuckoo (f);
+CREATE INDEX kinds_e ON kinds USING cuckoo (upper(e)) WHERE e IS NOT NULL;
+SELECT cf_index_contains('kinds_m', 'ok'::mood), cf_index_contains('kinds_p', 5), cf_index_contains('kinds_a', '{1,2}'::int[]),
+	cf_index_contains('kinds_r', '[1,4]'::int4range), cf_index_contains('kinds_c', 'ab'::char(9)),
+	cf_index_contains('kinds_n', 1.5), cf_index_contains('kinds_x', '10.0.0.1'::inet),
+	cf_index_contains('kinds_t', '2020-01-01 UTC'::timestamptz), cf_index_contains('kinds_j', '{"a":1}'::jsonb),
+	cf_index_contains('kinds_f', 0.5::float8),
+	cf_index_contains('kinds_e', 'E');
+SELECT cf_index_contains('kinds_m', 'sad'::mood), cf_index_contains('kinds_a', '{{1,2}}'::int[]),
+	cf_index_contains('kinds_n', 1.51), cf_index_contains('kinds_e', 'e');
+ALTER TYPE mood RENAME VALUE 'ok' TO 'fine';
+SELECT cf_index_contains('kinds_m', 'fine'::mood);
+SELECT sum(cf_index_check(i::regclass, true)) FROM unnest('{kinds_m,kinds_p,kinds_a,kinds_r,kinds_c,kinds_n,kinds_x,kinds_t,kinds_j,kinds_f,kinds_e}'::text[]) i;
+SELECT count(*) > 30 AS classes, bool_and(amvalidate(oid)) FROM pg_opclass
+WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'cuckoo');
+
+-- plans: a gate where no exact index serves the column
+
+CREATE TABLE seen AS SELECT i AS id, 'u' || i AS url, i % 3 AS kind FROM generate_series(1, 5000) i;
+CREATE INDEX seen_id ON seen USING cuckoo (id);
+CREATE INDEX seen_url ON seen USING cuckoo (url) WHERE kind = 1;
+ANALYZE seen;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE 7 = id;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = ANY ('{1,2}') OR id = 5;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = ANY ('{1,2}');
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7::bigint;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id > 7;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE url = 'u1';
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE url = 'u1' AND kind = 1;
+EXPLAIN (COSTS OFF) UPDATE seen SET kind = 5 WHERE id = 70000;
+EXPLAIN (COSTS OFF) SELECT * FROM seen a LEFT JOIN seen b ON b.id = 70000 WHERE a.id = 1;
+SELECT count(*), count(b.id) FROM seen a LEFT JOIN seen b ON b.id = 70000 WHERE a.id = 1;
+SELECT count(*) FROM seen WHERE id = 7;
+SELECT count(*) FROM seen WHERE id = NULL::int;
+SELECT count(*) FROM seen WHERE id = 70000;
+PREPARE by_id(int) AS SELECT count(*) FROM seen WHERE id = $1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE by_id(70000);
+EXECUTE by_id(70000);
+INSERT INTO seen VALUES (70000, 'u70000', 0);
+EXECUTE by_id(70000);
+EXECUTE by_id(7);
+EXECUTE by_id(NULL);
+RESET plan_cache_mode;
+CREATE INDEX seen_exact ON seen (id);
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7;
+ALTER INDEX seen_id SET (gate = on);
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7;
+ALTER INDEX seen_id SET (gate = off);
+DROP INDEX seen_exact;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7;
+ALTER INDEX seen_id RESET (gate);
+
+-- partitions
+
+CREATE TABLE events (day int, id bigint) PARTITION BY LIST (day);
+CREATE TABLE events_1 PARTITION OF events FOR VALUES IN (1);
+CREATE TABLE events_2 PARTITION OF events FOR VALUES IN (2);
+CREATE INDEX events_id ON events USING cuckoo (id) WITH (fpp = 1e-5);
+INSERT INTO events SELECT i % 2 + 1, i FROM generate_series(1, 4000) i;
+CREATE TABLE events_3 (day int, id bigint);
+INSERT INTO events_3 SELECT 3, 1000000 + i FROM generate_series(0, 2000) i;
+ALTER TABLE events ATTACH PARTITION events_3 FOR VALUES IN (3);
+SELECT cf_index_partitions('events_id', 1), cf_index_partitions('events_id', 1000000), cf_index_partitions('events_id', -1);
+SELECT cf_index_partitions_any('events_id', '{1,2,-3}'::bigint[]);
+SELECT cf_index_partitions('visits_id', 1);
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = 7;
+SELECT cf_index_contains('events_id', 1);
+
+-- privileges, row security, what is no index
+
+CREATE ROLE index_reader;
+SET ROLE index_reader;
+SELECT cf_index_contains('visits_id', 1);
+RESET ROLE;
+GRANT SELECT (id) ON visits TO index_reader;
+SET ROLE index_reader;
+SELECT cf_index_contains('visits_id', 1);
+SELECT cf_index_contains('visits_url', 'u1');
+SELECT cf_index_check('visits_id', true);
+SELECT cf_count(cf_index_filter('visits_id'));
+RESET ROLE;
+GRANT SELECT ON visits TO index_reader;
+SET ROLE index_reader;
+SELECT cf_index_filter('visits_url');
+RESET ROLE;
+ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
+SET ROLE index_reader;
+SELECT cf_index_contains('visits_id', 1);
+RESET ROLE;
+ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
+CREATE VIEW all_seen AS SELECT * FROM seen;
+GRANT SELECT ON all_seen TO index_reader;
+SET ROLE index_reader;
+SELECT count(*) FROM all_seen WHERE id = 7;
+EXPLAIN (COSTS OFF) SELECT * FROM all_seen WHERE id = 7;
+RESET ROLE;
+SELECT cf_index_contains('visits', 1);
+SELECT cf_index_contains(0, 1);
+SELECT cf_index_contains('visits_id', 'x'::text);
+
+-- what cannot be made
+
+CREATE UNIQUE INDEX ON visits USING cuckoo (id);
+CREATE INDEX ON visits USING cuckoo (id, url);
+CREATE INDEX ON visits USING cuckoo (id) WITH (fpp = 0);
+CREATE INDEX ON visits USING cuckoo (id) WITH (seed = 'x');
+CREATE INDEX ON visits USING cuckoo (id) WITH (gate = 'maybe');
+CREATE TABLE boxes (b box);
+CREATE INDEX ON boxes USING cuckoo (b);
+
+-- temporary and unlogged tables, rollback, TRUNCATE, another type
+
+CREATE TEMP TABLE mine (id int);
+CREATE INDEX mine_id ON mine USING cuckoo (id);
+INSERT INTO mine SELECT i FROM generate_series(1, 10000) i;
+SELECT cf_index_check('mine_id', true);
+CREATE UNLOGGED TABLE fast (id int);
+CREATE INDEX fast_id ON fast USING cuckoo (id);
+INSERT INTO fast SELECT i FROM generate_series(1, 10000) i;
+SELECT cf_index_check('fast_id', true);
+ALTER TABLE fast SET LOGGED;
+SELECT cf_index_check('fast_id', true);
+BEGIN;
+TRUNCATE fast;
+INSERT INTO fast VALUES (1);
+SELECT items FROM cf_index_info('fast_id');
+ROLLBACK;
+SELECT cf_index_check('fast_id', true);
+ALTER TABLE fast ALTER id TYPE bigint;
+SELECT cf_index_check('fast_id', true), cf_index_contains('fast_id', 5::bigint);
+VACUUM FULL fast;
+SELECT cf_index_check('fast_id', true);
+
+DROP TABLE visits, numbers, one, again, many, dense, kinds, seen, events, boxes, mine, fast CASCADE;
+DROP TYPE mood;
+DROP DOMAIN positive;
+DROP ROLE index_reader;

@@ -1,0 +1,382 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/export.c
+ *		SQL functions that read all of an index: cf_index_filter makes an
+ *		ordinary filter of it, cf_index_info tells its state, and cf_index_check
+ *		checks it.
+ *
+ * Pages split while they are read.  A page that was read at level g stands for
+ * the hashes whose ext ends in the g bits of its segment, and the pages that
+ * parted from it since the level at which we came to it are read next; what
+ * parts from it later is in the copy already.  Therefore each hash is read
+ * once, in one page, and none is missing that was there before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/handler.h"
+#include "error.h"
+#include "filter/filter.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include <math.h>
+
+PG_FUNCTION_INFO_V1(cf_index_filter);
+PG_FUNCTION_INFO_V1(cf_index_info);
+PG_FUNCTION_INFO_V1(cf_index_check);
+
+/* ---- reading all pages ---- */
+
+/* What becomes of a page, which is a copy. */
+typedef void (*PageFunction) (Relation rel, Page page, BlockNumber block,
+							  void *state);
+
+/*
+ * Calls a function for the page of a segment, to which we come at this level,
+ * and for those that parted from it.
+ */
+static void
+read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
+				PageFunction function, void *state)
+{
+	CuckooSpot	spot = {number, 0, segment << CUCKOO_CORE_BITS | 1};
+	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	PGAlignedBlock copy;
+	int			found;
+
+	memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+	found = cuckoo_page_header(copy.data)->level;
+	if (cuckoo_page_header(copy.data)->segment != segment)
+		cuckoo_index_corrupt(rel, block, "it is of another segment");
+	function(rel, copy.data, block, state);
+	for (; level < found; level++)
+		read_pages_from(rel, number, segment | UINT32_C(1) << level, level + 1,
+						function, state);
+}
+
+static void
+read_pages(Relation rel, PageFunction function, void *state)
+{
+	uint32		pages = cuckoo_index_open(rel)->meta.pages;
+
+	for (uint32 number = 0; number < pages; number++)
+		read_pages_from(rel, number, 0, 0, function, state);
+}
+
+/* ---- cf_index_filter ---- */
+
+/* The pages that were read, and the filter that is made of them. */
+typedef struct Export
+{
+	CuckooMeta	meta;
+	CuckooHeader h;				/* of the filter */
+	int			level;			/* the highest of a page */
+	uint64		items;
+	char	  **pages;
+	uint64		count;
+	uint64		room;
+	uint8	   *image;
+} Export;
+
+static void
+keep_page(Relation rel, Page page, BlockNumber block, void *state)
+{
+	Export	   *e = state;
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
+										block);
+
+	if (header->flags & CUCKOO_PAGE_SATURATED)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" has saturated pages",
+						RelationGetRelationName(rel)),
+				 errdetail("They may contain anything, which no filter can tell."),
+				 errhint("Rebuild it with REINDEX.")));
+	if (e->count == e->room)
+	{
+		e->room *= 2;
+		e->pages = repalloc_huge(e->pages, e->room * sizeof(char *));
+	}
+	e->pages[e->count] = palloc(BLCKSZ);
+	memcpy(e->pages[e->count++], page, BLCKSZ);
+	e->level = Max(e->level, header->level);
+	e->items += h.items;
+}
+
+/* Writes the buckets of a page, split up to the level of the filter. */
+static void
+put_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
+		 int level)
+{
+	CuckooHeader h;
+
+	cuckoo_page_geometry(&h, &e->meta, level);
+	if (level == e->level)
+	{
+		Size		size = h.buckets / 2 * (h.bits - 1);
+		Size		place = (Size) segment * e->meta.pages + number;
+
+		memcpy(e->image + CUCKOO_HEADER_SIZE + place * size,
+			   image + CUCKOO_HEADER_SIZE, size);
+	}
+	else
+	{
+		uint8	   *lower;
+		uint8	   *upper;
+		CuckooHeader half;
+
+		cuckoo_page_geometry(&half, &e->meta, level + 1);
+		lower = palloc0(cuckoo_image_size(&half));
+		upper = palloc0(cuckoo_image_size(&half));
+		cuckoo_split(&h, image, &half, lower, upper);
+		put_page(e, lower, number, segment, level + 1);
+		put_page(e, upper, number, segment | UINT32_C(1) << level, level + 1);
+		pfree(lower);
+		pfree(upper);
+	}
+}
+
+/* Error 42501 if the seed is secret and the user does not own the index. */
+static void
+check_secret(Relation rel)
+{
+	uint64		seed;
+
+	if (!cuckoo_index_seed(rel, &seed) &&
+		!CUCKOO_OWNS_RELATION(RelationGetRelid(rel), GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of index \"%s\" to read its filter",
+						RelationGetRelationName(rel)),
+				 errdetail("The filter contains the seed of the index, which is secret."),
+				 errhint("An index made WITH (seed = ...) has a seed that is not secret.")));
+}
+
+/* cf_index_filter(index) */
+Datum
+cf_index_filter(PG_FUNCTION_ARGS)
+{
+	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
+	Export		e = {0};
+	struct varlena *filter;
+	CuckooStatus status;
+
+	check_secret(index.rel);
+	e.meta = cuckoo_index_open(index.rel)->meta;
+	e.room = e.meta.pages;
+	e.pages = MemoryContextAllocHuge(CurrentMemoryContext,
+									 e.room * sizeof(char *));
+	read_pages(index.rel, keep_page, &e);
+
+	e.h.base = e.meta.pages * e.meta.page_buckets;
+	e.h.page = e.meta.page_buckets;
+	e.h.base_bits = e.meta.base_bits;
+	e.h.fpp_bits = e.meta.fpp_bits;
+	e.h.seed = e.meta.seed;
+	e.h.family = e.items > 0 || e.meta.family != CUCKOO_FAMILY_NONE ?
+		e.meta.family : CUCKOO_FAMILY_NONE;
+	e.h.tag = e.meta.tag;
+	e.h.items = e.items;
+	status = cuckoo_header_set_level(&e.h, e.level);
+	if (status != CUCKOO_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the filter of index \"%s\" would exceed the size limit",
+						RelationGetRelationName(index.rel)),
+				 errdetail("The size limit of a filter is %d MiB.",
+						   (int) (CUCKOO_MAX_SIZE >> 20)),
+				 errhint("Take the filters of the partitions one by one, or rebuild the index with a larger fpp.")));
+	filter = cuckoo_new_datum(cuckoo_image_size(&e.h));
+	e.image = cuckoo_image(filter);
+	cuckoo_header_write(&e.h, e.image);
+	for (uint64 i = 0; i < e.count; i++)
+	{
+		const CuckooPageHeader *header = cuckoo_page_header(e.pages[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		put_page(&e, cuckoo_page_image(e.pages[i]), header->number,
+				 header->segment, header->level);
+		pfree(e.pages[i]);
+	}
+	cuckoo_close(&index);
+	PG_RETURN_POINTER(filter);
+}
+
+/* ---- cf_index_info ---- */
+
+typedef struct Info
+{
+	uint64		items;
+	uint64		pages;
+	uint64		saturated;
+	uint64		slots;
+	int			level;
+	double		fpp;			/* added up over the pages */
+} Info;
+
+static void
+add_info(Relation rel, Page page, BlockNumber block, void *state)
+{
+	Info	   *info = state;
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
+										block);
+	bool		saturated = (header->flags & CUCKOO_PAGE_SATURATED) != 0;
+
+	info->items += h.items;
+	info->pages++;
+	info->saturated += saturated;
+	info->slots += (uint64) h.buckets * CUCKOO_SLOTS;
+	info->level = Max(info->level, header->level);
+	/* the rate of the page times the share of hashes that come to it */
+	info->fpp += ldexp(saturated ? 1 : cuckoo_fpp_now(&h), -header->level);
+}
+
+/* cf_index_info(index) */
+Datum
+cf_index_info(PG_FUNCTION_ARGS)
+{
+	CuckooOpenIndex index = cuckoo_open_readable(PG_GETARG_OID(0));
+	CuckooHasher hasher = {0};
+	CuckooMeta	meta = cuckoo_index_open(index.rel)->meta;
+	Info		info = {0};
+	int64		bytes;
+	TupleDesc	desc;
+	Datum		values[12];
+	bool		nulls[lengthof(values)] = {false};
+	int			n = 0;
+
+	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+	read_pages(index.rel, add_info, &info);
+	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
+	cuckoo_index_hasher(&hasher, index.rel, CurrentMemoryContext);
+
+	values[n++] = Int64GetDatum((int64) info.items);
+	values[n++] = Float8GetDatum(ldexp(8 * 0.95, -meta.fpp_bits));
+	values[n++] = Float8GetDatum(info.fpp / meta.pages);
+	values[n++] = Float8GetDatum((double) info.items / (double) info.slots);
+	values[n++] = Int64GetDatum(bytes);
+	nulls[n] = info.items == 0;
+	values[n++] = Float8GetDatum(8.0 * (double) bytes /
+								 (double) Max(info.items, 1));
+	values[n++] = Int64GetDatum((int64) info.pages);
+	values[n++] = Int64GetDatum((int64) info.saturated);
+	values[n++] = Int32GetDatum(info.level);
+	values[n++] = Int32GetDatum(Max(meta.base_bits - meta.fpp_bits -
+									info.level, 0));
+	values[n++] = CStringGetTextDatum(cuckoo_family_name(meta.family));
+	values[n++] = BoolGetDatum((meta.flags & CUCKOO_META_STALE) != 0 ||
+							   meta.tag != hasher.tag);
+	Assert(n == lengthof(values));
+	cuckoo_close(&index);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/* ---- cf_index_check ---- */
+
+/* Error XX002 unless a page is a valid filter. */
+static void
+check_page(Relation rel, Page page, BlockNumber block, void *state)
+{
+	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
+										block);
+	uint8	   *image = palloc0(cuckoo_image_size(&h));
+	CuckooStatus status;
+
+	memcpy(image, cuckoo_page_image(page),
+		   cuckoo_image_size(&h) - CUCKOO_TAIL_SIZE);
+	cuckoo_header_write(&h, image);
+	status = cuckoo_validate(image, cuckoo_image_size(&h));
+	if (status != CUCKOO_OK)
+		cuckoo_index_corrupt(rel, block, cuckoo_status_text(status));
+	pfree(image);
+}
+
+typedef struct CheckState
+{
+	CuckooHasher hasher;
+	MemoryContext context;
+	int64		rows;
+} CheckState;
+
+static void
+check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
+		  bool alive, void *state)
+{
+	CheckState *s = state;
+	MemoryContext caller;
+	uint64		seed = cuckoo_index_open(rel)->meta.seed;
+
+	if (isnull[0])
+		return;
+	caller = MemoryContextSwitchTo(s->context);
+	if (!cuckoo_index_contains(rel, cuckoo_hash(&s->hasher, values[0], seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" lacks a row", RelationGetRelationName(rel)),
+				 errdetail("The row at (%u,%u) is not in it.",
+						   ItemPointerGetBlockNumber(tid),
+						   ItemPointerGetOffsetNumber(tid)),
+				 errhint("Rebuild it with REINDEX, and report this.")));
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(s->context);
+	s->rows++;
+}
+
+/* Looks for all rows, as the owner of the table. */
+static int64
+check_rows(CuckooOpenIndex *index)
+{
+	IndexInfo  *info = BuildIndexInfo(index->rel);
+	CheckState	state = {0};
+	Oid			user;
+	int			context;
+	int			nest;
+
+	if (!CUCKOO_OWNS_RELATION(RelationGetRelid(index->rel), GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
+					   RelationGetRelationName(index->rel));
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(index->heap->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	nest = NewGUCNestLevel();
+	CUCKOO_RESTRICT_SEARCH_PATH();
+	cuckoo_index_hasher(&state.hasher, index->rel, CurrentMemoryContext);
+	state.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo check",
+										  ALLOCSET_SMALL_SIZES);
+	/* what this transaction sees, as for CREATE INDEX CONCURRENTLY */
+	info->ii_Concurrent = true;
+	table_index_build_scan(index->heap, index->rel, info, true, false,
+						   check_row, &state, NULL);
+	MemoryContextDelete(state.context);
+	AtEOXact_GUC(false, nest);
+	SetUserIdAndSecContext(user, context);
+	return state.rows;
+}
+
+/* cf_index_check(index, rows) */
+Datum
+cf_index_check(PG_FUNCTION_ARGS)
+{
+	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
+	int64		rows = 0;
+
+	read_pages(index.rel, check_page, NULL);
+	if (PG_GETARG_BOOL(1))
+		rows = check_rows(&index);
+	cuckoo_close(&index);
+	PG_RETURN_INT64(rows);
+}

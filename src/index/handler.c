@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/handler.c
+ *		The access method "cuckoo": what PostgreSQL may do with an index, its
+ *		options, and the checks of its operator classes.
+ *
+ * There is no scan: PostgreSQL's plans would treat "maybe" as all rows, and
+ * keep such a plan where a better one exists (doc/design.md).  SQL functions
+ * (index/probe.c) and one-time filters (index/gate.c) ask the index.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/handler.h"
+#include "index/index.h"
+#include "filter/filter.h"
+
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "commands/vacuum.h"
+#include "optimizer/cost.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(cuckoo_handler);
+
+/* ---- options ---- */
+
+static relopt_kind options_kind;
+
+static relopt_enum_elt_def gate_values[] =
+{
+	{
+		"auto", CUCKOO_GATE_AUTO
+	},
+	{
+		"on", CUCKOO_GATE_ON
+	},
+	{
+		"off", CUCKOO_GATE_OFF
+	},
+	{
+		NULL
+	}
+};
+
+#define DEFAULT_FILLFACTOR	92
+
+/* True if the text is a 64-bit number. */
+static bool
+parse_seed(const char *text, uint64 *seed)
+{
+	char	   *end;
+
+	errno = 0;
+	*seed = (uint64) strtoll(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0';
+}
+
+static void
+check_seed(const char *text)
+{
+	uint64		seed;
+
+	if (text != NULL && *text != '\0' && !parse_seed(text, &seed))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid seed: \"%s\"", text),
+				 errhint("A seed is a bigint. Without one, it is random and secret.")));
+}
+
+static void
+define_options(void)
+{
+	options_kind = add_reloption_kind();
+	add_real_reloption(options_kind, "fpp",
+					   "False-positive rate", CUCKOO_DEFAULT_FPP,
+					   CUCKOO_MIN_FPP, CUCKOO_MAX_FPP, AccessExclusiveLock);
+	add_real_reloption(options_kind, "capacity",
+					   "Rows for which the index is made, if there are more than now",
+					   0, 0, 1e12, AccessExclusiveLock);
+	add_int_reloption(options_kind, "fillfactor",
+					  "Percentage of the slots that a build fills",
+					  DEFAULT_FILLFACTOR, 10, 96, AccessExclusiveLock);
+	add_int_reloption(options_kind, "spare",
+					  "Doublings at the requested rate; -1 chooses by size",
+					  -1, -1, CUCKOO_MAX_BITS - CUCKOO_CORE_BITS,
+					  AccessExclusiveLock);
+	add_enum_reloption(options_kind, "gate",
+					   "Whether plans ask the index before they read the table",
+					   gate_values, CUCKOO_GATE_AUTO,
+					   "Valid values are \"auto\", \"on\" and \"off\".",
+					   AccessExclusiveLock);
+	add_string_reloption(options_kind, "seed",
+						 "Seed of the hash, a bigint; random if there is none",
+						 "", check_seed, AccessExclusiveLock);
+}
+
+/* An option, and where it goes. */
+#define OPTION(name, type) \
+	{.optname = #name, .opttype = RELOPT_TYPE_##type, \
+	 .offset = offsetof(CuckooOptions, name)}
+
+static bytea *
+parse_options(Datum reloptions, bool validate)
+{
+	static const relopt_parse_elt elements[] = {
+		OPTION(fpp, REAL),
+		OPTION(capacity, REAL),
+		OPTION(fillfactor, INT),
+		OPTION(spare, INT),
+		OPTION(gate, ENUM),
+		OPTION(seed, STRING)
+	};
+
+	return (bytea *) build_reloptions(reloptions, validate, options_kind,
+									  sizeof(CuckooOptions), elements,
+									  lengthof(elements));
+}
+
+CuckooOptions
+cuckoo_index_options(Relation rel)
+{
+	CuckooOptions options = {0};
+
+	if (rel->rd_options != NULL)
+		return *(CuckooOptions *) rel->rd_options;
+	options.fpp = CUCKOO_DEFAULT_FPP;
+	options.fillfactor = DEFAULT_FILLFACTOR;
+	options.spare = -1;
+	return options;
+}
+
+bool
+cuckoo_index_seed(Relation rel, uint64 *seed)
+{
+	const char *text;
+
+	if (rel->rd_options == NULL)
+		return false;
+	text = GET_STRING_RELOPTION((CuckooOptions *) rel->rd_options, seed);
+	return text != NULL && parse_seed(text, seed);
+}
+
+/* ---- elements ---- */
+
+void
+cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type, Oid collation,
+					   MemoryContext context)
+{
+	Oid			base = getBaseType(type);
+
+	cuckoo_hasher_init(hasher, type, collation, context);
+	if (type_is_enum(base))
+	{
+		hasher->family = CUCKOO_FAMILY_OTHER;
+		hasher->encoding = CUCKOO_ENCODING_INT4;
+		hasher->tag = (uint16) ((base ^ base >> 16) | 1);
+	}
+}
+
+void
+cuckoo_index_hasher(CuckooHasher *hasher, Relation rel, MemoryContext context)
+{
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), 0);
+
+	cuckoo_index_hasher_of(hasher, column->atttypid, rel->rd_indcollation[0],
+						   context);
+}
+
+/* ---- the access method ---- */
+
+/* What inserts of one statement share. */
+typedef struct InsertState
+{
+	CuckooHasher hasher;
+	MemoryContext context;		/* of one row */
+} InsertState;
+
+static InsertState *
+insert_state(Relation rel, IndexInfo * info)
+{
+	InsertState *state = info->ii_AmCache;
+
+	if (state == NULL)
+	{
+		info->ii_AmCache = state = MemoryContextAllocZero(info->ii_Context,
+														  sizeof(InsertState));
+		state->context = AllocSetContextCreate(info->ii_Context,
+											   "cuckoo insert",
+											   ALLOCSET_SMALL_SIZES);
+	}
+	else if (cuckoo_hasher_is_current(&state->hasher))
+		return state;
+	memset(&state->hasher, 0, sizeof(CuckooHasher));
+	cuckoo_index_hasher(&state->hasher, rel, info->ii_Context);
+	if (state->hasher.tag != cuckoo_index_open(rel)->meta.tag)
+		cuckoo_index_set_stale(rel);
+	return state;
+}
+
+static bool
+insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
+	   Relation heap, IndexUniqueCheck unique, CUCKOO_INDEX_UNCHANGED
+	   IndexInfo * info)
+{
+	InsertState *state;
+	MemoryContext caller;
+	uint64		seed;
+	uint64		hash;
+
+	if (isnull[0])
+		return false;
+	state = insert_state(rel, info);
+	seed = cuckoo_index_open(rel)->meta.seed;
+	caller = MemoryContextSwitchTo(state->context);
+	hash = cuckoo_hash(&state->hasher, values[0], seed);
+	MemoryContextSwitchTo(caller);
+	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
+		MemoryContextReset(state->context);
+	cuckoo_index_insert(rel, hash, true);
+	return false;
+}
+
+/* Deleted rows stay until REINDEX: the index does not know whose hash it is. */
+static IndexBulkDeleteResult *
+bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
+			IndexBulkDeleteCallback callback, void *state)
+{
+	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
+}
+
+static IndexBulkDeleteResult *
+vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
+{
+	if (info->analyze_only)
+		return stats;
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	stats->num_index_tuples = info->num_heap_tuples;
+	stats->estimated_count = true;
+	return stats;
+}
+
+/* Required, but never asked: there is no scan. */
+static void
+estimate_cost(PlannerInfo *root, IndexPath * path, double loop_count,
+			  Cost * startup, Cost * total, Selectivity *selectivity,
+			  double *correlation, double *pages)
+{
+	*startup = *total = disable_cost;
+	*selectivity = 1;
+	*correlation = 0;
+	*pages = 0;
+}
+
+bool
+cuckoo_is_our_index(const IndexOptInfo * index)
+{
+	return (void *) index->amcostestimate == (void *) estimate_cost;
+}
+
+/*
+ * An operator class has one operator, the equality of the type: strategy 1.
+ */
+static bool
+validate(Oid opclass)
+{
+	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	Form_pg_opclass form;
+	CatCList   *operators;
+	bool		valid = true;
+	bool		own = false;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	form = (Form_pg_opclass) GETSTRUCT(tuple);
+	operators = SearchSysCacheList1(AMOPSTRATEGY,
+									ObjectIdGetDatum(form->opcfamily));
+	for (int i = 0; i < operators->n_members; i++)
+	{
+		HeapTuple	member = &operators->members[i]->tuple;
+		Form_pg_amop op = (Form_pg_amop) GETSTRUCT(member);
+
+		if (op->amopstrategy != 1 || op->amoppurpose != AMOP_SEARCH)
+		{
+			ereport(INFO,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("operator family of access method \"cuckoo\" contains an operator that is not a search operator of strategy 1: %s",
+							format_operator(op->amopopr))));
+			valid = false;
+		}
+		own |= op->amoplefttype == form->opcintype &&
+			op->amoprighttype == form->opcintype;
+	}
+	if (!own)
+	{
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator class \"%s\" of access method \"cuckoo\" has no operator for its type",
+						NameStr(form->opcname))));
+		valid = false;
+	}
+	ReleaseCatCacheList(operators);
+	ReleaseSysCache(tuple);
+	return valid;
+}
+
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
+	.amstrategies = 1,
+	.amoptionalkey = true,
+	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
+	.amkeytype = InvalidOid,
+	.ambuild = cuckoo_build_index,
+	.ambuildempty = cuckoo_build_empty,
+	.aminsert = insert,
+	.ambulkdelete = bulk_delete,
+	.amvacuumcleanup = vacuum_cleanup,
+	.amcostestimate = estimate_cost,
+	.amoptions = parse_options,
+	.amvalidate = validate
+};
+
+Datum
+cuckoo_handler(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(CUCKOO_INDEX_ROUTINE(routine));
+}
+
+void
+cuckoo_index_init(void)
+{
+	define_options();
+	cuckoo_gate_init();
+}

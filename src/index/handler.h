@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/handler.h
+ *		The options of an index and its element type, for the files of index/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CUCKOO_INDEX_HANDLER_H
+#define CUCKOO_INDEX_HANDLER_H
+
+#include "element/element.h"
+#include "index/page.h"
+
+#include "access/amapi.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+/* Whether the planner asks the index before it reads the table. */
+typedef enum CuckooGate
+{
+	CUCKOO_GATE_AUTO,			/* unless an exact index serves the column */
+	CUCKOO_GATE_ON,
+	CUCKOO_GATE_OFF
+} CuckooGate;
+
+/* WITH (...), see cuckoo_index_init(). */
+typedef struct CuckooOptions
+{
+	int32		vl_len_;
+	double		fpp;
+	double		capacity;
+	int			fillfactor;
+	int			spare;			/* -1 by size */
+	int			gate;			/* CuckooGate */
+	int			seed;			/* offset of the text */
+} CuckooOptions;
+
+/* The options of an index, with their defaults where none are given. */
+extern CuckooOptions cuckoo_index_options(Relation rel);
+
+/* Sets *seed to that of the options; false if none is given. */
+extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
+
+/*
+ * The hasher of the elements of an index, zeroed before.  It is that of their
+ * type, but an enum is hashed by its OID, so that renaming a label changes
+ * nothing.
+ */
+extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
+								MemoryContext context);
+
+/* The same for a value of another type, which is compared with them. */
+extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
+								   Oid collation, MemoryContext context);
+
+/* Sets the planner's hook (index/gate.c). */
+extern void cuckoo_gate_init(void);
+
+/* An index opened for reading (index/probe.c), and its table. */
+typedef struct CuckooOpenIndex
+{
+	Relation	heap;
+	Relation	rel;
+} CuckooOpenIndex;
+
+/*
+ * Opens an index and its table, with AccessShareLock, to be read in a query.
+ * Errors: 42809 if it is no index of this access method, 42501 if the user may
+ * not read the columns or row security applies to them, 55000 if it is not
+ * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
+ * to another session.
+ */
+extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
+
+/* The same for what tells of the index itself, also if it is not usable. */
+extern CuckooOpenIndex cuckoo_open_readable(Oid oid);
+extern void cuckoo_close(CuckooOpenIndex *index);
+
+/* False if no row that the transaction may see has this hash. */
+extern bool cuckoo_index_contains(Relation rel, uint64 hash);
+
+/* True if a relation is an index of this access method. */
+extern bool cuckoo_is_index(Relation rel);
+
+/* True if the planner's index is. */
+extern bool cuckoo_is_our_index(const IndexOptInfo * index);
+
+/* index/build.c */
+extern IndexBuildResult * cuckoo_build_index(Relation heap, Relation rel,
+											 IndexInfo * info);
+extern void cuckoo_build_empty(Relation rel);
+
+#endif							/* CUCKOO_INDEX_HANDLER_H */

@@ -1,0 +1,386 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/probe.c
+ *		SQL functions that ask an index: cf_index_contains and its forms.
+ *
+ * The answer "no" means that an exact index would find no row that the query
+ * could see.  Therefore an index that cannot give this answer (not valid yet,
+ * stale, not for this snapshot) is an error, and not "maybe", for which a
+ * caller that drops duplicates would drop all rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/handler.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "storage/predicate.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(cf_index_contains);
+PG_FUNCTION_INFO_V1(cf_index_contains_any);
+PG_FUNCTION_INFO_V1(cf_index_contains_each);
+PG_FUNCTION_INFO_V1(cf_index_partitions);
+PG_FUNCTION_INFO_V1(cf_index_partitions_any);
+
+/* ---- what a user may ask ---- */
+
+bool
+cuckoo_is_index(Relation rel)
+{
+	return rel->rd_rel->relkind == RELKIND_INDEX &&
+		rel->rd_indam->ambuild == cuckoo_build_index;
+}
+
+/* Error 42501 unless the user may read all columns of the index. */
+static void
+check_privileges(Relation heap, Relation rel)
+{
+	Oid			user = GetUserId();
+	Oid			table = RelationGetRelid(heap);
+	Bitmapset  *columns = NULL;
+	int			column = -1;
+
+	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot read index \"%s\"", RelationGetRelationName(rel)),
+				 errdetail("Row security applies to its table, and the index knows rows that the user may not see.")));
+	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
+		return;
+	if (rel->rd_index->indkey.values[0] != 0)
+		columns = bms_make_singleton(rel->rd_index->indkey.values[0] -
+									 FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) RelationGetIndexExpressions(rel), 1, &columns);
+	pull_varattnos((Node *) RelationGetIndexPredicate(rel), 1, &columns);
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		AttrNumber	attno = (AttrNumber)
+			(column + FirstLowInvalidHeapAttributeNumber);
+
+		/* a whole row needs all columns */
+		if (attno == InvalidAttrNumber ||
+			pg_attribute_aclcheck(table, attno, user,
+								  ACL_SELECT) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV,
+						   get_relkind_objtype(heap->rd_rel->relkind),
+						   RelationGetRelationName(heap));
+	}
+}
+
+/* Error 55000 unless the index has all rows that the transaction may see. */
+static void
+check_usable(Relation rel)
+{
+	const char *name = RelationGetRelationName(rel);
+	Form_pg_index form = rel->rd_index;
+	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
+	CuckooHasher hasher = {0};
+
+	if (!form->indisvalid || !form->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", name),
+				 errdetail("It is being built, or building it has failed."),
+				 errhint("Wait until it is built, or rebuild it with REINDEX.")));
+	if (form->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be used in this transaction", name),
+				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
+				 errhint("Try again in another transaction.")));
+	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
+	if ((cuckoo_index_open(rel)->meta.flags & CUCKOO_META_STALE) ||
+		cuckoo_index_open(rel)->meta.tag != hasher.tag)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is out of date", name),
+				 errdetail("The hash of its element type has changed since it was built."),
+				 errhint("Rebuild it with REINDEX.")));
+}
+
+CuckooOpenIndex
+cuckoo_open_readable(Oid oid)
+{
+	Oid			table = IndexGetRelation(oid, true);
+	CuckooOpenIndex index;
+
+	/* the table first, as everywhere */
+	if (OidIsValid(table))
+	{
+		index.heap = table_open(table, AccessShareLock);
+		index.rel = try_relation_open(oid, AccessShareLock);
+	}
+	if (!OidIsValid(table) || index.rel == NULL ||
+		!cuckoo_is_index(index.rel) || IndexGetRelation(oid, true) != table)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
+						get_rel_name(oid) != NULL ? get_rel_name(oid)
+						: psprintf("%u", oid)),
+				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
+				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") : 0));
+	if (RELATION_IS_OTHER_TEMP(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read the temporary index \"%s\" of another session",
+						RelationGetRelationName(index.rel))));
+	check_privileges(index.heap, index.rel);
+	return index;
+}
+
+CuckooOpenIndex
+cuckoo_open_for_reading(Oid oid)
+{
+	CuckooOpenIndex index = cuckoo_open_readable(oid);
+
+	check_usable(index.rel);
+	PredicateLockRelation(index.rel, GetActiveSnapshot());
+	return index;
+}
+
+void
+cuckoo_close(CuckooOpenIndex *index)
+{
+	relation_close(index->rel, AccessShareLock);
+	table_close(index->heap, AccessShareLock);
+}
+
+/* ---- probes ---- */
+
+/* The hasher of an argument as the index hashes it. */
+static CuckooHasher *
+hasher_for(CuckooHasher *hasher)
+{
+	if (hasher->encoding == CUCKOO_ENCODING_ENUM)
+	{
+		CuckooHasher of_enum = {0};
+
+		cuckoo_index_hasher_of(&of_enum, hasher->type, hasher->collation,
+							   CurrentMemoryContext);
+		*hasher = of_enum;
+	}
+	return hasher;
+}
+
+/* True if the page with this header has a spot. */
+static bool
+is_page_of(const CuckooPageHeader *header, const CuckooSpot *spot)
+{
+	return header->number == spot->number &&
+		(cuckoo_spot_ext(spot) & cuckoo_low_mask(header->level)) ==
+		header->segment;
+}
+
+/* The hasher of the second argument, a value or an array. */
+static CuckooHasher *
+value_hasher(FunctionCallInfo fcinfo)
+{
+	return hasher_for(cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher)));
+}
+
+static CuckooHasher *
+array_hasher(FunctionCallInfo fcinfo, CuckooElements *elements)
+{
+	return hasher_for(cuckoo_array_hasher(fcinfo, 1, elements,
+										  sizeof(CuckooHasher)));
+}
+
+/* True if a locked page may have a spot. */
+static bool
+page_contains(Relation rel, Buffer buffer, const CuckooSpot *spot)
+{
+	Page		page = BufferGetPage(buffer);
+	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
+										BufferGetBlockNumber(buffer));
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+
+	return (header->flags & CUCKOO_PAGE_SATURATED) != 0 ||
+		cuckoo_contains(&h, cuckoo_page_image(page),
+						cuckoo_page_key(spot, &h, header->level));
+}
+
+bool
+cuckoo_index_contains(Relation rel, uint64 hash)
+{
+	CuckooSpot	spot = cuckoo_index_spot(&cuckoo_index_open(rel)->meta, hash);
+	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
+	bool		result = page_contains(rel, buffer, &spot);
+
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/* The hash of a value in an index, whose family it must be of. */
+static uint64
+hash_for(CuckooHasher *hasher, Relation rel, Datum value)
+{
+	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
+
+	cuckoo_check_family(hasher, meta.family, meta.tag);
+	return cuckoo_hash(hasher, value, meta.seed);
+}
+
+/* cf_index_contains(index, value) */
+Datum
+cf_index_contains(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = value_hasher(fcinfo);
+	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
+	bool		result = cuckoo_index_contains(index.rel,
+											   hash_for(hasher, index.rel,
+														PG_GETARG_DATUM(1)));
+
+	cuckoo_close(&index);
+	PG_RETURN_BOOL(result);
+}
+
+/*
+ * Sets found[i] for each element that is not null.  Hashes in ascending order
+ * are in the order of pages, so that each page is read once.  If `any`, ends
+ * with the first that is found.
+ */
+static bool
+probe_elements(Relation rel, CuckooHasher *hasher,
+			   const CuckooElements *elements, bool *found, bool any)
+{
+	Size		size = Max(elements->count, 1) * sizeof(uint64);
+	uint64	   *hashes = palloc_extended(size, MCXT_ALLOC_HUGE);
+	uint64	   *order = palloc_extended(size, MCXT_ALLOC_HUGE);
+	uint64	   *scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
+	Buffer		buffer = InvalidBuffer;
+	const CuckooPageHeader *header = NULL;
+	int			n = 0;
+	bool		result = false;
+
+	/* by the high half of the hash; the low half is the element's number */
+	for (int i = 0; i < elements->count; i++)
+		if (!elements->nulls[i])
+		{
+			hashes[i] = hash_for(hasher, rel, elements->values[i]);
+			order[n++] = (hashes[i] & ~UINT64CONST(0xffffffff)) | (uint32) i;
+		}
+	cuckoo_sort(order, n, scratch, 0, n);
+	for (int i = 0; i < n && !(any && result); i++)
+	{
+		uint32		element = (uint32) order[i];
+		CuckooSpot	spot = cuckoo_index_spot(&cuckoo_index_open(rel)->meta,
+											 hashes[element]);
+
+		if (BufferIsValid(buffer) && !is_page_of(header, &spot))
+		{
+			UnlockReleaseBuffer(buffer);
+			buffer = InvalidBuffer;
+		}
+		if (!BufferIsValid(buffer))
+		{
+			buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
+			header = cuckoo_page_header(BufferGetPage(buffer));
+		}
+		found[element] = page_contains(rel, buffer, &spot);
+		result |= found[element];
+	}
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+	pfree(hashes);
+	pfree(order);
+	pfree(scratch);
+	return result;
+}
+
+/* cf_index_contains_any(index, elements) */
+Datum
+cf_index_contains_any(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
+	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
+	bool	   *found = palloc(elements.count * sizeof(bool));
+	bool		result = probe_elements(index.rel, hasher, &elements, found,
+										true);
+
+	cuckoo_close(&index);
+	PG_RETURN_BOOL(result);
+}
+
+/* cf_index_contains_each(index, elements) */
+Datum
+cf_index_contains_each(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
+	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
+	bool	   *found = palloc0(elements.count * sizeof(bool));
+
+	probe_elements(index.rel, hasher, &elements, found, false);
+	cuckoo_close(&index);
+	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
+}
+
+/* ---- partitions ---- */
+
+/*
+ * The tables of the indexes below a partitioned index, or the table of a plain
+ * one, that may have one of the elements: an array of regclass.
+ */
+static Datum
+partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
+{
+	bool	   *found = palloc(elements->count * sizeof(bool));
+	List	   *indexes = find_all_inheritors(oid, NoLock, NULL);
+	Datum	   *tables = palloc(list_length(indexes) * sizeof(Datum));
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+	{
+		CuckooOpenIndex index;
+
+		CHECK_FOR_INTERRUPTS();
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_INDEX)
+			continue;
+		index = cuckoo_open_for_reading(lfirst_oid(cell));
+		if (probe_elements(index.rel, hasher, elements, found, true))
+			tables[n++] = ObjectIdGetDatum(RelationGetRelid(index.heap));
+		cuckoo_close(&index);
+	}
+	return PointerGetDatum(construct_array(tables, n, REGCLASSOID, sizeof(Oid),
+										   true, TYPALIGN_INT));
+}
+
+/* cf_index_partitions(index, value) */
+Datum
+cf_index_partitions(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = value_hasher(fcinfo);
+	Datum		value = PG_GETARG_DATUM(1);
+	bool		null = false;
+	CuckooElements elements = {NULL, &value, &null, 1};
+
+	return partitions_with(PG_GETARG_OID(0), hasher, &elements);
+}
+
+/* cf_index_partitions_any(index, elements) */
+Datum
+cf_index_partitions_any(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
+
+	return partitions_with(PG_GETARG_OID(0), hasher, &elements);
+}
