@@ -40,7 +40,6 @@ my @files = (
 	[ 'agg/params',         'agg',                '',        '003 005 011 017' ],
 	[ 'agg/state',          'agg batch',          '',        '002 005 011 017' ],
 	[ 'agg/state_io',       'agg io',             '',        '001 003 005 011 017' ],
-	[ 'element/array',      'batch functions',    '',        '002 017' ],
 	[ 'element/family',     'elements functions', '',        '003 017' ],
 	[ 'element/hash',       'elements',           '',        '004 009 017' ],
 	[ 'element/hasher',     'elements functions', '',        '003 017' ],

@@ -7,12 +7,12 @@
  * state (agg/agg.h), equal sets give equal filters, whatever the order, the
  * duplicates and the workers.
  *
- * The state of cf_agg is declared "internal", because the aggregate takes
- * elements of any type, and a distributed engine could not name theirs: it
- * fetches the rows instead.  The extension cuckoo_citus has forms for single
- * types, whose state is the SQL type cuckoostate, which such an engine can ship
- * as text or binary.  In memory the states of both are the same, see
- * keep_state().
+ * The state of cf_agg is declared "internal", which makes a distributed engine
+ * fetch the rows instead of aggregating on its workers, where it would call the
+ * transition function without an expression that tells the elements' type.  The
+ * extension cuckoo_citus has forms for single types, whose state is the SQL
+ * type cuckoostate, which such an engine can ship as text or binary.  In memory
+ * the states of both are the same, see keep_state().
  *
  * The final function sorts an expanded state, which does not change the set
  * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
@@ -176,7 +176,7 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext context;
 	MemoryContext caller;
 
-	/* it is nearly always the same one; a null result is 0, too */
+	/* null (0), or nearly always the state that was passed */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;

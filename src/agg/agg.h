@@ -37,7 +37,7 @@
 /* The planner recognizes the type by its input function. */
 extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
 
-/* The parameters of the filter to build.  They are equal if states combine. */
+/* The parameters of the filter; only states with equal ones are combined. */
 typedef struct CuckooAggParams
 {
 	uint64		seed;
@@ -160,11 +160,14 @@ cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
 	}
 }
 
-/* Returns the state with another hash.  New memory for it is in `context`. */
+/*
+ * Returns the state with another hash.  A new expanded state is below
+ * `context`, and a new flat one in the current context.
+ */
 extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
 							 MemoryContext context);
 
-/* Returns the union of two states, which replaces the first one. */
+/* Returns the union of two states, which replaces *a; memory as above. */
 extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
 								 MemoryContext context);
 
@@ -173,7 +176,7 @@ extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
 
 /* ---- parameters: agg/params.c ---- */
 
-/* The parameters after the value: [fpp] or [capacity, fpp [, seed]]. */
+/* Reads the arguments after the value: [fpp] or [capacity, fpp [, seed]]. */
 extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
 							   const NullableDatum *args);
 
@@ -186,7 +189,7 @@ extern void cuckoo_compare_params(const CuckooAggParams *a,
 								  const CuckooAggParams *b);
 
 /*
- * The parameters of an aggregate that saw no value.  They come from the query.
+ * The parameters of an aggregate that saw no row.  They come from the query.
  * If they depend on rows or are not found there, they are the defaults.
  */
 extern void cuckoo_find_params(FunctionCallInfo fcinfo,

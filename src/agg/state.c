@@ -8,21 +8,23 @@
  *	flat		a varlena, see agg/agg.h, its hashes sorted and distinct.
  *				While an aggregate fills it, it may have room behind the last
  *				hash, to grow in place.  A group of ten values takes 128 bytes.
- *	expanded	from FLAT_ROOM_MAX hashes on: an expanded object with a sorted,
- *				distinct run and behind it a tail of newer hashes.  When the
- *				room is used up, the tail is sorted and merged into the run,
- *				and the room becomes at least one and a half times the run.
- *				Memory therefore follows the distinct values: 12 bytes for
- *				each, and 4 while merging.  With the final function's workspace
- *				and image, the peak was 14 to 20 bytes, and with a capacity 24.
+ *	expanded	for more than FLAT_ROOM_MAX hashes: an expanded object with a
+ *				sorted, distinct run and behind it a tail of newer hashes.
+ *				When the room is used up, the tail is sorted and merged into
+ *				the run, and the room becomes at least one and a half times the
+ *				run.  Memory therefore follows the distinct values: 12 bytes
+ *				for each, with room for half as many more, and 4 to sort these.
+ *				The final function's workspace and image raise the peak to 14
+ *				to 20 bytes, as measured, and its keys, if there is a capacity,
+ *				to 24.
  *
  * Sorting and merging a tail does not change the set, and is not interrupted
  * halfway, so that after an error the state holds the set that it held before.
  *
- * The header of a flat state is checked whenever it is opened, because it may
- * come from a damaged page.  Hashes are checked only on input: in a damaged
- * state they may be in any order, which gives a wrong filter, but is
- * memory-safe.
+ * A flat state may come from a damaged page.  Its header is therefore checked
+ * when it is opened, unless the aggregate made it itself.  Hashes are checked
+ * only on input: in a damaged state they may be in any order, which gives a
+ * wrong filter, but is memory-safe.
  *
  *-------------------------------------------------------------------------
  */
@@ -221,6 +223,7 @@ expanded_sort(CuckooExpandedState *state)
 		return;
 	/* not in the state's memory, which may outlive an error */
 	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
+	/* hashes are random: few share one of 4 * n places */
 	cuckoo_sort(tail, n, scratch, 0, 4 * n);
 
 	/* drop repetitions, and copy the rest to where the merge may read it */
@@ -238,7 +241,7 @@ expanded_reserve(CuckooExpandedState *state, Size n)
 {
 	CuckooHeader h;
 
-	/* give up as soon as no filter can hold the hashes */
+	/* give up if no filter can hold them; one by capacity grows to 8 bits */
 	cuckoo_check_status(cuckoo_header_exact(&h, state->count,
 											state->params.capacity == 0 ?
 											state->params.bits :

@@ -99,7 +99,7 @@ cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
-	/* the receiver flattens an expanded one, as it does any bytea */
+	/* an expanded one is flattened by the tuple in which it is sent */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));

@@ -9,16 +9,17 @@
  *
  * A filter that is known during planning (a constant, a parameter of a custom
  * plan) is probed for the column's most common values, which gives their share
- * of the rows exactly.  For the other values there are two estimates:
+ * of the rows as exactly as the statistics are.  For the other values there are
+ * two estimates, unless the number of distinct values is only a guess:
  *
  *		items / distinct values: this assumes that the filter's other items are
  *		values of the column, as joins assume of their smaller side;
  *
  *		the share of the histogram's values that the filter contains.
  *
- * The first is preferred unless the histogram contradicts it, because it has no
- * sampling error.  It is also an upper limit, because the filter cannot contain
- * more values, whatever the histogram says.
+ * The first is preferred unless the histogram contradicts it, because it does
+ * not depend on which values were sampled.  It is also an upper limit, because
+ * the filter cannot contain more values, whatever the histogram says.
  *
  * If a sub-select of the same query aggregates the filter as an InitPlan, by
  * cf_agg(...) or cf_union_agg(cf_agg(...)), only the number of its items is
@@ -51,8 +52,8 @@
 typedef struct KnownFilter
 {
 	double		items;
-	CuckooHeader header;
-	const uint8 *image;			/* NULL if only the above is known */
+	CuckooHeader header;		/* estimated, of an aggregated filter */
+	const uint8 *image;			/* NULL if it is not in memory */
 } KnownFilter;
 
 /*

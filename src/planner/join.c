@@ -16,10 +16,10 @@
  *
  * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
  * filter that repeats the join.  For any other filter, such as a block list, it
- * is the maximum, if no key is more frequent than others: too high, but not
- * higher than without the filter.  That is the safe side, because a high
- * estimate costs a larger hash table, but a low one a pass over a table for
- * each row.  Only inner joins on equal columns are adjusted.
+ * is the most that is possible if all keys are equally frequent, but not more
+ * than without the filter.  That errs on the safe side, because a high estimate
+ * costs a larger hash table, but a low one a pass over a table for each row.
+ * Only inner joins on equal columns are adjusted.
  *
  *-------------------------------------------------------------------------
  */

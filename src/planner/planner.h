@@ -50,7 +50,7 @@ extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
  */
 extern void cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel);
 
-/* ---- within this folder ---- */
+/* ---- within this folder: planner/test.c, then planner/estimate.c ---- */
 
 /*
  * The arguments of a call or an operator, or of an operator with ANY or ALL of

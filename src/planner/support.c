@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * planner/support.c
- *		What the planner asks about our functions: the selectivity and the cost
- *		of a test, and whether a variable may be changed in place.
+ *		What the planner asks about our functions, the selectivity and the cost
+ *		of a test; and PL/pgSQL, whether a variable may be changed in place.
  *
  *-------------------------------------------------------------------------
  */

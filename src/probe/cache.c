@@ -186,7 +186,7 @@ cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
 	stored->has_header = true;
 }
 
-/* Fetches the filter if this costs less than so many more probes by slices. */
+/* Fetches the filter if it pays, as probe/cache.h says. */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)

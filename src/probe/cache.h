@@ -43,9 +43,9 @@ extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 								   struct varlena *datum);
 
 /*
- * The whole filter if it was fetched, or if it pays to fetch it for so many
- * more probes and there is room.  NULL means that the caller should read
- * slices.
+ * The whole filter, or NULL if the caller should read slices.  It is fetched if
+ * the probes by slices so far and so many more cost more, and there is room; a
+ * compressed one always.
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,

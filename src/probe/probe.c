@@ -31,9 +31,9 @@ PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
  * Two buckets at most this many bytes apart are read with one slice, which has
- * a chunk or two more, but costs less than a second slice.  The buckets of a
- * window are never further apart: it has at most 256 buckets of 8 bytes, or 128
- * of 16.
+ * a chunk or two more, but costs less than a second slice.  Near buckets
+ * (core/place.h) are mostly not further apart: a window of 128 has at most 1984
+ * bytes, and only a larger segment or a page may have more.
  */
 #define ONE_SLICE			2048
 
@@ -128,7 +128,7 @@ cuckoo_close_filter(CuckooOpenFilter *open)
 	memset(open, 0, sizeof(*open));
 }
 
-/* Like call_filter(), but always with a valid header. */
+/* Does what call_filter() does, and makes the header valid in any case. */
 static inline const struct varlena *
 checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
 			   uint32 probes, const CuckooHeader **h)

@@ -157,7 +157,7 @@ fill(UnitFilter *f, NaiveModel *model, const CuckooHeader *geometry,
 			unit_filter_shrink(f);
 }
 
-/* Is a run in order, and of the copies that the model has of each class? */
+/* A run is in order, and has the copies that the model has of each class. */
 static inline void
 check_run(const CuckooHeader *h, Run run, const NaiveModel *model)
 {
@@ -181,7 +181,7 @@ check_run(const CuckooHeader *h, Run run, const NaiveModel *model)
 		  model->sum);
 }
 
-/* What combining is, class by class. */
+/* A combination of runs is that of their models, class by class. */
 static inline void
 check_merge(CuckooMerge how, const CuckooHeader *h, Run a, Run b,
 			const NaiveModel *of_a, const NaiveModel *of_b)
@@ -224,7 +224,7 @@ check_associative(CuckooMerge how, const CuckooHeader *h, const Run *runs,
 	free(bc.keys);
 }
 
-/* The bits of `laws` say which. */
+/* The bits of `laws` say which laws are checked. */
 static inline void
 check_laws(const CuckooHeader *h, const Run *runs, uint32_t laws)
 {

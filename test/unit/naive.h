@@ -31,7 +31,7 @@ naive_scale(uint64_t hash, uint64_t m)
 	return (hash / half * m + hash % half * m / half) / half;
 }
 
-/* floor(j * 2^64 / m) for j < m < 2^32; the next hash is scaled to j */
+/* floor(j * 2^64 / m) for j < m < 2^32; the hash after it belongs to j */
 static inline uint64_t
 naive_unscale(uint64_t j, uint64_t m)
 {
@@ -63,7 +63,7 @@ naive_init(void)
 	return n;
 }
 
-/* Up to 57 bits. */
+/* Reads up to 57 bits. */
 static inline uint64_t
 naive_read(const uint8_t *bytes, uint64_t bit, int width)
 {
@@ -241,7 +241,7 @@ naive_stored_class(uint64_t m0, uint32_t layout, int g, uint64_t pos, uint32_t f
 typedef struct NaiveEntry
 {
 	NaiveClass	class;
-	int32_t		count;			/* of an unused place: -1 */
+	int32_t		count;			/* -1 in an unused place */
 } NaiveEntry;
 
 typedef struct NaiveModel

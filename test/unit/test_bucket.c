@@ -118,7 +118,7 @@ test_nibble_tables(void)
 
 /*
  * A fingerprint of f bits with a core: often small, or one that differs from
- * an earlier one in a single bit, so that lanes and nibbles agree by parts.
+ * an earlier one in a single bit, so that some of their lanes or nibbles agree.
  */
 static uint32_t
 some_fingerprint(int f, const uint32_t *earlier, int n)
@@ -148,7 +148,7 @@ some_fingerprint(int f, const uint32_t *earlier, int n)
 	return (fp & 0xff) == 0 ? fp | (1 + (uint32_t) unit_below(255)) : fp;
 }
 
-/* What is found of a lane in two buckets, against slots taken apart. */
+/* Compares what is found of a lane in two buckets with unpacked slots. */
 static void
 check_lane_hits(const CuckooHeader *h, const CuckooBits buckets[2], uint32_t fp)
 {
@@ -186,7 +186,7 @@ check_lane_hits(const CuckooHeader *h, const CuckooBits buckets[2], uint32_t fp)
 	}
 }
 
-/* Room, and no more fullness than so many empty slots allow. */
+/* Fullness says whether there is room, and empty slots limit it. */
 static void
 check_fullness(const CuckooHeader *h, CuckooBits b, const uint32_t slots[4])
 {
@@ -201,7 +201,7 @@ check_fullness(const CuckooHeader *h, CuckooBits b, const uint32_t slots[4])
 		  "f %d, %d empty: fullness %" PRIu64, h->bits, empty, fullness);
 }
 
-/* Does a change make a bucket of these slots, and leave its neighbor? */
+/* A change makes a bucket of these slots, and leaves its neighbor alone. */
 static void
 check_change(int f, uint64_t bucket, uint64_t change, const uint32_t slots[4])
 {
@@ -225,7 +225,7 @@ test_width(int f)
 
 	CHECK((int) h.bucket_bits == bits, "f %d", f);
 
-	/* whatever was there before must not shine through */
+	/* a store leaves nothing of what was there before */
 	for (int i = 0; i < BUCKETS * bits; i++)
 		naive_write(ours, (uint64_t) i, 1, unit_random() & 1);
 	for (int pos = 0; pos < BUCKETS; pos++)
@@ -299,7 +299,7 @@ test_width(int f)
 		naive_get(ours, pos, f, out);
 		CHECK(memcmp(out, slots, sizeof(out)) == 0, "f %d: naive read", f);
 
-		/* one more, in place; the empty slot has sorted first */
+		/* add one in place, if slot 0 is empty: empty slots sort first */
 		for (int i = 0; i < 16 && f <= CUCKOO_NARROW_BITS; i++)
 		{
 			if (slots[0] != 0)

@@ -88,7 +88,7 @@ build(UnitFilter *f, const CuckooHeader *geometry, const uint64_t *hashes,
 	return status;
 }
 
-/* Exact fit, larger where need be; how often it had to be. */
+/* An exact fit, enlarged until it fits; returns how often it was enlarged. */
 static int
 build_exact(UnitFilter *f, const uint64_t *hashes, uint64_t n, int bits)
 {
@@ -355,7 +355,7 @@ test_rates(void)
 			check_rate(&f, asked[i], "exact");
 			unit_filter_free(&f);
 
-			/* declared, at the level where the capacity is reached */
+			/* by capacity, at the level where it is reached */
 			CHECK(cuckoo_header_sized(&h, n, bits, 0) == CUCKOO_OK, "sized");
 			CHECK(cuckoo_header_set_level(&h, h.base_bits - h.fpp_bits) ==
 				  CUCKOO_OK, "sized");
@@ -373,7 +373,7 @@ test_rates(void)
 		}
 }
 
-/* Built at any level, it is what inserts and growth make, up to places. */
+/* A build at any level holds what inserts and growth make, in any places. */
 static void
 test_levels(void)
 {
@@ -407,7 +407,7 @@ test_levels(void)
 			}
 			if (status != CUCKOO_OK)
 			{
-				/* random elements fit one level up; twins fill pairs */
+				/* random elements fit one level up, but twins may fill a pair */
 				CHECK(status == CUCKOO_FULL && (level == reached || round % 2 == 1),
 					  "%" PRIu64 " items at level %d: %s", n, level,
 					  cuckoo_status_text(status));
@@ -424,7 +424,7 @@ test_levels(void)
 		   builds);
 }
 
-/* Inputs made to collide: an answer, and soon. */
+/* Inputs made to collide get an answer, and soon. */
 static void
 test_crafted(void)
 {

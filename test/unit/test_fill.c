@@ -123,7 +123,7 @@ test_fills(void)
 		double		fpp = fpps[unit_below(8)];
 		Order		order = unit_below(8) < 5 ? ONCE : unit_below(3) ? DELETED : TWICE;
 
-		/* those that have windows as often as the others, up to the largest */
+		/* half of them have windows, up to the largest capacity */
 		bool		large = unit_below(2);
 		double		from = large ? 1e6 + 1 : 1;
 		double		to = large ? (double) cuckoo_max_capacity(cuckoo_fpp_bits(fpp)) : 1e6;

@@ -312,7 +312,7 @@ test_repeats(void)
 	unit_filter_free(&f);
 }
 
-/* Elements made to share two buckets: an error, and soon. */
+/* Elements made to share two buckets give an error, and soon. */
 static void
 test_crafted(void)
 {
@@ -334,10 +334,10 @@ test_crafted(void)
 				uint64_t	hash = first;
 
 				/*
-				 * One pair of buckets at every level but the last: extension
-				 * bits differ at the top only.  Or one core and everything
-				 * else the same but the bits that growth reads first; or one
-				 * window.
+				 * Kinds 0 and 1 have one pair of buckets at every level but
+				 * the last ones, because only the top extension bits differ.
+				 * Kinds 2 and 3 differ only in those that growth reads first,
+				 * and the core of kind 3 is far.
 				 */
 				if (kind < 2)
 					hash ^= n << (kind == 0 ? 28 : 22) & 0xffffffff;
@@ -348,7 +348,7 @@ test_crafted(void)
 				while ((status = cuckoo_insert(&f.h, f.image, hash, 2)) ==
 					   CUCKOO_FULL)
 				{
-					/* growth is for up to 64 buckets or from an eighth full */
+					/* only small filters grow if less than an eighth is full */
 					CHECK(f.h.buckets <= 64 || f.h.items * 2 >= f.h.buckets,
 						  "m0 %" PRIu32 ": %" PRIu32 " buckets for %" PRIu64,
 						  bases[i], f.h.buckets, n);
@@ -376,7 +376,7 @@ test_crafted(void)
 		   (int) (sizeof(bases) / sizeof(bases[0])) * 4);
 }
 
-/* From 65 buckets on, and below half an item per bucket. */
+/* Crafted: more than 64 buckets, and less than half an item per bucket. */
 static void
 test_crafted_limit(void)
 {
@@ -406,8 +406,8 @@ test_crafted_limit(void)
 
 /*
  * No honest element may be refused as crafted.  With every element added twice,
- * five that share a pair of buckets block each other.  Once in some 50,000 such
- * fills this happens at a load under one half.
+ * five that share a pair of buckets block each other.  In one of some 50,000
+ * such fills this happens at a load under one half, but not under one eighth.
  */
 static void
 test_not_crafted(void)
@@ -488,7 +488,7 @@ test_levels(void)
 		}
 		check_valid(&f, "levels");
 
-		/* take out element by element; shrink as soon as it fits at 0.9 */
+		/* take out element by element; shrink as soon as that gives load 0.9 */
 		while (f.h.level > 0 && n > 0)
 		{
 			CuckooStatus status;
@@ -573,8 +573,8 @@ test_first_failure(void)
 }
 
 /*
- * A filter takes as many elements as cuckoo_max_items() says, here with few of
- * them left to chance: 500 buckets or more at the last level.
+ * A filter takes as many elements as cuckoo_max_items() says.  In 500 buckets
+ * and more, which it has here at the last level, chance hardly matters.
  */
 static void
 check_max_items(CuckooHeader *h, const char *what, uint64_t n, double fpp)
@@ -653,7 +653,7 @@ test_bad_codes(void)
 				cuckoo_insert(&f.h, f.image, unit_random(), 2);
 			if (level > 0)
 				CHECK(unit_filter_grow(&f) == CUCKOO_OK, "bits %d", bits);
-			/* each of the 220 in some bucket, above what lanes come */
+			/* each of the 220 in every third bucket, with whatever lanes */
 			for (uint32_t code = NAIVE_CODES; code < 4096; code++)
 			{
 				uint64_t	items = f.h.items;
@@ -677,7 +677,7 @@ test_bad_codes(void)
 														f.image + probe.offset[1]),
 						  "bits %d, level %d, code %" PRIu32, bits, level, code);
 				}
-				/* changes keep to the count that the header has */
+				/* changes keep the header's count in step */
 				for (int i = 0; i < 20; i++)
 					items += cuckoo_insert(&f.h, f.image, hashes[i], 2) == CUCKOO_OK;
 				for (int i = 10; i < 40 && items > 0; i++)
@@ -706,8 +706,8 @@ test_bad_codes(void)
 }
 
 /*
- * Lookups in batches, and in nothing but the bytes that a probe asks for, tell
- * what cuckoo_contains() and cuckoo_copies() do.
+ * Lookups in batches, and in only the bytes that a probe asks for, agree with
+ * cuckoo_contains() and cuckoo_copies().
  */
 static void
 test_other_lookups(void)

@@ -7,9 +7,9 @@
  * usage: test_fixtures [seed [long]], or test_fixtures print FILE
  *
  * Reads test/fixtures/filters.txt, which test/fixtures/make.sh describes, from
- * the current folder.  Each image is valid, has the items that the line says,
- * and holds the keys and gives the answers of the line's digest.  So does the
- * filter of the same keys that this build makes.  The seed changes nothing.
+ * the current folder.  Each image is valid, has the items that its line says,
+ * and its keys and answers have the line's digest.  So do those of the filter
+ * that this build makes of the keys.  The seed changes nothing.
  *
  * The second form prints the name and the digest of each line, for make.sh.
  * What is expected of the elements themselves is tested through SQL, see
@@ -73,8 +73,8 @@ add_number(uint64_t digest, uint64_t number)
 }
 
 /*
- * Of the keys of a filter, and of its answers for hashes that are always the
- * same, most of which it does not contain.  The keys are left in `keys`.
+ * The digest of a filter's keys, which are left in `keys`, and of its answers
+ * for hashes that are always the same, most of which it does not contain.
  */
 static uint64_t
 digest_of(const UnitFilter *f, uint64_t *keys)

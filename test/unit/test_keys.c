@@ -158,7 +158,7 @@ test_overlap(void)
 		cuckoo_overlap(&h, run_a.n, run_b.n,
 					   cuckoo_keys_common(run_a.keys, run_a.n, run_b.keys, run_b.n),
 					   &found);
-		/* a few matches are not a normal distribution: two more */
+		/* few matches are not distributed normally: allow two more */
 		errors = (fabs(found.common - (double) common) - 2) /
 			fmax(found.standard_error, 0.5);
 		CHECK(errors <= 5, "%" PRIu64 " of %" PRIu64 " and %" PRIu64
@@ -284,7 +284,7 @@ test_expectation(void)
 	printf("overlap from expected numbers of keys\n");
 }
 
-/* In how many of several runs is a key? */
+/* Keys are counted with the number of runs that have them. */
 static void
 test_counted(void)
 {
@@ -376,7 +376,7 @@ test_corrupt(void)
 	printf("numbers of items that are wrong\n");
 }
 
-/* The least level that may hold so many keys; the last is tried when full. */
+/* The least level that may hold so many keys; only the last may be full. */
 static void
 test_levels(void)
 {

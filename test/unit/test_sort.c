@@ -60,7 +60,7 @@ test_words(uint64_t n, int kind, int low, uint64_t places)
 	free(scratch);
 }
 
-/* Few bits by which words are sorted are slow, but give the same. */
+/* Words that agree in the bits to sort by take longer, but are sorted, too. */
 static void
 test_sort(void)
 {

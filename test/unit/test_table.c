@@ -56,7 +56,7 @@ assign(int element)
 	return false;
 }
 
-/* How many of the first elements can be placed, one after the other? */
+/* Places elements one after the other; returns how many have a place. */
 static int
 count_placed(const CuckooHeader *h, int elements)
 {

@@ -9,8 +9,8 @@
  * Without a seed (or with 0) the clock gives one; it is printed, and the same
  * seed runs the same test again.  With a second argument some tests take
  * larger sizes and more rounds.  The last line of the output is "N passed, N
- * failed", counting what TEST ran; the exit status is 1 when
- * one failed.  Only the first failures are printed.
+ * failed", which counts what TEST ran; the exit status is 1 if one failed.  Only
+ * the first failures are printed.
  *
  * Images are allocated with exactly their size, so that an address sanitizer
  * sees the first byte read or written beyond one.
@@ -81,7 +81,7 @@ unit_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-/* A number of so many bytes of a fuzzer's input, which has one at least. */
+/* A number from so many bytes of a fuzzer's input, or from those left. */
 static inline uint64_t
 unit_take(int bytes)
 {
@@ -92,7 +92,7 @@ unit_take(int bytes)
 	return v;
 }
 
-/* splitmix64; of a fuzzer's input one of few numbers, mostly */
+/* splitmix64; from a fuzzer's input, mostly one of 224 numbers */
 static inline uint64_t
 unit_random(void)
 {
@@ -242,7 +242,7 @@ unit_filter_grow(UnitFilter *f)
 	return CUCKOO_OK;
 }
 
-/* Leaves the filter as it was when it does not fit one level down. */
+/* One level down, unless the filter does not fit there. */
 static inline CuckooStatus
 unit_filter_shrink(UnitFilter *f)
 {
@@ -265,7 +265,7 @@ unit_filter_shrink(UnitFilter *f)
 	return CUCKOO_OK;
 }
 
-/* Inserts, growing where the filter asks for it. */
+/* Inserts; grows the filter as often as it is full. */
 static inline CuckooStatus
 unit_filter_add(UnitFilter *f, uint64_t hash, int max_copies)
 {
