@@ -16,9 +16,9 @@
  *
  * WAL.  Everything is logged in generic records.  GenericXLogFinish() compares
  * 8 kB byte by byte, under the lock, for an insert that changes a few bytes of
- * a page.  log_insert() therefore writes the same record by itself, from what
- * it knows to have changed.  With CUCKOO_PUBLIC_WAL defined, it takes the
- * public functions; both ways are tested.
+ * a page.  insert_and_log() therefore writes the same record by itself, from what
+ * it knows to have changed.  With CUCKOO_PUBLIC_WAL defined, the public
+ * functions do this, which test/t/016_faults.pl tests.
  *
  *-------------------------------------------------------------------------
  */
