@@ -16,8 +16,8 @@
  *
  * WAL.  Everything is logged in generic records.  GenericXLogFinish() compares
  * 8 kB byte by byte, under the lock, for an insert that changes a few bytes of
- * a page.  insert_and_log() therefore writes the same record by itself, from what
- * it knows to have changed.  With CUCKOO_PUBLIC_WAL defined, the public
+ * a page.  insert_and_log() therefore writes the same record by itself, from
+ * what it knows to have changed.  With CUCKOO_PUBLIC_WAL defined, the public
  * functions do this, which test/t/016_faults.pl tests.
  *
  *-------------------------------------------------------------------------
