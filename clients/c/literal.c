@@ -650,8 +650,7 @@ read_zone(Reader *r, int64_t *microseconds)
 		return false;
 	if (!read_two_digits(r, 15, &hours))
 		return false;
-	if ((read_char(r, ':') || next_is_digit(r)) &&
-		!read_two_digits(r, 59, &minutes))
+	if (read_char(r, ':') && !read_two_digits(r, 59, &minutes))
 		return false;
 	if (read_char(r, ':') && !read_two_digits(r, 59, &seconds))
 		return false;
