@@ -1,0 +1,580 @@
+"""The golden vectors by the library and by cuckoo-probe, and what is refused."""
+
+import base64
+import json
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+from ctypes import byref, c_uint64
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from ipaddress import ip_interface
+from pathlib import Path
+from uuid import UUID
+
+from library import (
+    BUILD,
+    ELEMENTS,
+    FAMILIES,
+    FAMILY_OF,
+    INVALID_VALUE,
+    OTHER_FAMILY,
+    VECTORS,
+    Filter,
+    Refused,
+    empty,
+    functions,
+)
+
+EPOCH = datetime(1970, 1, 1)
+
+
+def vectors(name):
+    return json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def literal(case, value):
+    """The literal, as the value would be printed if it were of the family's widest type."""
+    if case["type"].startswith("char"):
+        return value.rstrip(" ")
+    if case["type"] == "float4":
+        return repr(struct.unpack("<f", struct.pack("<f", float(value)))[0])
+    return value
+
+
+def infinite(value, bits):
+    return {"infinity": 2 ** (bits - 1) - 1, "-infinity": -(2 ** (bits - 1))}.get(value)
+
+
+def microseconds(value):
+    """What Python before 3.11 reads: six digits of a second, a zone of hours and minutes."""
+    if "infinity" in value:
+        return infinite(value, 64)
+    zone = value[-3:] + ":00" if value[-3] in "+-" and ":" in value else ""
+    time, _, fraction = (value[:-3] if zone else value).partition(".")
+    moment = datetime.fromisoformat(f"{time}.{fraction:0<6}{zone}")
+    return (moment - (EPOCH.replace(tzinfo=timezone.utc) if zone else EPOCH)) // timedelta(microseconds=1)
+
+
+def inet(value):
+    address = ip_interface(value)
+    return address.packed, address.network.prefixlen
+
+
+# by family: the call for such elements, and its arguments by the literal
+TYPED = {
+    "integer": ("int64", lambda value: [int(value)]),
+    "text": ("text", lambda value: [value]),
+    "bytea": ("bytea", lambda value: [bytes.fromhex(value[2:])]),
+    "uuid": ("uuid", lambda value: [UUID(value).bytes]),
+    "boolean": ("boolean", lambda value: [value == "true"]),
+    "date": ("date", lambda value: [infinite(value, 32) or (date.fromisoformat(value) - EPOCH.date()).days]),
+    "timestamp": ("timestamp", lambda value: [microseconds(value)]),
+    "timestamptz": ("timestamptz", lambda value: [microseconds(value)]),
+    "float": ("float64", lambda value: [float(value)]),
+    "numeric": ("numeric", lambda value: [value]),
+}
+
+
+class Vectors(unittest.TestCase):
+    def test_elements(self):
+        file = vectors("elements")
+        for case in file["elements"]:
+            value = literal(case, case["value"])
+            for seed, expected in zip(file["seeds"], case["hashes"]):
+                with self.subTest(type=case["type"], value=value, seed=seed):
+                    f = empty(case["family"], int(seed, 16))
+                    self.assertEqual(f"{f.hash_literal(value):016x}", expected)
+                    bytea = empty("bytea", int(seed, 16))
+                    self.assertEqual(f"{bytea.hash_bytea(bytes.fromhex(case['bytes'])):016x}", expected)
+                    if case["family"] in TYPED:
+                        name, arguments = TYPED[case["family"]]
+                        self.assertEqual(f"{getattr(f, f'hash_{name}')(*arguments(value)):016x}", expected)
+
+    def test_images(self):
+        for case in vectors("images")["images"]:
+            image = base64.b64decode(case["image"])
+            text = "\r\n".join(case["image"][i : i + 76] for i in range(0, len(case["image"]), 76)) + " \t"
+            values = [literal(case, value) for value in case["probes"]]
+            counts = [int(digit) for digit in case["counts"]]
+            for how, content in (("open", image), ("open_borrowed", image), ("open_text", text)):
+                with self.subTest(image=case["name"], how=how):
+                    f = Filter(content, how)
+                    self.assertEqual(FAMILIES[f.family()], case["family"])
+                    self.assertEqual(f.items(), case["items"])
+                    self.assertEqual(f.seed() % 2**64, int(case["seed"], 16))
+                    self.assertEqual(f.size(), len(image))
+                    self.assertAlmostEqual(f.fpp(), 2 * case["items"] / (case["m0"] << case["f0"]))
+                    self.assertLessEqual(case["items"] > 0, f.capacity() > 0)
+                    self.assertEqual([f.contains_literal(value) for value in values], [int(n > 0) for n in counts])
+                    hashes = [f.hash_literal(value) for value in values]
+                    self.assertEqual([f.count_hash(h) for h in hashes], counts)
+                    self.assertEqual([f.contains_hash(h) for h in hashes], [int(n > 0) for n in counts])
+                    self.assertEqual(f.contains_hashes(hashes), [n > 0 for n in counts])
+                    if case["family"] in TYPED:
+                        name, arguments = TYPED[case["family"]]
+                        contains = getattr(f, f"contains_{name}")
+                        self.assertEqual([contains(*arguments(v)) for v in values], [int(n > 0) for n in counts])
+
+    def test_refused(self):
+        for case in vectors("refused")["images"]:
+            image = base64.b64decode(case["image"])
+            for how, content in (("open", image), ("open_borrowed", image), ("open_text", case["image"])):
+                with self.subTest(image=case["name"], how=how):
+                    with self.assertRaises(Refused) as raised:
+                        Filter(content, how)
+                    self.assertEqual(str(raised.exception), case["reason"])
+                    self.assertLess(raised.exception.status, -100)
+        for text in vectors("refused")["texts"]:
+            with self.subTest(text=text), self.assertRaisesRegex(Refused, "not valid base64"):
+                Filter(text, "open_text")
+
+    def test_no_status(self):
+        for status in (-5, -99, -100, -500, -(2**31), 1, 2**31 - 1):
+            with self.subTest(status=status):
+                self.assertEqual(str(Refused(status)), "unknown status")
+
+
+class Elements(unittest.TestCase):
+    VALUES = {
+        "int64": [1],
+        "text": ["a"],
+        "bytea": [b"a"],
+        "uuid": [bytes(16)],
+        "boolean": [1],
+        "date": [1],
+        "timestamp": [1],
+        "timestamptz": [1],
+        "float64": [1.5],
+        "inet": [bytes(4), 32],
+        "macaddr": [bytes(6)],
+        "macaddr8": [bytes(8)],
+        "numeric": ["1"],
+        "time": [1],
+        "interval": [1, 2, 3],
+    }
+
+    def test_other_families(self):
+        """A value of another family is refused, and a filter of no family contains nothing."""
+        self.assertEqual({*self.VALUES, "literal"}, set(ELEMENTS))
+        for family in FAMILIES:
+            for name, values in self.VALUES.items():
+                with self.subTest(family=family, element=name):
+                    f = empty(family)
+                    if family in ("none", FAMILY_OF.get(name, name)):
+                        self.assertEqual(getattr(f, f"contains_{name}")(*values), 0)
+                        self.assertIsInstance(getattr(f, f"hash_{name}")(*values), int)
+                    else:
+                        for kind in ("contains", "hash"):
+                            with self.assertRaises(Refused) as raised:
+                                getattr(f, f"{kind}_{name}")(*values)
+                            self.assertEqual(raised.exception.status, OTHER_FAMILY)
+        with self.assertRaisesRegex(Refused, "another family"):
+            empty("other").contains_literal("1")
+        self.assertEqual(empty("none").contains_literal("anything"), 0)
+
+    def test_utf8(self):
+        f = empty("text")
+        rng = random.Random(1)
+        cases = [bytes(rng.choice((0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0,
+            0xE1, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF)) for _ in range(rng.randint(1, 12)))
+            for _ in range(3000)]
+        cases += [chr(c).encode("utf-8", "surrogatepass") for c in range(0, 0x110000, 251)]
+        cases += [b"12345678" * n + tail for n in (1, 2) for tail in (b"\xc3\xa9", b"\xc3", b"\xe2\x82", b"\x80")]
+        valid = 0
+        for text in cases:
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                with self.subTest(text=text), self.assertRaises(Refused) as raised:
+                    f.hash_text(text)
+                self.assertEqual(raised.exception.status, INVALID_VALUE)
+            else:
+                valid += 1
+                self.assertEqual(f.contains_text(text), 0)
+        self.assertGreater(valid, 4000)
+
+    def test_out_of_range(self):
+        for family, name, good, bad in (
+            ("date", "date", [[2**31 - 2], [-(2**31) + 10958]], [[-(2**31) + 10957], [-(2**31) + 1]]),
+            ("timestamp", "timestamp", [[2**63 - 2]], [[-(2**63) + 1], [-(2**63) + 946684800000000]]),
+            ("time", "time", [[0], [86400000000]], [[-1], [86400000001]]),
+            ("inet", "inet", [[bytes(4), 0], [bytes(16), 128]], [[bytes(4), 33], [bytes(4), -1], [bytes(16), 129]]),
+            ("inet", "inet", [], [[bytes(5), 8], [bytes(0), 0], [bytes(17), 128]]),
+        ):
+            for values, status in [(v, 0) for v in good] + [(v, INVALID_VALUE) for v in bad]:
+                with self.subTest(family=family, values=values):
+                    f = empty(family)
+                    if status == 0:
+                        self.assertEqual(getattr(f, f"contains_{name}")(*values), 0)
+                    else:
+                        with self.assertRaises(Refused) as raised:
+                            getattr(f, f"contains_{name}")(*values)
+                        self.assertEqual(raised.exception.status, status)
+
+
+def fields(months=0, days=0, microseconds=0):
+    return ((months * 30 + days) * 86400000000 + microseconds).to_bytes(16, "little", signed=True)
+
+
+def days(year, month, day):
+    return struct.pack("<i", date(year, month, day).toordinal() - date(2000, 1, 1).toordinal())
+
+
+def moment(*parts, before=0):
+    """A timestamp, so many days earlier."""
+    return struct.pack("<q", (datetime(*parts) - datetime(2000, 1, 1) - timedelta(before)) // timedelta(microseconds=1))
+
+
+def number(sign, exponent, digits):
+    return sign.encode() + struct.pack("<i", exponent) + digits.encode()
+
+
+SECOND, MINUTE, HOUR = 1000000, 60000000, 3600000000
+INT64 = struct.Struct("<q").pack
+
+# by family: literals and their canonical bytes
+LITERALS = {
+    "integer": {"+7": INT64(7), "007": INT64(7), "-0": INT64(0), "-9223372036854775808": INT64(-(2**63))},
+    "text": {"": b"", "tomorrow": b"tomorrow", " 1": b" 1"},
+    "bytea": {"\\x": b"", "\\x00fF": b"\0\xff"},
+    "uuid": {
+        "00112233-4455-6677-8899-aabbccddeeff": bytes(i * 17 for i in range(16)),
+        "00112233445566778899AABBCCDDEEFF": bytes(i * 17 for i in range(16)),
+        "0011-2233-4455-6677-8899-aabb-ccdd-eeff": bytes(i * 17 for i in range(16)),
+    },
+    "boolean": {"t": b"\1", "true": b"\1", "TRUE": b"\1", "f": b"\0", "false": b"\0"},
+    "date": {
+        "1600-02-29": days(1600, 2, 29),
+        "2023-12-31": days(2023, 12, 31),
+        "0001-01-01 BC": struct.pack("<i", -730485),
+        "4714-11-24 BC": struct.pack("<i", -2451545),
+        "5874897-12-31": struct.pack("<i", 2145031948),
+        "infinity": struct.pack("<i", 2**31 - 1),
+    },
+    "timestamp": {
+        "1999-12-31 23:59:59.999999": INT64(-1),
+        "2026-06-01T12:34": moment(2026, 6, 1, 12, 34),
+        "2026-06-01 12:34:56.5": moment(2026, 6, 1, 12, 34, 56, 500000),
+        "0044-03-15 12:00:00 BC": moment(357, 3, 15, 12, before=146097),
+        "-infinity": INT64(-(2**63)),
+        "Infinity": INT64(2**63 - 1),
+    },
+    "timestamptz": {
+        "2026-06-01 12:00:00Z": moment(2026, 6, 1, 12),
+        "2026-06-01 12:00:00+00": moment(2026, 6, 1, 12),
+        "2026-06-01 12:00:00-05:30": moment(2026, 6, 1, 17, 30),
+        "1890-01-01 00:53:28+00:53:28": moment(1890, 1, 1),
+        "0044-03-15 12:00:00+00 BC": moment(357, 3, 15, 12, before=146097),
+    },
+    "float": {
+        "-0.0": INT64(0),
+        "+1.5": struct.pack("<d", 1.5),
+        ".5": struct.pack("<d", 0.5),
+        "5.": struct.pack("<d", 5),
+        "1e3": struct.pack("<d", 1000),
+        "1E-3": struct.pack("<d", 0.001),
+        "0e999": INT64(0),
+        "5e-324": INT64(1),
+        "0." + "0" * 400 + "1e401": struct.pack("<d", 1),
+        "nan": INT64(0x7FF8000000000000),
+        "-inf": struct.pack("<d", float("-inf")),
+    },
+    "inet": {
+        "10.0.0.1": bytes([4, 32, 10, 0, 0, 1]),
+        "10.0.0.1/24": bytes([4, 24, 10, 0, 0, 1]),
+        "10.0.0.0/0": bytes([4, 0, 10, 0, 0, 0]),
+        "255.255.255.255/32": bytes([4, 32, 255, 255, 255, 255]),
+        "::": bytes([6, 128]) + bytes(16),
+        "::1": bytes([6, 128]) + bytes(15) + b"\1",
+        "1::": bytes([6, 128, 0, 1]) + bytes(14),
+        "2001:DB8::/32": bytes([6, 32]) + bytes.fromhex("20010db8") + bytes(12),
+        "1:2:3:4:5:6:7:8": bytes([6, 128]) + bytes(n for i in range(1, 9) for n in (0, i)),
+        "1:2:3:4:5:6:7::": bytes([6, 128]) + bytes(n for i in (1, 2, 3, 4, 5, 6, 7, 0) for n in (0, i)),
+        "::ffff:1.2.3.4": bytes([6, 128]) + bytes(10) + bytes([255, 255, 1, 2, 3, 4]),
+        "1:2:3:4:5:6:1.2.3.4": bytes([6, 128]) + bytes(n for i in range(1, 7) for n in (0, i)) + bytes([1, 2, 3, 4]),
+        "1::2:3/96": bytes([6, 96, 0, 1]) + bytes(10) + bytes([0, 2, 0, 3]),
+    },
+    "macaddr": {
+        **dict.fromkeys(
+            ("08:00:2b:01:02:03", "08-00-2B-01-02-03", "08002b:010203", "08002b-010203", "0800.2b01.0203",
+             "0800-2b01-0203", "08002b010203"),
+            bytes.fromhex("08002b010203"),
+        ),
+    },
+    "macaddr8": {
+        **dict.fromkeys(
+            ("08:00:2b:01:02:03:04:05", "08-00-2b-01-02-03-04-05", "08002b:0102030405", "08002b-0102030405",
+             "0800.2b01.0203.0405", "0800-2b01-0203-0405", "08002b01:02030405", "08002b0102030405"),
+            bytes.fromhex("08002b0102030405"),
+        ),
+        "08:00:2b:01:02:03": bytes.fromhex("08002bfffe010203"),
+    },
+    "numeric": {
+        **dict.fromkeys(("0", "-0.00", "0e7", ".0"), b"0"),
+        **dict.fromkeys(("1", "1.0", "+1.00", "01", "10e-1", "0.001e3"), number("+", 0, "1")),
+        "-0.025": number("-", -3, "25"),
+        "1200": number("+", 2, "12"),
+        "100.001": number("+", -3, "100001"),
+        "1" + "0" * 131071: number("+", 131071, "1"),
+        "9" * 131072 + "." + "9" * 16383: number("+", -16383, "9" * 147455),
+        "1e-16383": number("+", -16383, "1"),
+        "NaN": b"N",
+        "Infinity": b"I",
+        "inf": b"I",
+        "-Infinity": b"i",
+    },
+    "time": {
+        "00:00:00": INT64(0),
+        "12:34": INT64(12 * HOUR + 34 * MINUTE),
+        "23:59:59.999999": INT64(24 * HOUR - 1),
+        "12:00:00.5": INT64(12 * HOUR + 500000),
+        "24:00:00": INT64(24 * HOUR),
+    },
+    "interval": {
+        "00:00:00": fields(),
+        "1 mon": fields(1),
+        "30 days": fields(1),
+        "1 year 2 mons 3 days 04:05:06.789": fields(14, 3, 4 * HOUR + 5 * MINUTE + 6789000),
+        "-1 years -2 mons +3 days -04:05:06": fields(-14, 3, -(4 * HOUR + 5 * MINUTE + 6 * SECOND)),
+        "2 weeks 1 hour 5 minutes 1.5 seconds": fields(0, 14, HOUR + 5 * MINUTE + 1500000),
+        "1 months": fields(1),
+        "-0.25 sec": fields(0, 0, -250000),
+        "100:00": fields(0, 0, 100 * HOUR),
+        "P1Y2M3W4DT5H6M7.5S": fields(14, 25, 5 * HOUR + 6 * MINUTE + 7500000),
+        "P-1Y-2M3DT-4H-5M-6S": fields(-14, 3, -(4 * HOUR + 5 * MINUTE + 6 * SECOND)),
+        "PT0S": fields(),
+        "P1M": fields(1),
+        "PT1M": fields(0, 0, MINUTE),
+        "2147483647 mons 2147483647 days 2562047788:00:54.775807": fields(2**31 - 1, 2**31 - 1, 2**63 - 1),
+        "-2147483648 mons -2147483648 days -2562047788:00:54.775807": fields(-(2**31), -(2**31), -(2**63) + 1),
+        "infinity": fields(2**31 - 1, 2**31 - 1, 2**63 - 1),
+        "-infinity": fields(-(2**31), -(2**31), -(2**63)),
+    },
+}
+
+# by family: what is no literal, or one that only PostgreSQL knows
+NO_LITERALS = {
+    "integer": ["", "-", "1.0", " 1", "1 ", "1e3", "0x1", "9223372036854775808", "-9223372036854775809",
+        "99999999999999999999", "--1", "+-1", "1\0"],
+    "text": [b"\xff"],
+    "bytea": ["", "x00", "\\x0", "\\x0g", "\\x 00", "abc", "\\X00"],
+    "uuid": ["", "0011223344556677-8899-aabb-ccdd-eeff0", "00112233-4455-6677-8899-aabbccddeef",
+        "0-0112233445566778899aabbccddeeff", "{00112233-4455-6677-8899-aabbccddeeff}",
+        "00112233--4455-6677-8899-aabbccddeeff", "00112233-4455-6677-8899-aabbccddeeff-", "g" * 32],
+    "boolean": ["", "1", "yes", "tr", "truee", "t "],
+    "date": ["", "2023-02-29", "1900-02-29", "2023-04-31", "2023-13-01", "2023-00-01", "2023-01-00", "0000-01-01",
+        "23-01-01", "2023-1-1", "2023-01-01 00:00:00", "01/02/2023", "today", "9999999-01-01", "infinity BC",
+        "2023-01-01 BC BC", "2023-01-01BC", "2023-01-01x"],
+    "timestamp": ["", "2023-01-01", "2023-01-01 24:00:00", "2023-01-01 12:60:00", "2023-01-01 12:00:60",
+        "2023-01-01 12:00:00.1234567", "2023-01-01 12:00:00.", "2023-01-01 12:00:00+00", "2023-01-01 12:00:00Z",
+        "2023-01-01  12:00:00", "now", "294277-01-01 00:00:00", "inf"],
+    "timestamptz": ["2023-01-01 12:00:00", "2023-01-01 12:00:00 UTC", "2023-01-01 12:00:00+16", "2023-01-01 12:00:00+1",
+        "2023-01-01 12:00:00+01:60", "2023-01-01 12:00:00+01:0", "2023-01-01 12:00:00++01", "2023-01-01 12:00:00+0530",
+        "2023-01-01 12:00:00Z+01"],
+    "float": ["", "-", ".", "1,5", "0x1p3", "1e", "1e+", "1e400", "-1e400", "1e-400", "1e9999999999", "nan(1)", "1.5 ",
+        " 1.5", "1.2.3", "infinit", "in", "-nan", "1" * 2000],
+    "inet": ["", "10", "10.0.0", "10.0.0.256", "10.0.0.01", "10.0.0.1/33", "10.0.0.1/", "10.0.0.1/-1", "10.0.0.1.2",
+        "10.0.0.1/24/24", "10.0.0.1 ", ":", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::",
+        "1::2::3", "::/129", "12345::", "g::", "1:2:3:4:5:6:7:1.2.3.4", "::1.2.3", "1:", ":1", "1:2:3:4:5:6:7:",
+        "fe80::1%eth0", "::1.2.3.4:5", "::00000", "1:2:3:4::5:6:7:8"],
+    "macaddr": ["", "08:00:2b:01:02", "08:00:2b:01:02:0", "08:00:2b:01:02:03:", "08:00:2b-01:02:03", "8:0:2b:1:2:3",
+        "08:00:2b:01:02:03:04:05", "08002b0102030", "08 00 2b 01 02 03", "0g:00:2b:01:02:03"],
+    "macaddr8": ["", "08:00:2b:01:02:03:04", "08:00:2b:01:02:03:04:05:06", "08002b01-02030405"],
+    "numeric": ["", ".", "-", "1e", "e5", "1.2.3", "--1", "1 ", "1_000", "1e131072", "1e-16384", "1e999999999",
+        "1e9999999999", "12e131071", "0x10", "-NaN", "+nan", "infin", "1" + "0" * 131072],
+    "time": ["", "12", "1:00", "25:00", "24:00:01", "24:00:00.000001", "12:60", "12:00:60", "12:00:00+01",
+        "12:00:00 PM", "12:00:00.1234567", "-01:00"],
+    "interval": ["", "P", "PT", "P1", "1", "1 day ", " 1 day", "1  day", "1day", "1 day 1 day",
+        "1 day 1 mon", "1 fortnight", "@ 1 day", "1 day ago", "1.5 days", "1 mon 2", "02", "02:60", "02:00:60", "1 day 02:00 1 sec", "1 hour 02:00",
+        "P1D5H", "P1H", "PT1D", "P1DT", "PT5H1D", "P1M1Y", "PT1.5H", "P1.5D", "P1YT", "PT5HT1M", "P0001-02-03", "1-2",
+        "2147483648 mons", "-2147483649 days", "200000000 years", "2562047788:00:54.775808", "9999999999999999999 secs",
+        "99999999999999999999 secs", "1 yearss", "1 mont", "1 mins 1 hour", "P-", "P+-1D", "p1d", "1 day 02:00 "],
+}
+
+
+class Literals(unittest.TestCase):
+    def test_bytes(self):
+        for family, cases in LITERALS.items():
+            for text, data in cases.items():
+                with self.subTest(family=family, literal=text[:100]):
+                    for seed in (0, 2**63 + 1):
+                        expected = empty("bytea", seed).hash_bytea(data)
+                        self.assertEqual(empty(family, seed).hash_literal(text), expected)
+                        if family in ("text", "numeric"):
+                            self.assertEqual(getattr(empty(family, seed), f"hash_{family}")(text), expected)
+
+    def test_refused(self):
+        self.assertEqual(set(NO_LITERALS), set(FAMILIES) - {"none", "other"})
+        for family, cases in NO_LITERALS.items():
+            for text in cases:
+                with self.subTest(family=family, literal=text[:100]):
+                    f = empty(family)
+                    with self.assertRaises(Refused) as raised:
+                        f.contains_literal(text)
+                    self.assertEqual(raised.exception.status, INVALID_VALUE)
+
+    def test_prefixes(self):
+        """A literal ends where its length says, whatever bytes follow."""
+        for family, cases in LITERALS.items():
+            f = empty(family)
+            for text in cases:
+                for length in range(min(len(text), 60)):
+                    h = c_uint64()
+                    status = functions["hash_literal"](f.pointer, text.encode(), length, byref(h))
+                    with self.subTest(family=family, literal=text[:length]):
+                        if status == 0:
+                            self.assertEqual(f.hash_literal(text[:length]), h.value)
+                        else:
+                            with self.assertRaises(Refused):
+                                f.hash_literal(text[:length])
+
+    def test_typed(self):
+        """The calls with numbers give the same hashes as literals."""
+        seed = 7
+        for family, cases in LITERALS.items():
+            for text, data in cases.items():
+                f = empty(family, seed)
+                expected = f.hash_literal(text)
+                with self.subTest(family=family, literal=text[:100]):
+                    if family == "inet":
+                        self.assertEqual(f.hash_inet(data[2:], data[1]), expected)
+                    elif family in ("uuid", "macaddr", "macaddr8"):
+                        self.assertEqual(getattr(f, f"hash_{family}")(data), expected)
+                    elif family in ("integer", "time"):
+                        name = "int64" if family == "integer" else family
+                        self.assertEqual(getattr(f, f"hash_{name}")(struct.unpack("<q", data)[0]), expected)
+                    elif family == "float":
+                        self.assertEqual(f.hash_float64(struct.unpack("<d", data)[0]), expected)
+                    elif family == "date":
+                        value = struct.unpack("<i", data)[0]
+                        self.assertEqual(f.hash_date(value if abs(value) >= 2**31 - 1 else value + 10957), expected)
+                    elif family.startswith("timestamp"):
+                        value = struct.unpack("<q", data)[0]
+                        if abs(value) < 2**63 - 1:
+                            value += 946684800 * SECOND
+                        self.assertEqual(getattr(f, f"hash_{family}")(value), expected)
+
+    def test_interval(self):
+        rng = random.Random(2)
+        f, bytea = empty("interval", 3), empty("bytea", 3)
+        for _ in range(2000):
+            numbers = [rng.choice((rng.getrandbits(bits) - 2 ** (bits - 1), rng.randint(-40, 40), 2 ** (bits - 1) - 1,
+                -(2 ** (bits - 1)))) for bits in (32, 32, 64)]
+            self.assertEqual(f.hash_interval(*numbers), bytea.hash_bytea(fields(*numbers)), numbers)
+
+    def test_numeric(self):
+        rng = random.Random(4)
+        f, bytea = empty("numeric", 5), empty("bytea", 5)
+        for _ in range(2000):
+            limit = 10 ** rng.randint(0, 40)
+            value = Decimal(rng.randint(-limit, limit)).scaleb(rng.randint(-60, 60))
+            sign, digits, exponent = value.as_tuple()
+            digits = "".join(map(str, digits)).lstrip("0")
+            short = digits.rstrip("0")
+            data = number("+-"[sign], exponent + len(digits) - len(short), short) if value else b"0"
+            for text in (str(value), f"{value:f}", f"{value:e}"):
+                self.assertEqual(f.hash_numeric(text), bytea.hash_bytea(data), text)
+
+
+class Probe(unittest.TestCase):
+    """cuckoo-probe"""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.images = {case["name"]: case for case in vectors("images")["images"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def file(self, content):
+        file = Path(self.folder.name) / "filter"
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(file)
+
+    def run_probe(self, *arguments, stdin=b""):
+        done = subprocess.run([BUILD / "cuckoo-probe", *arguments], input=stdin, capture_output=True)
+        return done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
+
+    def test_images(self):
+        for name, case in self.images.items():
+            values = [literal(case, value) for value in case["probes"]]
+            lines = "".join(f"{value}\n" for value in values)
+            for content in (case["image"], case["image"] + "\n", base64.b64decode(case["image"])):
+                for invert in (False, True):
+                    expected = [value for value, n in zip(values, case["counts"]) if (n == "0") == invert]
+                    result = (0 if expected else 1, "".join(f"{value}\n" for value in expected), "")
+                    option = ["-v"] if invert else []
+                    with self.subTest(image=name, invert=invert):
+                        file = self.file(content)
+                        self.assertEqual(self.run_probe(*option, file, stdin=lines.encode()), result)
+                        self.assertEqual(self.run_probe(*option, "--", file, *values), result)
+                        self.assertEqual(self.run_probe(*option, "-", *values, stdin=Path(file).read_bytes()), result)
+
+    def test_refused(self):
+        for case in vectors("refused")["images"]:
+            image = base64.b64decode(case["image"])
+            # bytes without the magic are taken for text
+            reason = case["reason"] if image[:2] == b"CF" else "not valid base64"
+            for content, expected in ((case["image"], case["reason"]), (image, reason)):
+                with self.subTest(image=case["name"], content=content):
+                    file = self.file(content)
+                    expected = expected if content else "shorter than a header"
+                    self.assertEqual(self.run_probe(file, "1"), (2, "", f"cuckoo-probe: {file}: {expected}\n"))
+
+    def test_errors(self):
+        file = self.file(self.images["first example of FORMAT.md"]["image"])
+        for arguments, code, output, error in (
+            ([file, "1", "x", "57"], 2, "1\n", "cuckoo-probe: x: not a value of this type\n"),
+            ([file, "x", "1"], 2, "1\n", "cuckoo-probe: x: not a value of this type\n"),
+            ([file + ".none", "1"], 2, "", "No such file"),
+            ([self.folder.name, "1"], 2, "", "directory"),
+            ([], 2, "", "usage"),
+            (["-x", file, "1"], 2, "", "usage"),
+            (["--info"], 2, "", "usage"),
+            (["--info", file, "1"], 2, "", "usage"),
+            (["--help"], 0, "usage", ""),
+        ):
+            with self.subTest(arguments=arguments):
+                result = self.run_probe(*arguments)
+                self.assertEqual(result[0], code)
+                self.assertIn(output, result[1])
+                self.assertIn(error, result[2])
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BUILD / "cuckoo-probe", file, "1"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+
+    def test_lines(self):
+        """A line is an element as it is; the last one needs no newline."""
+        case = self.images["text"]
+        file = self.file(case["image"])
+        member = case["probes"][case["counts"].index("1")]
+        self.assertEqual(self.run_probe(file, stdin=f"{member}\r\n\n{member}".encode()), (0, f"{member}\n", ""))
+        self.assertEqual(self.run_probe(file, stdin=b""), (1, "", ""))
+        self.assertEqual(self.run_probe(file, stdin=b"\xff\n")[0], 2)
+
+    def test_hash(self):
+        case = self.images["int4"]
+        f = Filter(case["image"], "open_text")
+        hashes = [f.hash_literal(value) for value in case["probes"]]
+        signed = [str(h - 2**64 if h >= 2**63 else h) for h in hashes]
+        expected = "".join(f"{h}\n" for h, n in zip(signed, case["counts"]) if n != "0")
+        self.assertEqual(self.run_probe("--hash", self.file(case["image"]), *signed), (0, expected, ""))
+        for bad in ("", "x", "1x", "9223372036854775808", "1.5"):
+            self.assertEqual(self.run_probe("--hash", self.file(case["image"]), bad)[0], 2)
+
+    def test_info(self):
+        case = self.images["text, secret seed"]
+        code, output, _ = self.run_probe("--info", self.file(case["image"]))
+        info = dict(line.split() for line in output.splitlines())
+        self.assertEqual(code, 0)
+        self.assertEqual((info["family"], info["items"]), (case["family"], str(case["items"])))
+        self.assertEqual(int(info["seed"]) % 2**64, int(case["seed"], 16))
+
+
+if __name__ == "__main__":
+    unittest.main()
