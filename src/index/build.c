@@ -46,9 +46,9 @@ pages_for(double n, int bits, int fillfactor)
 {
 	double		per_page = (double) buckets_of_page(bits) * CUCKOO_SLOTS *
 		fillfactor / 100;
-	double		most = (double) CUCKOO_MAX_RUNS_LISTED * CUCKOO_RUN_PAGES;
+	uint64		most = CUCKOO_MAX_RUNS_LISTED * CUCKOO_RUN_PAGES;
 
-	return (uint32) Min(ceil(Max(n, 1) / per_page), most);
+	return (uint32) Min(ceil(Max(n, 1) / per_page), (double) most);
 }
 
 /* The spare bits for an index of the size that n elements of f0 bits give. */
@@ -300,6 +300,7 @@ flush(BuildState *b, double rows)
 /* ---- collecting ---- */
 
 static void
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *state)
 {

@@ -313,6 +313,7 @@ typedef struct CheckState
 } CheckState;
 
 static void
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {

@@ -39,7 +39,7 @@
 /* A page as it was, and the record of what has changed. */
 typedef struct Change
 {
-	PGAlignedBlock before;
+	char		before[BLCKSZ];
 	int			length;
 	char		delta[2 * BLCKSZ];
 } Change;
@@ -66,7 +66,7 @@ add_differences(Change *c, Page page, uint32 from, uint32 to)
 
 	for (uint32 at = from; at < to; at += 8)
 	{
-		if (memcmp(c->before.data + at, page + at, 8) == 0)
+		if (memcmp(c->before + at, page + at, 8) == 0)
 			continue;
 		if (begin != 0 && at - end > RANGE_GAP)
 		{
@@ -98,7 +98,7 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 	bool		anywhere = logged && !cuckoo_has_room(h, image, key);
 
 	if (logged)
-		memcpy(change.before.data, page, BLCKSZ);
+		memcpy(change.before, page, BLCKSZ);
 	change.length = 0;
 
 	START_CRIT_SECTION();

@@ -178,7 +178,9 @@ cuckoo_page_init_unused(Page page)
 void
 cuckoo_page_set_end(Page page, const CuckooHeader *h)
 {
-	((PageHeader) page)->pd_lower = (LocationIndex)
+	PageHeader	header = (PageHeader) page;
+
+	header->pd_lower = (LocationIndex)
 		(CUCKOO_PAGE_DATA + h->buckets / 2 * (h->bits - 1));
 }
 
