@@ -11,6 +11,15 @@ cd "$(dirname "$0")"
 python=${PYTHON:-/usr/bin/python3}
 export VECTORS=$PWD/../test/vectors
 
+# tap COMMAND...: what Python's unittest says with -v, in TAP's words
+tap()
+{
+	"$@" 2>&1 |
+		awk '/ \.\.\. ok$/ { print "ok " ++n " - " $0; next }
+			/ \.\.\. (FAIL|ERROR)$/ { print "not ok " ++n " - " $0; next }
+			{ print }'
+}
+
 vectors()
 {
 	local status=0
@@ -18,10 +27,12 @@ vectors()
 	if ! "$python" -c 'import numpy, xxhash'; then
 		echo "skipped: Python client: $python with numpy and xxhash is missing"
 	else
-		PYTHONPATH=python "$python" -m unittest -v python/tests/test_{elements,vectors}.py 2>&1 |
-			awk '/ \.\.\. ok$/ { print "ok " ++n " - " $0; next }
-				/ \.\.\. (FAIL|ERROR)$/ { print "not ok " ++n " - " $0; next }
-				{ print }' || status=1
+		PYTHONPATH=python tap "$python" -m unittest -v python/tests/test_{elements,vectors}.py || status=1
+	fi
+	if ! "$python" -c 'import ctypes, unittest'; then
+		echo "skipped: C client: its tests need $python"
+	else
+		make -s -C c && tap "$python" c/tests/test_vectors.py -v || status=1
 	fi
 	if ! command -v npm || ! node --test-reporter=tap -e 0; then
 		echo 'skipped: JavaScript client: npm, or node from 18.15 on, is missing'
@@ -47,6 +58,12 @@ psql -qc 'CREATE EXTENSION cuckoo'
 if [ "${1:-}" = bench ]; then
 	"$python" python/bench.py
 	node js/bench.js
+	make -s -C c build/bench
+	for element in i "'https://example.com/' || i"; do
+		psql -XAtc "SELECT cf_agg($element, 0.001) FROM generate_series(1, 1000000) i" |
+			base64 -d >"$TMPDIR/filter"
+		c/build/bench "$TMPDIR/filter"
+	done
 	exit
 fi
 "$python" python/tests/model.py >"$TMPDIR/model.json"
@@ -64,3 +81,18 @@ mkdir "$TMPDIR/project"
 	npm install --silent ./pg-cuckoofilter-*.tgz &&
 	test -e node_modules/pg-cuckoofilter/LICENSE &&
 	node --input-type=module -e "import 'pg-cuckoofilter'")
+echo "==== C client"
+for compiler in gcc clang; do
+	if command -v $compiler >/dev/null; then
+		make -s -C c CC=$compiler WERROR=1 build=build/$compiler
+		BUILD=$PWD/c/build/$compiler "$python" c/tests/test_vectors.py
+	else
+		echo "skipped: $compiler is missing"
+	fi
+done
+make -s -C c install PREFIX="$TMPDIR/prefix" DESTDIR=
+! nm -g --defined-only "$TMPDIR"/prefix/lib/libcuckoofilter.a "$TMPDIR"/prefix/lib/libcuckoofilter.so |
+	grep ' [A-Z] ' | grep -v ' cuckoofilter_' || exit
+"$python" c/tests/test_server.py
+psql -XAtc "SELECT cf_agg('https://bad.example/' || i, 0.001) FROM generate_series(1, 5000) i" >"$TMPDIR/blocked.txt"
+c/tests/languages.sh "$TMPDIR/prefix" "$TMPDIR/blocked.txt" https://bad.example/{1,6000,4999} '' é

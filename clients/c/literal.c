@@ -24,6 +24,7 @@
 
 #define SECOND			INT64_C(1000000)	/* in microseconds */
 #define DAY				(86400 * SECOND)
+#define LAST_DAY		(INT64_MAX / DAY - 2)	/* what is added cannot overflow */
 #define LONGEST_FLOAT	1000	/* characters */
 
 /* The decimal places of numeric: 10^-16383 to 10^131071. */
@@ -678,7 +679,10 @@ hash_date(const cuckoofilter *filter, Reader r, uint64_t *hash)
 	return cuckoofilter_hash_date(filter, (int32_t) days, hash);
 }
 
-/* Of the year 294246 and later not all fit into int64, so none is taken. */
+/*
+ * PostgreSQL has 29 years more than microseconds from 1970 on can count.  They
+ * are refused.
+ */
 static int
 hash_timestamp(const cuckoofilter *filter, Reader r, uint64_t *hash)
 {
@@ -696,9 +700,8 @@ hash_timestamp(const cuckoofilter *filter, Reader r, uint64_t *hash)
 	else
 	{
 		bc = cut_bc(&r);
-		if (!read_day(&r, bc, &days) || days < -100000000 || days > 100000000)
-			return CUCKOOFILTER_INVALID_VALUE;
-		if ((!read_char(&r, ' ') && !read_char(&r, 'T')) ||
+		if (!read_day(&r, bc, &days) || days < -LAST_DAY || days > LAST_DAY ||
+			(!read_char(&r, ' ') && !read_char(&r, 'T')) ||
 			!read_two_digits(&r, 23, &hours) ||
 			!read_minutes(&r, &microseconds) ||
 			(with_zone && !read_zone(&r, &zone)) || !at_end(&r))
