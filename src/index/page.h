@@ -194,12 +194,12 @@ extern Buffer cuckoo_index_find(Relation rel, const CuckooSpot *spot, int mode);
 extern CuckooHeader cuckoo_page_filter(const CuckooIndex *index, Relation rel,
 									   Page page, BlockNumber block);
 
-/* The pages of a run in a group of so many pages. */
+/* The pages of a run in a group of so many pages, at least 1. */
 static inline uint32
 cuckoo_run_pages(uint64 group)
 {
-	return (uint32) Min((group + CUCKOO_GROUP_RUNS - 1) / CUCKOO_GROUP_RUNS,
-						CUCKOO_RUN_PAGES);
+	return (uint32) Max(Min((group + CUCKOO_GROUP_RUNS - 1) / CUCKOO_GROUP_RUNS,
+							CUCKOO_RUN_PAGES), 1);
 }
 
 /* The block of a page, or InvalidBlockNumber if it has none yet. */
