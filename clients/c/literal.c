@@ -24,7 +24,7 @@
 
 #define SECOND			INT64_C(1000000)	/* in microseconds */
 #define DAY				(86400 * SECOND)
-#define LAST_DAY		(INT64_MAX / DAY - 2)	/* what is added cannot overflow */
+#define LAST_DAY		(INT64_MAX / DAY - 2)	/* time and zone fit, too */
 #define LONGEST_FLOAT	1000	/* characters */
 
 /* The decimal places of numeric: 10^-16383 to 10^131071. */
@@ -231,14 +231,16 @@ static bool
 find_digits(const Decimal *d, int64_t *first, int64_t *last)
 {
 	int64_t		digits = d->whole_digits + d->fraction_digits;
+	int64_t		begin = 0;
+	int64_t		end = digits;
 
-	*first = 0;
-	while (*first < digits && digit_of(d, *first) == '0')
-		++*first;
-	*last = digits - 1;
-	while (*last > *first && digit_of(d, *last) == '0')
-		--*last;
-	return *first < digits;
+	while (begin < digits && digit_of(d, begin) == '0')
+		begin++;
+	while (end > begin && digit_of(d, end - 1) == '0')
+		end--;
+	*first = begin;
+	*last = end - 1;
+	return begin < end;
 }
 
 /*
@@ -313,6 +315,7 @@ cuckoofilter_hash_numeric(const cuckoofilter *filter, const char *digits,
 {
 	Reader		r = {digits, digits + length};
 	char		special = read_special(r);
+
 	/* zeroed, because some versions look at the seed before they set it */
 	XXH3_state_t state = {0};
 	int			family = cuckoofilter_family(filter);
