@@ -5,7 +5,7 @@
 #
 #	make check              run all tests, which takes about 3 minutes
 #	make check-nightly      run them with longer random ones, in about 35 minutes
-#	make check-clients      test the clients for Python and JavaScript
+#	make check-clients      test the clients for C, Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium
 #	make demo               show a short tour with real data

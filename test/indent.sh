@@ -19,7 +19,7 @@ if ! "$indent" --version 2>/dev/null | grep -q ' 2\.1\.2 '; then
 	echo "there is no pg_bsd_indent 2.1.2" >&2
 	exit 2
 fi
-for file in src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench}/*.[ch]; do
+for file in src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench,clients/c}/*.[ch]; do
 	layout=$(mktemp) || exit
 	# the comments at the head of a file, and the results of functions
 	sed -E 's,/\* +---,/*---X_X,' "$file" | "$indent" "${options[@]}" |

@@ -63,7 +63,7 @@ check_cpp()
 	cppcheck -q -j "$processes" --std=c11 --enable=warning,performance,portability,style \
 		--inline-suppr --error-exitcode=1 --suppress=missingInclude -DCUCKOO_IN_POSTGRES \
 		-D'foreach(cell,list)=for(cell=list_head(list);cell;cell=lnext(list,cell))' \
-		-Isrc -i "$tables" src test bench
+		-Isrc -Iclients/c -i "$tables" src test bench clients/c
 }
 
 # The static analyzer of clang looks at all that is compiled: in a copy, and
@@ -94,6 +94,7 @@ compile_perl()
 tool 'clang-tidy: src, test/module' tidy -DCUCKOO_IN_POSTGRES \
 	-isystem "$("$PG_CONFIG" --includedir-server)" -- src/*.c src/*/*.c test/module/*.c
 tool 'clang-tidy: test/unit, bench' tidy -std=c11 -- test/unit/*.c bench/*.c
+tool 'clang-tidy: clients/c' tidy -std=c11 -Iclients/c -- clients/c/*.c
 tool cppcheck check_cpp
 tool scan-build analyze
 tool shellcheck shellcheck .ci/run ./**/*.sh

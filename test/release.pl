@@ -156,7 +156,7 @@ SKIP:
 # ---- what people will get --------------------------------------------------
 
 # each client is packed from its own folder, so it has a copy
-is(read_file("$_/LICENSE"), read_file('LICENSE'), "the license of $_") foreach 'clients/js', 'clients/python';
+is(read_file("$_/LICENSE"), read_file('LICENSE'), "the license of $_") foreach 'clients/c', 'clients/js', 'clients/python';
 is(`git status --porcelain`, '', 'all is committed');
 is(system('make -s dist'), 0, 'make dist');
 system("tar -xzf build/cuckoo-$release.tar.gz -C $tmp");

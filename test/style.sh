@@ -73,7 +73,7 @@ case $? in
 esac
 
 sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
-	s/^typedef .*\(\*(\w+)\).*/\1/p' src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
+	s/^typedef .*\(\*(\w+)\).*/\1/p' src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench,clients/c}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
 # Tables cannot be wrapped, nor can links; code is as wide as it is.

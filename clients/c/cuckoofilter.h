@@ -40,15 +40,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
-{
+#if defined(__GNUC__) || defined(__clang__)
+#define CUCKOOFILTER_VISIBLE __attribute__((visibility("default")))
+#else
+#define CUCKOOFILTER_VISIBLE
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
-#define CUCKOOFILTER_API extern __attribute__((visibility("default")))
+#ifdef __cplusplus
+#define CUCKOOFILTER_API extern "C" CUCKOOFILTER_VISIBLE
 #else
-#define CUCKOOFILTER_API extern
+#define CUCKOOFILTER_API extern CUCKOOFILTER_VISIBLE
 #endif
 
 typedef struct cuckoofilter cuckoofilter;
@@ -263,9 +264,5 @@ CUCKOOFILTER_API int cuckoofilter_count_hash(const cuckoofilter *filter,
 CUCKOOFILTER_API void cuckoofilter_contains_hashes(const cuckoofilter *filter,
 												   const uint64_t *hashes,
 												   size_t n, bool *found);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif							/* CUCKOOFILTER_H */

@@ -24,7 +24,7 @@
 
 #define SECOND			INT64_C(1000000)	/* in microseconds */
 #define DAY				(86400 * SECOND)
-#define LAST_DAY		(INT64_MAX / DAY - 2)	/* what is added cannot overflow */
+#define LAST_DAY		(INT64_MAX / DAY - 2)	/* time and zone fit, too */
 #define LONGEST_FLOAT	1000	/* characters */
 
 /* The decimal places of numeric: 10^-16383 to 10^131071. */
@@ -231,14 +231,16 @@ static bool
 find_digits(const Decimal *d, int64_t *first, int64_t *last)
 {
 	int64_t		digits = d->whole_digits + d->fraction_digits;
+	int64_t		begin = 0;
+	int64_t		end = digits;
 
-	*first = 0;
-	while (*first < digits && digit_of(d, *first) == '0')
-		++*first;
-	*last = digits - 1;
-	while (*last > *first && digit_of(d, *last) == '0')
-		--*last;
-	return *first < digits;
+	while (begin < digits && digit_of(d, begin) == '0')
+		begin++;
+	while (end > begin && digit_of(d, end - 1) == '0')
+		end--;
+	*first = begin;
+	*last = end - 1;
+	return begin < end;
 }
 
 /*
@@ -313,6 +315,7 @@ cuckoofilter_hash_numeric(const cuckoofilter *filter, const char *digits,
 {
 	Reader		r = {digits, digits + length};
 	char		special = read_special(r);
+
 	/* zeroed, because some versions look at the seed before they set it */
 	XXH3_state_t state = {0};
 	int			family = cuckoofilter_family(filter);
@@ -607,6 +610,23 @@ read_day(Reader *r, bool bc, int64_t *days)
 	return true;
 }
 
+/* Reads the microseconds after a point, if there is one. */
+static bool
+read_fraction(Reader *r, uint64_t *microseconds)
+{
+	const char *begin;
+
+	*microseconds = 0;
+	if (!read_char(r, '.'))
+		return true;
+	begin = r->at;
+	if (!read_number(r, 1, 6, microseconds))
+		return false;
+	for (int i = (int) (r->at - begin); i < 6; i++)
+		*microseconds *= 10;
+	return true;
+}
+
 /* Reads what follows the hours: minutes, and seconds with up to six digits. */
 static bool
 read_minutes(Reader *r, int64_t *microseconds)
@@ -614,23 +634,12 @@ read_minutes(Reader *r, int64_t *microseconds)
 	int64_t		minutes,
 				seconds = 0;
 	uint64_t	fraction = 0;
-	const char *begin;
 
 	if (!read_char(r, ':') || !read_two_digits(r, 59, &minutes))
 		return false;
-	if (read_char(r, ':'))
-	{
-		if (!read_two_digits(r, 59, &seconds))
-			return false;
-		begin = r->at + 1;
-		if (read_char(r, '.'))
-		{
-			if (!read_number(r, 1, 6, &fraction))
-				return false;
-			for (int i = (int) (r->at - begin); i < 6; i++)
-				fraction *= 10;
-		}
-	}
+	if (read_char(r, ':') &&
+		(!read_two_digits(r, 59, &seconds) || !read_fraction(r, &fraction)))
+		return false;
 	*microseconds = (minutes * 60 + seconds) * SECOND + (int64_t) fraction;
 	return true;
 }
@@ -688,7 +697,6 @@ hash_timestamp(const cuckoofilter *filter, Reader r, uint64_t *hash)
 {
 	bool		with_zone = cuckoofilter_family(filter) == CUCKOOFILTER_TIMESTAMPTZ;
 	bool		minus;
-	bool		bc;
 	int64_t		days,
 				hours,
 				microseconds,
@@ -699,7 +707,8 @@ hash_timestamp(const cuckoofilter *filter, Reader r, uint64_t *hash)
 		microseconds = minus ? INT64_MIN : INT64_MAX;
 	else
 	{
-		bc = cut_bc(&r);
+		bool		bc = cut_bc(&r);
+
 		if (!read_day(&r, bc, &days) || days < -LAST_DAY || days > LAST_DAY ||
 			(!read_char(&r, ' ') && !read_char(&r, 'T')) ||
 			!read_two_digits(&r, 23, &hours) ||
@@ -806,8 +815,8 @@ read_interval(Reader *r, int64_t fields[3])
 	{
 		bool		minus;
 		uint64_t	number;
-		uint64_t	fraction = 0;
-		int			digits = 0;
+		uint64_t	fraction;
+		bool		whole;
 
 		if (!time && read_char(r, 'T'))
 		{
@@ -825,21 +834,14 @@ read_interval(Reader *r, int64_t fields[3])
 				read_minutes(r, &microseconds) && at_end(r) &&
 				add(&fields[2], minus, (uint64_t) microseconds, 1);
 		}
-		if (read_char(r, '.'))
-		{
-			const char *begin = r->at;
-
-			if (!read_number(r, 1, 6, &fraction))
-				return false;
-			digits = (int) (r->at - begin);
-			for (int i = digits; i < 6; i++)
-				fraction *= 10;
-		}
+		whole = at_end(r) || *r->at != '.';
+		if (!read_fraction(r, &fraction))
+			return false;
 		if (!iso && !read_char(r, ' '))
 			return false;
 		unit = read_unit(r, iso, unit, time ? UNITS : HOURS);
 		/* only seconds have fractions */
-		if (unit == UNITS || (digits > 0 && unit != UNITS - 1) ||
+		if (unit == UNITS || (!whole && unit != UNITS - 1) ||
 			!add(&fields[units[unit].field], minus, number,
 				 units[unit].factor) ||
 			!add(&fields[2], minus, fraction, 1))

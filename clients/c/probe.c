@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _POSIX_C_SOURCE 200809L	/* getline() */
+#define _POSIX_C_SOURCE 200809L /* getline() */
 #include "cuckoofilter.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import locale
 import random
 import struct
 import subprocess
@@ -388,7 +389,8 @@ NO_LITERALS = {
     "time": ["", "12", "1:00", "25:00", "24:00:01", "24:00:00.000001", "12:60", "12:00:60", "12:00:00+01",
         "12:00:00 PM", "12:00:00.1234567", "-01:00"],
     "interval": ["", "P", "PT", "P1", "1", "1 day ", " 1 day", "1  day", "1day", "1 day 1 day",
-        "1 day 1 mon", "1 fortnight", "@ 1 day", "1 day ago", "1.5 days", "1 mon 2", "02", "02:60", "02:00:60", "1 day 02:00 1 sec", "1 hour 02:00",
+        "1 day 1 mon", "1 fortnight", "@ 1 day", "1 day ago", "1.5 days", "1 mon 2", "02", "02:60", "02:00:60",
+        "1 day 02:00 1 sec", "1 hour 02:00",
         "P1D5H", "P1H", "PT1D", "P1DT", "PT5H1D", "P1M1Y", "PT1.5H", "P1.5D", "P1YT", "PT5HT1M", "P0001-02-03", "1-2",
         "2147483648 mons", "-2147483649 days", "200000000 years", "2562047788:00:54.775808", "9999999999999999999 secs",
         "99999999999999999999 secs", "1 yearss", "1 mont", "1 mins 1 hour", "P-", "P+-1D", "p1d", "1 day 02:00 "],
@@ -430,6 +432,21 @@ class Literals(unittest.TestCase):
                         else:
                             with self.assertRaises(Refused):
                                 f.hash_literal(text[:length])
+
+    def test_decimal_comma(self):
+        """The locale of the program does not matter."""
+        for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "nl_NL.UTF-8"):
+            try:
+                locale.setlocale(locale.LC_NUMERIC, name)
+            except locale.Error:
+                continue
+            self.addCleanup(locale.setlocale, locale.LC_NUMERIC, "C")
+            f = empty("float")
+            self.assertEqual(f.hash_literal("1.5"), f.hash_float64(1.5))
+            with self.assertRaises(Refused):
+                f.hash_literal("1,5")
+            return
+        self.skipTest("no such locale")
 
     def test_typed(self):
         """The calls with numbers give the same hashes as literals."""
