@@ -42,20 +42,22 @@ const MACADDR8 = [
   '0000000000000000',
 ];
 
-// The least and the last decimal place of numeric.
+// The powers of ten of numeric's lowest and highest digit.
 const NUMERIC_LEAST = -16383;
 const NUMERIC_LAST = 131071;
 
 // Intervals in ISO 8601 and in words, the time in words or as on a clock.
-const amounts = (units) => Object.entries(units).map(([name, unit]) => `(?:(?<${name}>[+-]?\\d+)${unit})?`).join('');
+const amounts = (units, sign = '[+-]?') => Object.entries(units).map(([name, unit]) => `(?:(?<${name}>${sign}\\d+)${unit})?`).join('');
 const END = '(?: |$)';
 const DATE_WORDS = amounts({ year: ` years?${END}`, month: ` mon(?:th)?s?${END}`, week: ` weeks?${END}`, day: ` days?${END}` });
 const TIME_WORDS = amounts({ hour: ` hours?${END}`, minute: ` min(?:ute)?s?${END}` });
-const SECOND = '(?<second>[+-]?\\d+(?:\\.\\d{1,6})?)';
+const SECONDS = '(?<second>[+-]?\\d+(?:\\.\\d{1,6})?) sec(?:ond)?s?';
 const CLOCK = '(?<sign>[+-]?)(?<hour>\\d+):(?<minute>[0-5]\\d):(?<second>[0-5]\\d(?:\\.\\d{1,6})?)';
+const DATE_ISO = amounts({ year: 'Y', month: 'M', week: 'W', day: 'D' }, '-?');
+const TIME_ISO = `${amounts({ hour: 'H', minute: 'M' }, '-?')}(?:(?<second>-?\\d+(?:\\.\\d{1,6})?)S)?`;
 const INTERVALS = [
-  `^P(?=.)${amounts({ year: 'Y', month: 'M', week: 'W', day: 'D' })}(?:T(?=.)${amounts({ hour: 'H', minute: 'M' })}(?:${SECOND}S)?)?$`,
-  `^(?=.)${DATE_WORDS}${TIME_WORDS}(?:${SECOND} sec(?:ond)?s?)?$`,
+  `^P(?=.)${DATE_ISO}(?:T(?=.)${TIME_ISO})?$`,
+  `^(?=.)${DATE_WORDS}${TIME_WORDS}(?:${SECONDS})?$`,
   `^${DATE_WORDS}${CLOCK}$`,
 ].map((pattern) => new RegExp(pattern));
 

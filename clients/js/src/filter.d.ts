@@ -50,11 +50,9 @@ export class CuckooFilter {
   readonly f0: number;
   readonly g: number;
   readonly windows: boolean;
+
   /** Buckets of a page, 0 without pages. */
   readonly pages: number;
-
-  /** The buckets of a page, or 0. */
-  readonly w: number;
 
   /** The probability that an absent element is a false positive. */
   readonly fpp: number;

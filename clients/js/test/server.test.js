@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { canonical, families } from '../src/elements.js';
 import { CuckooFilter } from '../src/filter.js';
 import { register } from '../src/pg.js';
 
@@ -58,6 +59,14 @@ test('a pool', async () => {
   const { rows } = await pool.query('SELECT cf_agg(i) AS f FROM generate_series(1, 100) i');
   assert.ok((await rows[0].f).contains(17));
   await pool.end();
+});
+
+test('intervals of node-postgres', async () => {
+  const family = families.find(({ name }) => name === 'interval');
+  const bytes = (value) => Buffer.from(canonical(family, value)).toString('hex');
+  for (const text of ['00:00:00', '1 year 2 mons 3 days 04:05:06.789', '-1 mons +3 days -00:00:00.000001', '-26:00:59.5']) {
+    assert.equal(bytes((await fetch('SELECT $1::interval', [text])).toISOString()), bytes(text));
+  }
 });
 
 test('hashes of the family other', async () => {

@@ -26,7 +26,7 @@ INT64 = struct.Struct("<q")
 FLOAT64 = struct.Struct("<d")
 INTERVAL = struct.Struct("<iiq")
 NAN = bytes.fromhex("000000000000f87f")
-# the least and the last decimal place of numeric
+# the powers of ten of numeric's lowest and highest digit
 NUMERIC_LEAST, NUMERIC_LAST = -16383, 131071
 # how macaddr and macaddr8 are written, with 0 for any digit
 MACADDR = {
