@@ -24,6 +24,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "port/pg_bitutils.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -163,6 +164,9 @@ cuckoo_close(CuckooOpenIndex *index)
 
 /* ---- probes ---- */
 
+/* Elements that are probed together. */
+#define PROBE_BATCH		64
+
 /* The hasher of an argument as the index hashes it. */
 static CuckooHasher *
 hasher_for(CuckooHasher *hasher)
@@ -251,52 +255,86 @@ cf_index_contains(PG_FUNCTION_ARGS)
 }
 
 /*
- * Sets found[i] for each element that is not null.  Hashes in ascending order
- * are in the order of pages, so that each page is read once.  If `any`, ends
- * with the first that is found.
+ * Probes the elements of order[0] and what follows it that are on one page, at
+ * most PROBE_BATCH of them.  The low half of a word is the element's number.
+ * Sets found[] of these elements, and returns how many they are.
+ */
+static int
+probe_page(Relation rel, const CuckooMeta *meta, const uint64 *hashes,
+		   const uint64 *order, int n, bool *found)
+{
+	uint64		keys[PROBE_BATCH];
+	bool		results[PROBE_BATCH];
+	CuckooSpot	spot = cuckoo_index_spot(meta, hashes[(uint32) order[0]]);
+	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
+	Page		page = BufferGetPage(buffer);
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
+										BufferGetBlockNumber(buffer));
+	int			count = 0;
+
+	do
+	{
+		keys[count++] = cuckoo_page_key(&spot, &h, header->level);
+		if (count == Min(n, PROBE_BATCH))
+			break;
+		spot = cuckoo_index_spot(meta, hashes[(uint32) order[count]]);
+	} while (is_page_of(header, &spot));
+	if (header->flags & CUCKOO_PAGE_SATURATED)
+		memset(results, true, sizeof(results));
+	else
+		cuckoo_contains_batch(&h, cuckoo_page_image(page), keys, count,
+							  results);
+	UnlockReleaseBuffer(buffer);
+	for (int i = 0; i < count; i++)
+		found[(uint32) order[i]] = results[i];
+	return count;
+}
+
+/*
+ * Sets found[i] for each element that is not null.  They are probed in the
+ * order of pages, as far as their level is known, so that each page is looked
+ * up once for many.  If `any`, ends soon after one is found.
  */
 static bool
 probe_elements(Relation rel, CuckooHasher *hasher,
 			   const CuckooElements *elements, bool *found, bool any)
 {
+	const CuckooMeta meta = cuckoo_index_open(rel)->meta;
+	int			level = cuckoo_index_open(rel)->level;
+	int			page_bits = pg_leftmost_one_pos32(meta.pages) + 1;
 	Size		size = Max(elements->count, 1) * sizeof(uint64);
 	uint64	   *hashes = palloc_extended(size, MCXT_ALLOC_HUGE);
 	uint64	   *order = palloc_extended(size, MCXT_ALLOC_HUGE);
 	uint64	   *scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
-	Buffer		buffer = InvalidBuffer;
-	const CuckooPageHeader *header = NULL;
 	int			n = 0;
 	bool		result = false;
 
-	/* by the high half of the hash; the low half is the element's number */
+	cuckoo_check_family(hasher, meta.family, meta.tag);
+	level = Min(level, 32 - page_bits);
 	for (int i = 0; i < elements->count; i++)
 		if (!elements->nulls[i])
 		{
-			hashes[i] = hash_for(hasher, rel, elements->values[i]);
-			order[n++] = (hashes[i] & ~UINT64CONST(0xffffffff)) | (uint32) i;
-		}
-	cuckoo_sort(order, n, scratch, 0, n);
-	for (int i = 0; i < n && !(any && result); i++)
-	{
-		uint32		element = (uint32) order[i];
-		CuckooSpot	spot = cuckoo_index_spot(&cuckoo_index_open(rel)->meta,
-											 hashes[element]);
+			uint64		hash = cuckoo_hash(hasher, elements->values[i],
+										   meta.seed);
+			CuckooSpot	spot = cuckoo_index_spot(&meta, hash);
+			uint64		segment = cuckoo_spot_ext(&spot) &
+				cuckoo_low_mask(level);
 
-		if (BufferIsValid(buffer) && !is_page_of(header, &spot))
-		{
-			UnlockReleaseBuffer(buffer);
-			buffer = InvalidBuffer;
+			hashes[i] = hash;
+			order[n++] = (segment << page_bits | spot.number) <<
+				(64 - page_bits - level) | (uint32) i;
 		}
-		if (!BufferIsValid(buffer))
-		{
-			buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
-			header = cuckoo_page_header(BufferGetPage(buffer));
-		}
-		found[element] = page_contains(rel, buffer, &spot);
-		result |= found[element];
+	cuckoo_sort(order, n, scratch, 0, (uint64) meta.pages << level);
+	for (int i = 0; i < n && !(any && result);)
+	{
+		int			count = probe_page(rel, &meta, hashes, order + i, n - i,
+									   found);
+
+		for (int k = i; any && k < i + count; k++)
+			result |= found[(uint32) order[k]];
+		i += count;
 	}
-	if (BufferIsValid(buffer))
-		UnlockReleaseBuffer(buffer);
 	pfree(hashes);
 	pfree(order);
 	pfree(scratch);
