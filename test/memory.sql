@@ -62,6 +62,7 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_index_info,cf_index_filter,cf_index_check,cuckoo_handler}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
 		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),
 	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),
+	('{cf_add_filter}', 'cf_add_filter(s.f, s.h)'),
 	('{cf_add_unique_all}', 'cf_add_unique_all(s.f, s.a || i)'),
 	('{cf_add_unique_each}', '(SELECT added FROM cf_add_unique_each(s.f, s.a || i))'),
 	('{cf_contains_any,cf_contains_all,cf_contains_each}',

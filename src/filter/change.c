@@ -19,7 +19,7 @@
  */
 #include "element/element.h"
 #include "error.h"
-#include "filter/filter.h"
+#include "filter/sets.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -32,6 +32,7 @@ PG_FUNCTION_INFO_V1(cf_add_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_all);
 PG_FUNCTION_INFO_V1(cf_delete_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_each);
+PG_FUNCTION_INFO_V1(cf_add_filter);
 
 /* The number of elements that prefetching is ahead of changing. */
 #define PREFETCH_DISTANCE	16
@@ -40,7 +41,8 @@ PG_FUNCTION_INFO_V1(cf_add_unique_each);
 typedef struct Change
 {
 	FunctionCallInfo fcinfo;
-	CuckooHasher *hasher;
+	uint8		family;			/* of what is added or deleted */
+	uint16		tag;
 	CuckooHeader header;
 	const struct varlena *filter;	/* as it is now */
 	CuckooExpanded *expanded;	/* the object to write to, or NULL */
@@ -61,13 +63,15 @@ change_expand(Change *change)
 	change->filter = change->expanded->flat;
 }
 
+/* Opens the filter for a change by elements of this family and tag. */
 static void
-change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
+change_begin(Change *change, FunctionCallInfo fcinfo, uint8 family, uint16 tag)
 {
 	struct varlena *argument = (struct varlena *) PG_GETARG_POINTER(0);
 
 	change->fcinfo = fcinfo;
-	change->hasher = hasher;
+	change->family = family;
+	change->tag = tag;
 	change->expanded = NULL;
 	/* if the filter must be fetched, fetch it to where it can be changed */
 	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
@@ -75,6 +79,14 @@ change_begin(Change *change, FunctionCallInfo fcinfo, CuckooHasher *hasher)
 	else
 		change->filter = cuckoo_filter(PointerGetDatum(argument));
 	cuckoo_open(&change->header, change->filter);
+}
+
+/* The same for elements that this hasher hashes. */
+static void
+change_begin_hasher(Change *change, FunctionCallInfo fcinfo,
+					CuckooHasher *hasher)
+{
+	change_begin(change, fcinfo, hasher->family, hasher->tag);
 	cuckoo_check_family(hasher, change->header.family, change->header.tag);
 }
 
@@ -127,8 +139,8 @@ change_add(Change *change, uint64 hash, int max_copies)
 	if (change->expanded == NULL &&
 		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;
-	h.family = change->hasher->family;
-	h.tag = change->hasher->tag;
+	h.family = change->family;
+	h.tag = change->tag;
 	change_expand(change);
 	/* the object does not change until there is room */
 	filter = change->expanded->flat;
@@ -212,7 +224,7 @@ change_begin_array(Change *change, FunctionCallInfo fcinfo,
 											   sizeof(CuckooHasher));
 	uint64	   *hashes = palloc(Max(elements->count, 1) * sizeof(uint64));
 
-	change_begin(change, fcinfo, hasher);
+	change_begin_hasher(change, fcinfo, hasher);
 	*n = 0;
 	for (int i = 0; i < elements->count; i++)
 	{
@@ -258,7 +270,7 @@ change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
 	{
 		CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
 
-		change_begin(&change, fcinfo, hasher);
+		change_begin_hasher(&change, fcinfo, hasher);
 		hash = cuckoo_hash(hasher, PG_GETARG_DATUM(1), change.header.seed);
 		hashes = &hash;
 	}
@@ -353,4 +365,37 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(caller);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	PG_RETURN_NULL();
+}
+
+/*
+ * cf_add_filter(filter, other): the sum of both, for which only the elements of
+ * the other filter are placed.  A key is as good as a hash (core/core.h).
+ */
+Datum
+cf_add_filter(PG_FUNCTION_ARGS)
+{
+	Change		change;
+	CuckooHeader other;
+	const struct varlena *filter;
+	CuckooRun	run;
+	bool		any;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	filter = cuckoo_filter(PG_GETARG_DATUM(1));
+	cuckoo_open(&other, filter);
+	change_begin(&change, fcinfo, other.family, other.tag);
+	cuckoo_check_compatible(&change.header, &other);
+	if (change.header.items == 0 && other.items > 0)
+	{
+		change_end(&change, false);
+		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+	}
+	run = cuckoo_read_run(&other, filter);
+	any = change_all(&change, run.keys, (int) run.count, CUCKOO_MAX_COPIES,
+					 NULL);
+	pfree(run.keys);
+	PG_RETURN_DATUM(change_end(&change, any));
 }
