@@ -11,6 +11,7 @@
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
 #	index		indexes that are filters, beside others
+#	dedup		ways to deduplicate a stream
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -84,9 +85,16 @@ index()
 	part index "Indexes, $rows bigints" rows="$rows"
 }
 
+dedup()
+{
+	echo
+	echo "Deduplicating a stream, way, rows a batch, sessions (bench/dedup.sh):"
+	bench/dedup.sh
+}
+
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index dedup}; do
 	"$part"
 done
 if [ -z "${ONLY:-}" ]; then

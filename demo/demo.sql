@@ -138,6 +138,26 @@ SELECT time_of(:'overlap') AS overlap_ms, time_of(:'in_both') AS in_both_ms \gse
 :overlap \gset
 :in_both \gset in_both_
 
+-- An index that is a filter follows its table, while sessions add to it. Its
+-- filter is then taken out, and probed by a program without the server.
+
+\set index 'CREATE INDEX visited ON visits USING cuckoo (url)'
+SELECT step(:'index');
+SELECT clock_timestamp() AS began \gset
+:index;
+SELECT 1000 * extract(epoch FROM clock_timestamp() - :'began') AS index_ms, pg_relation_size('visited') AS index_size \gset
+SELECT step('four sessions add 100,000 visits to new pages');
+\! printf '%s\n' "INSERT INTO visits SELECT now(), format('https://new.example/%s/%s', :client_id, random()) FROM generate_series(1, 100);" | pgbench -n -c 4 -t 250 -f /dev/stdin >/dev/null 2>&1
+SELECT count(*) AS added, count(*) FILTER (WHERE NOT found) AS added_missed
+  FROM (SELECT unnest(cf_index_contains_each('visited', array_agg(url))) AS found
+        FROM visits WHERE url LIKE 'https://new.example/%') s \gset
+SELECT step('which blocked pages were visited: the filter, taken out, says it without the server');
+\! make -s -C clients/c build/cuckoo-probe
+SELECT cf_index_filter('visited') \g clients/c/build/visited
+SELECT url FROM blocked \g clients/c/build/blocked
+\set probed `clients/c/build/cuckoo-probe clients/c/build/visited <clients/c/build/blocked | wc -l`
+SELECT count(*) AS visited FROM blocked WHERE url IN (SELECT url FROM visits) \gset
+
 -- The report
 
 SELECT step('done');
@@ -199,4 +219,13 @@ SELECT format(E'  The estimate is off by %s. Its standard error is at most %s; t
   '  %s and %s pages.', abs(round(:cf_overlap) - :in_both_count),
   greatest(1, round(sqrt(cf_count(b.f) * (cf_info(a.f)).fpp_now)::numeric)), n(cf_count(a.f)), n(cf_count(b.f)))
   FROM days a, days b WHERE a.day = '2026-01-01' AND b.day = '2026-01-02';
+\echo
+SELECT format('An index of %s visits that is a filter', n(2000000));
+SELECT format('  %s;', :'index');
+SELECT row_of('', 'size', 'time');
+SELECT row_of('the index', n(:index_size / 1000) || ' kB', n(:index_ms) || ' ms');
+SELECT row_of('', 'rows', 'missed');
+SELECT row_of('then added by four sessions', n(:added), n(:added_missed));
+SELECT format(E'  SELECT cf_index_filter(''visited'') is its filter. cuckoo-probe, without the server,\n'
+  '  finds that %s of the blocked pages may have been visited; %s were.', n(:probed), n(:visited));
 \echo

@@ -306,6 +306,44 @@ def growth():
     p.save()
 
 
+def index():
+    p = Picture('index', 'An index is pages that each hold a filter, and a full page is halved', 'The high bits of a hash '
+                'choose the page, the next ones the bucket in it. Both buckets of an element are in one page. A page that '
+                'is full gives the elements whose lowest further bit is 1 to a new page.', 780, 520)
+    n, w, chance = 3, 4, random.Random(8)
+    pages = [[[] for _ in range(w)] for _ in range(n)]
+    while sum(map(len, pages[1])) < 14:
+        h = chance.randrange(1 << 64)
+        page, r = divmod(h * n, 1 << 64)
+        i, fp = r * w >> 64, (h & 255 or 1) | (h >> 8 & 15) << 8
+        i = min((i, other_bucket(i, fp, w)), key=lambda b: len(pages[page][b]))
+        if len(pages[page][i]) < 4:
+            pages[page][i].append(fp)
+    halves = [[[fp & 255 | fp >> 9 << 8 for fp in row if fp >> 8 & 1 == half] for row in pages[1]] for half in (0, 1)]
+    moved = {(i, k) for i, row in enumerate(pages[1]) for k, fp in enumerate(row) if fp >> 8 & 1}
+
+    def draw(x, y, title, rows, hits=()):
+        p.text(x, y - 6, title, fill=SOFT, size=13)
+        p.buckets(x, y, rows, hits, cell=56, height=24)
+
+    for number in range(n):
+        draw(40, 88 + number * 126, f'block {1 + number}: page {number}, level 0, 12 bits', pages[number],
+             moved if number == 1 else ())
+    p.path([(290, 262), (420, 134)], arrow=True)
+    p.path([(290, 262), (420, 388)], arrow=True)
+    p.text(306, 267, 'splits')
+    draw(450, 88, 'block 2: page 1, segment 0, level 1, 11 bits', halves[0])
+    draw(450, 340, 'block 4: page 1, segment 1, level 1, 11 bits', halves[1],
+         {(i, k) for i, row in enumerate(halves[1]) for k in range(len(row))})
+    p.text(450, 262, 'Pages 0 and 2 stay as they are.', fill=SOFT)
+    for i, line in enumerate((
+            'Block 0 has the seed and where the pages are. For a hash h, the page is h · 3 / 2⁶⁴, here 0 to 2, and the',
+            'rest of that product gives the first bucket. The second one is a reflection in the same page, so that',
+            'an insert or a probe locks one page.')):
+        p.text(20, 464 + i * 22, line)
+    p.save()
+
+
 # ---- figures -------------------------------------------------------------------
 
 
@@ -399,5 +437,5 @@ def probe():
     p.save()
 
 
-for draw in (lookup, eviction, growth, rate, bits, probe):
+for draw in (lookup, eviction, growth, index, rate, bits, probe):
     draw()
