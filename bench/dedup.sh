@@ -12,7 +12,7 @@ export PGOPTIONS='-c client_min_messages=warning'
 way()
 {
 	local table=$1 batch=$2 sessions=$3 rows=$4 began wal script
-	local transactions=$((rows / batch / sessions))
+	local transactions=$(((rows + batch * sessions - 1) / batch / sessions))
 
 	psql -Xqv ON_ERROR_STOP=1 -v base="$base" -v ids=$((rows * 105 / 100)) -f bench/dedup.sql
 	psql -XAtqc "ALTER SEQUENCE dedup.batches MINVALUE 0 RESTART 0"

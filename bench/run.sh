@@ -90,6 +90,7 @@ dedup()
 	echo
 	echo "Deduplicating a stream, way, rows a batch, sessions (bench/dedup.sh):"
 	bench/dedup.sh
+	part small_filter "A small filter beside one of $rows" rows="$rows"
 }
 
 rows=${ROWS:-5000000}
