@@ -1,6 +1,7 @@
 -- Indexes that are filters beside others: bench/run.sh, ONLY=index.
 --
 --	:rows	rows of the table (5,000,000)
+--	:growth	the file to which the steps of growth go, for bench/plot.sh
 --
 -- Each index is alone on a table of its own.  What the table itself takes is
 -- measured without an index, and taken off.  Rows are inserted twice: right
@@ -112,15 +113,58 @@ CALL timed('cf_index_contains_each of a million', 'SELECT cf_index_contains_each
 CALL timed('cf_index_filter', 'SELECT cf_count(cf_index_filter(''t_i''))');
 CALL timed('REINDEX', 'REINDEX INDEX t_i');
 SELECT what, round(ms::numeric, 1) AS ms FROM times;
-TRUNCATE t;
-DO $$
+
+\echo
+\echo An index of an empty table that is filled, and what may make it small
+CREATE TABLE growth (way text, million float8, bits float8, fpp_now float8, us float8, wal float8);
+CREATE PROCEDURE fill(way text, rows int, step int) LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz;
+	lsn pg_lsn;
+	info cuckoo_index_info;
 BEGIN
-	FOR i IN 0..9 LOOP
-		INSERT INTO t SELECT k * 7919 FROM generate_series(i * 1000000 + 1::bigint, (i + 1) * 1000000) k;
-		RAISE WARNING '% million rows: %', i + 1, (SELECT format('%s bits a row, fpp_now %s, %s pages, level %s', round(bits_per_item::numeric, 1),
-			round(fpp_now::numeric, 6), pages, growth_level) FROM cf_index_info('t_i'));
+	TRUNCATE t;
+	COMMIT;
+	FOR i IN 1 .. rows / step LOOP
+		lsn := pg_current_wal_insert_lsn();
+		began := clock_timestamp();
+		IF way = 'bulk' THEN
+			INSERT INTO t SELECT k * 7919 FROM generate_series((i - 1) * step + 1::bigint, i * step) k;
+		ELSE
+			FOR k IN (i - 1) * step + 1 .. i * step LOOP
+				INSERT INTO t VALUES (k * 7919::bigint);
+			END LOOP;
+		END IF;
+		COMMIT;
+		info := cf_index_info('t_i');
+		INSERT INTO growth SELECT way, i * step / 1e6, info.bits_per_item, info.fpp_now,
+			extract(epoch FROM clock_timestamp() - began) * 1e6 / step, (pg_current_wal_insert_lsn() - lsn) / step;
 	END LOOP;
 END $$;
+CALL fill('single', 2 * :rows, :rows / 20);
+CALL fill('bulk', 2 * :rows, :rows / 20);
+SELECT way, million AS "million rows", round(bits::numeric, 1) AS bits, round(fpp_now::numeric, 6) AS fpp_now,
+	round(us::numeric, 2) AS us, round(wal::numeric) AS wal
+FROM growth WHERE (million * 1000000)::bigint IN (:rows / 20, :rows / 2, :rows, 2 * :rows) ORDER BY way, million;
+\pset format unaligned
+\pset fieldsep '\t'
+\pset tuples_only on
+SELECT * FROM growth ORDER BY way, million \g :growth
+\pset format aligned
+\pset tuples_only off
 DELETE FROM t WHERE id % 10 <> 0;
-REINDEX INDEX t_i;
-SELECT items, round(bits_per_item::numeric, 1) AS bits, round(fpp_now::numeric, 6) AS fpp_now FROM cf_index_info('t_i');
+SELECT 'after deleting 90%' AS what, items, pg_size_pretty(pg_relation_size('t_i')) AS size FROM cf_index_info('t_i');
+SELECT pg_current_wal_insert_lsn() AS lsn, clock_timestamp() AS began \gset
+REINDEX INDEX CONCURRENTLY t_i;
+SELECT 'after REINDEX CONCURRENTLY' AS what, items, pg_size_pretty(pg_relation_size('t_i')) AS size,
+	round(bits_per_item::numeric, 1) AS bits, round(fpp_now::numeric, 6) AS fpp_now,
+	round(1000 * extract(epoch FROM clock_timestamp() - :'began')) AS ms,
+	pg_size_pretty(pg_current_wal_insert_lsn() - :'lsn') AS wal
+FROM cf_index_info('t_i');
+CREATE INDEX t_part ON t USING cuckoo (id) WHERE id % 1000 = 0;
+CREATE INDEX t_few ON t USING cuckoo ((id % 100));
+CREATE TEMPORARY TABLE temporary AS SELECT id FROM t;
+CREATE INDEX temporary_i ON temporary USING cuckoo (id);
+SELECT what, items, pg_size_pretty(pg_relation_size(i)) AS size
+FROM (VALUES ('partial, a hundredth', 't_part'::regclass), ('of 10 values', 't_few'), ('of a temporary table', 'temporary_i')) v (what, i),
+	cf_index_info(i);

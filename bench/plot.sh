@@ -1,14 +1,19 @@
 #!/bin/bash
 # Draws what bench/run.sh has measured:
 #
-#	bench/plot.sh CORE FIGURES COMPARE FOLDER
+#	bench/plot.sh FOLDER
 #
-# CORE is the output of bench/bench_core.c. FIGURES has the ratios of
-# bench/bench.sql: family, query and reference, ratio, with tabs between.
-# COMPARE has the table of bench/compare.sql. Each plot is an SVG in FOLDER.
+# It reads what there is of these files, and writes each plot as an SVG in FOLDER:
+#	build/core		the output of bench/bench_core.c
+#	build/figures	ratios of bench/bench.sql: family, query and reference, ratio
+#	build/compare	the table of bench/compare.sql
+#	build/growth	steps of bench/index.sql: way, million rows, bits a row, rate,
+#					microseconds and bytes of WAL a row
+# with tabs between columns.
 set -euo pipefail
 
-core=$1 figures=$2 compare=$3 folder=$4
+core=build/core figures=build/figures compare=build/compare growth=build/growth
+folder=$1
 data=$(mktemp)
 trap 'rm "$data"' EXIT
 mkdir -p "$folder"
@@ -55,11 +60,13 @@ ratios()
 	END
 }
 
-ratios build 'Building a filter'
-ratios sets 'Combining filters'
-ratios scan 'Scans and joins of 5 million URLs'
-ratios probe 'Probes of stored filters'
-ratios change 'Arrays of elements and PL/pgSQL variables'
+if [ -s $figures ]; then
+	ratios build 'Building a filter'
+	ratios sets 'Combining filters'
+	ratios scan 'Scans and joins of 5 million URLs'
+	ratios probe 'Probes of stored filters'
+	ratios change 'Arrays of elements and PL/pgSQL variables'
+fi
 
 # ---- a filter and what else there is: bars by the size of the set ----
 
@@ -127,18 +134,47 @@ methods()
 }
 
 urls='5 million URLs'
-methods compare_size 4 3 'What a set takes, with its index' 'MB' 'set logscale y'
-methods compare_build 5 2 'Time to build the index or the filter' 'seconds' \
-	'set logscale y; set yrange [0.01:*]'
-methods compare_scan 6 3 "Time to look for $urls in a set" 'seconds' \
-	'set logscale y; set yrange [0.1:*]'
-methods compare_points 7 3 'Answers a second, two clients, prepared query' \
-	'answers a second' 'set yrange [0:*]'
-methods compare_wal 8 3 'WAL that the insert of one element writes' 'bytes' \
-	'set logscale y; set yrange [10:*]'
+if [ -s $compare ]; then
+	methods compare_size 4 3 'What a set takes, with its index' 'MB' 'set logscale y'
+	methods compare_build 5 2 'Time to build the index or the filter' 'seconds' \
+		'set logscale y; set yrange [0.01:*]'
+	methods compare_scan 6 3 "Time to look for $urls in a set" 'seconds' \
+		'set logscale y; set yrange [0.1:*]'
+	methods compare_points 7 3 'Answers a second, two clients, prepared query' \
+		'answers a second' 'set yrange [0:*]'
+	methods compare_wal 8 3 'WAL that the insert of one element writes' 'bytes' \
+		'set logscale y; set yrange [10:*]'
+fi
+
+# ---- an index that grows from an empty table ----
+
+if [ -s $growth ]; then
+	grep '^bulk' $growth >"$data"
+	plot growth 520 <<-END
+		set datafile separator '\t'
+		set multiplot layout 2, 1
+		set lmargin 10
+		set rmargin 32
+		set key outside right reverse Left samplen 2
+		set title 'An index of an empty table, which is then filled' textcolor '#222222'
+		set yrange [0:*]
+		plot '$data' using 2:3 with lines lw 2 lc '#004488' title 'bits a row', \
+			'' using 2:(\$4 * 1e4) with lines lw 2 dt 2 lc '#bb5566' title 'rate, in 1/10,000'
+		unset title
+		set xlabel 'million rows'
+		set logscale y
+		set yrange [0.5:*]
+		plot '$data' using 2:5 with lines lw 2 lc '#004488' title 'microseconds a row, in bulk', \
+			'< grep ^single $growth' using 2:5 with lines lw 2 dt 2 lc '#004488' title 'single rows', \
+			'$data' using 2:6 with lines lw 2 lc '#228833' title 'bytes of WAL a row, in bulk', \
+			'< grep ^single $growth' using 2:6 with lines lw 2 dt 2 lc '#228833' title 'single rows'
+		unset multiplot
+	END
+fi
 
 # ---- the core: nanoseconds per item, up to the blank line ----
 
+[ -s $core ] || exit 0
 awk '/^nanoseconds/ { rows = 1 } /^$/ { rows = 0 }
 	rows && $1 ~ /^[0-9]/' "$core" >"$data"
 plot core 420 <<-END

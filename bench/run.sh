@@ -82,7 +82,7 @@ seen_sets()
 
 index()
 {
-	part index "Indexes, $rows bigints" rows="$rows"
+	part index "Indexes, $rows rows" rows="$rows" growth=build/growth
 }
 
 dedup()
@@ -98,6 +98,4 @@ mkdir -p build
 for part in ${ONLY:-core sql shapes compare remote seen_sets index dedup}; do
 	"$part"
 done
-if [ -z "${ONLY:-}" ]; then
-	bench/plot.sh build/core build/figures build/compare bench/plots
-fi
+bench/plot.sh bench/plots
