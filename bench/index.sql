@@ -16,21 +16,23 @@ SET jit = off;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
 CREATE EXTENSION IF NOT EXISTS bloom;
 
-CREATE TABLE results (method text, size_mb float8, build_s float8, build_wal_mb float8, first_us float8, first_wal float8,
+CREATE TABLE results (of text, method text, size_mb float8, build_s float8, build_wal_mb float8, first_us float8, first_wal float8,
 	insert_us float8, insert_wal float8, again_us float8, probe_us float8);
 
 CREATE FUNCTION wal() RETURNS numeric LANGUAGE sql AS 'SELECT pg_current_wal_insert_lsn() - ''0/0''::pg_lsn';
 
-CREATE PROCEDURE measure(method text, definition text, rows int, probe text) LANGUAGE plpgsql AS $$
+-- `value` is an expression of i; an absent one begins with it
+CREATE PROCEDURE measure(of text, value text, method text, definition text, rows int, probe text) LANGUAGE plpgsql AS $$
 DECLARE
 	r results;
 	began timestamptz;
 	before numeric;
 	n int := rows / 25;
+	probes int := CASE WHEN method LIKE '%bloom' THEN 20 ELSE 100000 END;
 BEGIN
+	r.of := of;
 	r.method := method;
-	CREATE TABLE t (id bigint);
-	EXECUTE format('INSERT INTO t SELECT i * 7919 FROM generate_series(1, %s::bigint) i', rows);
+	EXECUTE format('CREATE TABLE t AS SELECT %s AS id FROM generate_series(1, %s::bigint) i', value, rows);
 	COMMIT;
 	PERFORM count(*) FROM t;
 	before := wal();
@@ -46,7 +48,8 @@ BEGIN
 	FOR round IN 1..3 LOOP
 		before := wal();
 		began := clock_timestamp();
-		EXECUTE format('INSERT INTO t SELECT i * 7919 FROM generate_series(%s::bigint, %s) i', rows + greatest(least(round, 2) - 1, 0) * n + 1, rows + least(round, 2) * n);
+		EXECUTE format('INSERT INTO t SELECT %s FROM generate_series(%s::bigint, %s) i', value,
+			rows + (least(round, 2) - 1) * n + 1, rows + least(round, 2) * n);
 		IF round = 1 THEN
 			r.first_us := extract(epoch FROM clock_timestamp() - began) * 1e6 / n;
 			r.first_wal := (wal() - before) / n;
@@ -61,34 +64,83 @@ BEGIN
 	IF probe <> '' THEN
 		EXECUTE format($f$
 			CREATE OR REPLACE FUNCTION probes(n int) RETURNS void LANGUAGE plpgsql AS $p$
-			BEGIN FOR i IN 1..n LOOP %s; END LOOP; END $p$ $f$, probe);
+			BEGIN FOR i IN -n..-1 LOOP %s; END LOOP; END $p$ $f$, replace(probe, 'value', value));
 		PERFORM probes(10);
 		began := clock_timestamp();
-		PERFORM probes(CASE WHEN method IN ('brin bloom', 'bloom') THEN 20 ELSE 100000 END);
-		r.probe_us := extract(epoch FROM clock_timestamp() - began) * 1e6 /
-			CASE WHEN method IN ('brin bloom', 'bloom') THEN 20 ELSE 100000 END;
+		PERFORM probes(probes);
+		r.probe_us := extract(epoch FROM clock_timestamp() - began) * 1e6 / probes;
 	END IF;
 	INSERT INTO results VALUES (r.*);
 	DROP TABLE t;
 	COMMIT;
 END $$;
 
-\set select 'PERFORM 1 FROM t WHERE id = i * 7919 + 1'
-CALL measure('none', '', :rows, '');
-CALL measure('cuckoo', 'cuckoo (id)', :rows, 'PERFORM cf_index_contains(''t_i'', i * 7919 + 1)');
-CALL measure('hash', 'hash (id)', :rows, :'select');
-CALL measure('btree', 'btree (id)', :rows, :'select');
-CALL measure('brin bloom', 'brin (id int8_bloom_ops)', :rows, :'select');
--- it has no operator class for bigint
-CALL measure('bloom', 'bloom (hashint8(id)) WITH (col1 = 4)', :rows, 'PERFORM 1 FROM t WHERE hashint8(id) = hashint8(i * 7919 + 1)');
+CREATE PROCEDURE measure_all(of text, value text, rows int, brin text, bloom text) LANGUAGE plpgsql AS $$
+DECLARE
+	probe text := 'PERFORM 1 FROM t WHERE id = value';
+BEGIN
+	CALL measure(of, value, 'none', '', rows, '');
+	CALL measure(of, value, 'cuckoo', 'cuckoo (id)', rows, 'PERFORM cf_index_contains(''t_i'', value)');
+	CALL measure(of, value, 'hash', 'hash (id)', rows, probe);
+	CALL measure(of, value, 'btree', 'btree (id)', rows, probe);
+	CALL measure(of, value, 'brin bloom', format('brin (id %s)', brin), rows, probe);
+	CALL measure(of, value, 'bloom', format('bloom (%s) WITH (col1 = 4)', replace(bloom, 'value', 'id')), rows,
+		format('PERFORM 1 FROM t WHERE %s = %s', replace(bloom, 'value', 'id'), bloom));
+END $$;
+-- bloom has no operator class for bigint
+CALL measure_all('bigint', 'i * 7919::bigint', :rows, 'int8_bloom_ops', 'hashint8(value)');
+CALL measure_all('URL', $$format('https://www.site-%s.example/articles/%s/view', i % 5000, i)$$, :rows, 'text_bloom_ops', 'value');
 
 \echo
 \echo Size and WAL in MiB, bits a row; microseconds and bytes of WAL a row over those of the table
-SELECT r.method, round(r.size_mb::numeric, 1) AS size, round((r.size_mb * 8388608 / :rows)::numeric, 1) AS bits, round(r.build_s::numeric, 2) AS build_s,
+SELECT r.of, r.method, round(r.size_mb::numeric, 1) AS size, round((r.size_mb * 8388608 / :rows)::numeric, 1) AS bits, round(r.build_s::numeric, 2) AS build_s,
 	round(r.build_wal_mb::numeric) AS build_wal, round((r.first_wal - none.first_wal)::numeric) AS first_wal,
 	round((r.insert_us - none.insert_us)::numeric, 2) AS insert_us, round((r.insert_wal - none.insert_wal)::numeric) AS insert_wal,
 	round((r.again_us - none.again_us)::numeric, 2) AS again_us, round(r.probe_us::numeric, 2) AS probe_us
-FROM results r, results none WHERE none.method = 'none' AND r.method <> 'none';
+FROM results r JOIN results none USING (of) WHERE none.method = 'none' AND r.method <> 'none';
+
+\echo
+\echo Rows a second that clients insert, each in a transaction of 100, and 500 partitions
+\! bench/inserts.sh
+CREATE TABLE parts (day int, id bigint, payload text) PARTITION BY LIST (day);
+SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES IN (%1$s)', i) FROM generate_series(1, 500) i \gexec
+INSERT INTO parts SELECT i % 500 + 1, i, 'event ' || i FROM generate_series(1, 2000000::bigint) i;
+CREATE INDEX parts_i ON parts USING cuckoo (id) WITH (fpp = 1e-5);
+ANALYZE parts;
+SET enable_seqscan = on;
+CREATE FUNCTION find(v bigint) RETURNS SETOF parts LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	part regclass;
+BEGIN
+	FOREACH part IN ARRAY cf_index_partitions('parts_i', v) LOOP
+		RETURN QUERY EXECUTE format('SELECT * FROM %s WHERE id = $1', part) USING v;
+	END LOOP;
+END $$;
+SELECT count(*) AS warm FROM find(-1) \g /dev/null
+\set find 'SELECT * FROM find(1234567)'
+\set ask 'SELECT cf_index_partitions(''parts_i'', 1234567)'
+\set query 'SELECT * FROM parts WHERE id = 1234567'
+CREATE FUNCTION explained(query text) RETURNS TABLE (planning numeric, execution numeric, buffers int) LANGUAGE plpgsql AS $$
+DECLARE
+	e jsonb;
+BEGIN
+	FOR i IN 1..5 LOOP
+		EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO e;
+		planning := least(planning, (e -> 0 ->> 'Planning Time')::numeric);
+		execution := least(execution, (e -> 0 ->> 'Execution Time')::numeric);
+		buffers := e #> '{0,Plan}' ->> 'Shared Hit Blocks';
+	END LOOP;
+	RETURN NEXT;
+END $$;
+SELECT 'partitions that may have it' AS what, e.* FROM explained(:'ask') e
+UNION ALL SELECT 'asking, then querying them', e.* FROM explained(:'find') e
+UNION ALL SELECT 'a query of all, with gates', e.* FROM explained(:'query') e;
+DROP INDEX parts_i;
+SELECT 'without the index' AS what, e.* FROM explained(:'query') e;
+CREATE INDEX parts_i ON parts (id);
+SELECT 'with a B-tree' AS what, e.* FROM explained(:'query') e;
+DROP TABLE parts CASCADE;
+SET enable_seqscan = off;
 
 \echo
 \echo One index: arrays, its filter, and growth from an empty table
