@@ -47,7 +47,7 @@ INSERT INTO index_events SELECT -i, 'event ' || i FROM generate_series(1, :base)
 CREATE INDEX index_events_id ON index_events USING cuckoo (id) WITH (fpp = 1e-6);
 CREATE FUNCTION take_index(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.index_events SELECT DISTINCT id, 'event ' || id
-	FROM unnest(ids, cf_index_contains_each('dedup.index_events_id', ids)) AS e (id, found) WHERE NOT found
+	FROM unnest(ids, cf_index_contains_each('dedup.index_events_id', ids)) AS e (id, known) WHERE NOT known
 $$;
 
 -- ten partitions, of which the last takes what arrives: B-trees, and filter indexes
@@ -69,7 +69,7 @@ DECLARE
 BEGIN
 	FOREACH part IN ARRAY cf_index_partitions_any('dedup.part_events_id', ids) LOOP
 		ids := ARRAY(SELECT id FROM unnest(ids, cf_index_contains_each(
-			(SELECT indexrelid FROM pg_index WHERE indrelid = part), ids)) AS e (id, found) WHERE NOT found);
+			(SELECT indexrelid FROM pg_index WHERE indrelid = part), ids)) AS e (id, known) WHERE NOT known);
 	END LOOP;
 	INSERT INTO dedup.part_events SELECT DISTINCT id, 'event ' || id, 10 FROM unnest(ids) id;
 END $$;
