@@ -11,6 +11,7 @@
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
 #	index		indexes that are filters, beside others
+#	gate		what such an index does to queries of its table
 #	dedup		ways to deduplicate a stream
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -85,6 +86,11 @@ index()
 	part index "Indexes, $rows rows" rows="$rows" growth=build/growth
 }
 
+gate()
+{
+	part gate 'What an index that is a filter does to other queries'
+}
+
 dedup()
 {
 	echo
@@ -95,7 +101,7 @@ dedup()
 
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index dedup}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index gate dedup}; do
 	"$part"
 done
 bench/plot.sh bench/plots
