@@ -1,11 +1,11 @@
 # Torture of indexes: no row that anybody sees may be missing from its index.
 #
 # Writers insert, copy, update keys and other columns, delete, use savepoints
-# and roll back. Beside them, indexes are vacuumed, rebuilt and created, the
-# table is rewritten, and snapshots are held for long. Checkers of all isolation
-# levels look for rows that they see, by functions and by plans with gates, on
-# the primary and on a standby. Sessions and the server are killed. At the end
-# the standby is promoted.
+# and roll back; one table goes to another database by logical replication.
+# Beside them, indexes are vacuumed, rebuilt and created, the table is rewritten,
+# and snapshots are held for long. Checkers of all isolation levels look for rows
+# that they see, by functions and by plans with gates, on the primary and on a
+# standby. Sessions and the server are killed. At the end the standby is promoted.
 #
 # Both servers compare all pages that WAL has changed with what replaying gives
 # (wal_consistency_checking). TORTURE_SECONDS=3600 makes it longer.
@@ -24,7 +24,7 @@ my $long = $seconds > 100;
 my @settings = (
 	'wal_consistency_checking = generic', 'shared_buffers = 8MB', 'max_connections = 60', 'fsync = off',
 	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 20GB', 'autovacuum_naptime = 1s',
-	'deadlock_timeout = 200ms', 'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none');
+	'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms', 'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none');
 my $primary = start_node('primary', @settings);
 
 # A type that changes under its index, with 14 and later, where rows are hashed
@@ -58,6 +58,9 @@ CREATE TABLE parts (k bigint, day int) PARTITION BY LIST (day);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE INDEX parts_k ON parts USING cuckoo (k);
+CREATE TABLE published (k bigint PRIMARY KEY, v text);
+CREATE PUBLICATION published FOR TABLE published;
+SELECT pg_create_logical_replication_slot('subscribed', 'pgoutput');
 
 -- Looks for some rows in each way; an error if one is missing.
 CREATE FUNCTION look() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -85,6 +88,16 @@ BEGIN
 END $$;
 SQL
 
+$primary->safe_psql('postgres', 'CREATE DATABASE subscriber');
+$primary->safe_psql('subscriber', <<"SQL");
+CREATE EXTENSION cuckoo;
+CREATE TABLE published (k bigint PRIMARY KEY, v text);
+CREATE INDEX published_k ON published USING cuckoo (k);
+CREATE INDEX published_v ON published USING cuckoo (v);
+CREATE SUBSCRIPTION subscribed CONNECTION 'host=@{[ $primary->host ]} port=@{[ $primary->port ]} dbname=postgres' PUBLICATION published
+	WITH (create_slot = false, slot_name = subscribed);
+SQL
+
 my $folder = $primary->basedir;
 
 sub script
@@ -96,6 +109,10 @@ sub script
 	close $file;
 	return "$folder/$name.sql";
 }
+
+open my $rows, '>', "$folder/rows" or die "$folder/rows: $!";
+print $rows map { "$_\tC$_\n" } map { int(rand(1e9)) } 1 .. 300;
+close $rows;
 
 my @writers = (
 	script('single', <<'SQL'),
@@ -130,12 +147,21 @@ SQL
 	script('hot', <<'SQL'),
 UPDATE t SET n = n + 1 WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 50));
 SQL
+	script('copy', "COPY t (k, v) FROM '$folder/rows';\n"),
+	script('published', <<'SQL'),
+\set k random(1, 1000000000)
+INSERT INTO published VALUES (:k, 'V' || :k) ON CONFLICT DO NOTHING;
+UPDATE published SET v = v || '.' WHERE k = (SELECT k FROM published TABLESAMPLE system (1) LIMIT 1);
+SQL
 	script('deletes', <<'SQL'),
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 200));
 SQL
 );
 my @checkers = map { script("look_$_->[0]", "BEGIN ISOLATION LEVEL $_->[1];\nSELECT look();\n\\sleep 20 ms\nSELECT look();\nEND;\n") }
   (['committed', 'READ COMMITTED'], ['repeatable', 'REPEATABLE READ'], ['serializable', 'SERIALIZABLE']);
+
+# a snapshot that is held for long
+my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look();\n\\sleep 4 s\nSELECT look();\nEND;\n");
 
 # a plan with a gate sees what a plan without sees, in one snapshot
 push @checkers, script('gate', <<'SQL');
@@ -149,7 +175,7 @@ my @children;
 my $errors = '';
 
 # Starts pgbench on a node; its errors go to a file.
-my $started = 0;
+my ($started, $looks, $transactions) = (0, 0, 0);
 
 sub start_pgbench
 {
@@ -165,7 +191,7 @@ sub start_pgbench
 			'-M', 'prepared', (map { ('-f', $_) } @scripts), 'postgres')
 		  or die "pgbench: $!";
 	}
-	push @children, [ $pid, $log ];
+	push @children, [ $pid, $log, $read_only ];
 	return;
 }
 
@@ -176,7 +202,11 @@ sub wait_for_pgbench
 		waitpid $child->[0], 0;
 		open my $file, '<', $child->[1] or die $child->[1];
 		local $/ = undef;
-		$errors .= <$file> // '';
+		my $text = <$file> // '';
+		$errors .= $text;
+		# by a function of some 2,000 looks, twice
+		$looks += 4000 * $1 if $child->[2] && $text =~ /number of transactions actually processed: (\d+)/;
+		$transactions += $1 if !$child->[2] && $text =~ /number of transactions actually processed: (\d+)/;
 	}
 	@children = ();
 	return;
@@ -200,10 +230,10 @@ my $looked = 0;
 
 sub check_all
 {
-	my ($node, $what) = @_;
+	my ($node, $what, $database) = @_;
 	my ($out, $err);
 
-	$node->psql('postgres', <<'SQL', stdout => \$out, stderr => \$err);
+	$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
 SELECT sum(cf_index_check(indexrelid::regclass, true)) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
 WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo') AND relkind = 'i' AND indisvalid AND indisready
 SQL
@@ -229,7 +259,9 @@ while (time < $end)
 	$round++;
 	start_pgbench($primary, 8, $for, 0, @writers);
 	start_pgbench($primary, 3, $for, 1, @checkers);
+	start_pgbench($primary, 1, $for, 1, $held);
 	start_pgbench($standby, 2, $for, 1, grep { $_ !~ /serializable/ } @checkers);
+	start_pgbench($standby, 1, $for, 1, $held);
 	while (time < $until - 1)
 	{
 		my $sql = $maintenance[ rand @maintenance ];
@@ -253,9 +285,12 @@ while (time < $end)
 	$primary->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the primary did not recover');
 	quietly($primary, 'DROP INDEX IF EXISTS t_more');
 	check_all($primary, "round $round, primary");
+	check_all($primary, "round $round, subscriber", 'subscriber');
 	$primary->wait_for_catchup($standby);
 	check_all($standby, "round $round, standby");
 }
+
+cmp_ok($primary->safe_psql('subscriber', 'SELECT count(*) FROM published'), '>', 0, 'rows were replicated logically');
 
 # promotion
 $primary->stop('immediate');
@@ -271,9 +306,7 @@ unlike($errors, qr/FALSE NEGATIVE|division by zero|corrupt|lacks a row|PANIC|dea
 my $log = join '', map { slurp($_) } $primary->logfile, $standby->logfile;
 unlike($log, qr/inconsistent page found|PANIC:|TRAP:|ERROR:.*(FALSE NEGATIVE|is corrupt|lacks a row)/,
 	'nothing else in the logs');
-note("$looked rows looked for by cf_index_check, in $round rounds");
-my ($tps) = $errors =~ /number of transactions actually processed: (\d+)/;
-note("the first pgbench had $tps transactions") if defined $tps;
+note("$round rounds: $looked rows looked for by cf_index_check, about $looks by checkers, beside $transactions transactions");
 
 sub slurp
 {
