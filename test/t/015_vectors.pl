@@ -122,9 +122,12 @@ foreach my $image (@{ $refused->{images} })
 }
 nothing_wrong('images to be refused');
 
-$sql .= sprintf "SELECT text, t FROM (SELECT %s) s(text), reason(format('SELECT %%L::cuckoofilter', text)) t\n"
-	. "WHERE t <> 'The text is not valid base64.';\n", quoted($_)
-	foreach @{ $refused->{texts} };
+foreach my $text (@{ $refused->{texts} })
+{
+	$sql .= sprintf "SELECT text, f, s FROM (SELECT %s) r(text), reason(format('SELECT %%L::cuckoofilter', text)) f,\n"
+		. "reason(format('SELECT %%L::cuckoostate', text)) s\n"
+		. "WHERE f <> 'The text is not valid base64.' OR s <> 'The state is invalid: not base64.';\n", quoted($text);
+}
 nothing_wrong('texts to be refused');
 
 $node->stop;

@@ -763,7 +763,9 @@ print_refusals(void)
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);
 	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YB====\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
 		   "\"Q0YBAQ==Q0YB\", \"Q0YB*Q0Y\", \"Q0YB-Q_Y\", \"====\", \"Q=0Y\", "
-		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\"]\n}\n");
+		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\", "
+		   "\"Q===\", \"Q0YBA===\", \"Q0YBAQ==A\", \"Q0YBAQ==\\n*\", \"Q0YBAQI= Q0YB\", "
+		   "\"Q0YB\\u000b\", \"Q0YBAQ==\\f\"]\n}\n");
 	free(longer);
 	unit_filter_free(&f);
 }
