@@ -93,6 +93,27 @@ foreach my $image (@$images)
 }
 nothing_wrong('counts of probes in images');
 
+foreach my $image (@$images)
+{
+	$sql .= sprintf "SELECT %s, cf_count(c) FROM (SELECT %s::cuckoofilter) image(f), cf_compact(f) c\n"
+		. "WHERE (cf_count(c), cf_compact(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)), cf_at_least(f)) IS DISTINCT FROM\n"
+		. "(%d, c, c, c, c, c, cf_at_least(c));\n",
+		quoted($image->{name}), quoted($image->{image}), $image->{key_count};
+}
+$node->safe_psql('postgres', 'CREATE FUNCTION cf_at_least(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS
+	$$SELECT cf_at_least_agg($1, 1)$$');
+nothing_wrong('canonical forms of images');
+
+# images of others may hold an element more often than twice, which takes no room in the canonical form
+my %copies = map { $_->{name} =~ /(\w+) copies/ ? ($1 => quoted($_->{image})) : () } @$images;
+
+is( $node->safe_psql('postgres', sprintf "SELECT cf_compact(s) = cf_compact(t) AS same, cf_compact(e) = cf_compact(cf_add_all(cf_clear(e), '{1,1}'::int[])),\n"
+			. "cf_compact(e) = e & s, cf_compact(s) = e | s, cf_compact(s) = cf_union_all(e, s), get_byte(cf_compact(e)::bytea, 6),\n"
+			. "cf_overlap(e, s) = cf_overlap(cf_compact(e), cf_compact(s)), cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e\n"
+			. "FROM (SELECT %s::cuckoofilter, %s::cuckoofilter, %s::cuckoofilter) v(t, s, e)",
+		@copies{qw(three six eight)}),
+	't|t|t|t|t|0|t|8|2|t', 'copies beyond two');
+
 is( $node->safe_psql('postgres',
 		'SELECT cf_add(cf_new(1, 0.03), 1); SELECT cf_grow(cf_grow(cf_add(cf_add(cf_new(2000000, 0.5), 1), 57)))'),
 	join("\n", map { $_->{image} } @$images[0, 1]),

@@ -11,11 +11,13 @@
  * checks that, and compares them with what the extension says.
  *
  * Values are PostgreSQL's literals of their types.  The canonical bytes are
- * made here a second time, without PostgreSQL.
+ * made here a second time, without PostgreSQL, and the keys of an image with
+ * naive.h, without the core, which has to agree.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/place.h"
+#include "naive.h"
 #include "unit.h"
 
 #define XXH_INLINE_ALL
@@ -26,6 +28,7 @@
 
 #define DAYS_TO_2000	10957	/* from 1970-01-01 */
 #define LONGEST			2000	/* bytes of an element */
+#define LISTED			40		/* keys of an image, if there are no more */
 
 static const struct
 {
@@ -565,6 +568,80 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 	printf(",\n");
 }
 
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The keys that the core finds are these, each at most twice. */
+static bool
+core_agrees(const UnitFilter *f, const uint64_t *keys, uint64_t n)
+{
+	uint64_t   *found = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint64_t   *scratch = unit_alloc(f->h.items * sizeof(uint64_t));
+	bool		same = cuckoo_keys_read(&f->h, f->image, found, scratch) ==
+		CUCKOO_OK && cuckoo_keys_limit(found, f->h.items, CUCKOO_MAX_COPIES) == n;
+
+	for (uint64_t i = 0; same && i < n; i++)
+		same = naive_scale(found[i], f->h.base) == keys[i] >> 32 &&
+			(found[i] & cuckoo_low_mask(f->h.base_bits)) == (uint32_t) keys[i];
+	free(found);
+	free(scratch);
+	return same;
+}
+
+/* The keys as they are hashed: j << 32 | fingerprint. */
+static void
+print_keys(const UnitFilter *f)
+{
+	uint64_t   *keys = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint8_t    *bytes = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint64_t	read = 0;
+	uint64_t	n = 0;
+
+	for (uint32_t pos = 0; pos < f->h.buckets; pos++)
+	{
+		uint32_t	slots[4];
+
+		naive_get(f->image + CUCKOO_HEADER_SIZE, pos, f->h.bits, slots);
+		for (int i = 0; i < 4; i++)
+			if (slots[i] != 0)
+			{
+				NaiveClass	c = naive_stored_class(f->h.base, unit_layout(&f->h),
+												   f->h.level, pos, slots[i]);
+
+				keys[read++] = (uint64_t) c.low << 32 | c.fp;
+			}
+	}
+	qsort(keys, read, sizeof(uint64_t), compare_keys);
+	for (uint64_t i = 0; i < read; i++)
+		if (n < 2 || keys[n - 2] != keys[i])
+		{
+			keys[n] = keys[i];
+			cuckoo_store64(bytes + n * 8, keys[n]);
+			n++;
+		}
+	if (read != f->h.items || !core_agrees(f, keys, n))
+		abort();
+	printf(",\n \"key_count\": %" PRIu64 ", \"key_hash\": \"%016" PRIx64 "\"",
+		   n, (uint64_t) XXH3_64bits(bytes, n * 8));
+	if (n <= LISTED)
+	{
+		printf(", \"keys\": [");
+		for (uint64_t i = 0; i < n; i++)
+			printf("%s[%" PRIu64 ", \"%" PRIx32 "\"]", i > 0 ? ", " : "",
+				   keys[i] >> 32, (uint32_t) keys[i]);
+		printf("]");
+	}
+	printf("}");
+	free(keys);
+	free(bytes);
+}
+
 static void
 print_image(const Recipe *r)
 {
@@ -573,7 +650,7 @@ print_image(const Recipe *r)
 	printf(",\n");
 	print_head(r->name, r->type, &f);
 	print_probes(r, &f);
-	printf("}");
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
@@ -592,25 +669,34 @@ print_example(const char *name, CuckooHeader h, int level)
 		unit_filter_grow(&f);
 	cuckoo_header_write(&f.h, f.image);
 	print_head(name, "int8", &f);
-	printf(" \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"}",
+	printf(" \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"",
 		   level == 0 ? "100" : "110");
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
-/* Three copies of the integer 1.  cuckoo keeps two, but the image is valid. */
+/*
+ * Copies of the integer 1, and two of 2 where they find room.  cuckoo keeps at
+ * most two, but the image is valid.
+ */
 static void
-print_copies(void)
+print_copies(const char *name, int copies)
 {
+	int			type = type_of("int8");
 	CuckooHeader h = header(2, false, 12, 12, 0, 0);
 	UnitFilter	f;
 
 	unit_filter_init(&f, &h);
-	for (int copy = 1; copy <= 3; copy++)
-		unit_filter_add(&f, hash_of(type_of("int8"), "1", 0), copy);
+	for (int copy = 1; copy <= copies; copy++)
+		cuckoo_insert(&f.h, f.image, hash_of(type, "1", 0), copy);
+	for (int copy = 1; copy <= 2; copy++)
+		cuckoo_insert(&f.h, f.image, hash_of(type, "2", 0), copy);
 	cuckoo_header_write(&f.h, f.image);
 	printf(",\n");
-	print_head("three copies", "int8", &f);
-	printf(" \"probes\": [\"1\", \"2\"], \"counts\": \"20\"}");
+	print_head(name, "int8", &f);
+	printf(" \"probes\": [\"1\", \"2\", \"3\"], \"counts\": \"2%d0\"",
+		   copies < 8 ? 2 : 0);
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
@@ -630,7 +716,9 @@ print_images(void)
 	for (int i = 0; i < LENGTH(recipes); i++)
 		print_image(&recipes[i]);
 
-	print_copies();
+	print_copies("three copies", 3);
+	print_copies("six copies, which is full", 6);
+	print_copies("eight copies", 8);
 
 	/* every width of fingerprints */
 	for (int bits = 8; bits <= 32; bits++)
@@ -775,6 +863,7 @@ main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 
+	naive_init();
 	if (strcmp(what, "elements") == 0)
 		print_elements();
 	else if (strcmp(what, "images") == 0)
