@@ -51,6 +51,7 @@ foreach my $name (qw(elements images refused))
 # ---- what the extension says -----------------------------------------------
 
 my $node = start_node('vectors');
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 my $sql;
 
 # Runs the statements, each of which returns a row for what is wrong.
@@ -67,6 +68,9 @@ my $elements = vectors('elements');
 
 foreach my $element (@{ $elements->{elements} })
 {
+	# 14 is the first version whose numeric has infinities
+	next if $element->{type} eq 'numeric' && $element->{value} =~ /Infinity/ && $version < 140000;
+
 	foreach my $i (0 .. $#{ $elements->{seeds} })
 	{
 		$sql .= sprintf "SELECT %s WHERE cf_hash(%s::%s, x'%s'::bigint) <> x'%s'::bigint;\n",
