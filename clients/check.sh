@@ -27,7 +27,7 @@ vectors()
 	if ! "$python" -c 'import numpy, xxhash'; then
 		echo "skipped: Python client: $python with numpy and xxhash is missing"
 	else
-		PYTHONPATH=python tap "$python" -m unittest -v python/tests/test_{elements,vectors}.py || status=1
+		PYTHONPATH=python:python/tests tap "$python" -m unittest -v python/tests/test_{elements,vectors}.py || status=1
 	fi
 	if ! "$python" -c 'import ctypes, unittest'; then
 		echo "skipped: C client: its tests need $python"

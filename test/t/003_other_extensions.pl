@@ -91,7 +91,9 @@ FROM (VALUES
 	('integer', 'v'), ('bigint', 'v * 10000000000'), ('oid', 'v::oid'), ('uuid', 'md5(v::text)::uuid'),
 	('bytea', 'int4send(v)'), ('date', 'date ''1990-01-01'' + v'),
 	('timestamp', 'timestamp ''1990-01-01'' + v * interval ''1 hour'''),
-	('timestamptz', 'timestamptz ''1990-01-01'' + v * interval ''1 hour''')) AS t(type, value),
+	('timestamptz', 'timestamptz ''1990-01-01'' + v * interval ''1 hour'''),
+	('time', 'time ''00:00'' + v * interval ''1 s'''), ('interval', 'v * interval ''1 hour'''), ('numeric', 'v / 7.0'),
+	('inet', 'inet ''2001:db8::'' + v'), ('macaddr', 'lpad(to_hex(v), 12, ''0'')::macaddr'), ('macaddr8', 'lpad(to_hex(v), 16, ''0'')::macaddr8')) AS t(type, value),
 	(VALUES ('', ''), (',float8', ', 0.01::float8'), (',float8,float8', ', 1000::float8, 0.0001::float8'),
 	(',float8,float8,bigint', ', 100000::float8, 0.01::float8, 42::bigint')) AS form(types, args);
 SQL
@@ -111,7 +113,7 @@ FROM (SELECT v % 100 AS k, test_partial_agg('cf_agg(int)'::regprocedure, v)::tex
 SELECT 'cf_agg(anycompatible' || types || ') is not for partial states',
 	error_of(format('SELECT test_partial_agg(''cf_agg(anycompatible%s)''::regprocedure, ROW(v::numeric)) FROM few', types)) LIKE '% cannot be distributed: %'
 FROM unnest(ARRAY['', ',float8', ',float8,float8', ',float8,float8,bigint']) types;
-SELECT 'the state is internal for any type only', count(*) = 104 AND bool_and(aggcombinefn <> 0
+SELECT 'the state is internal for any type only', count(*) = 152 AND bool_and(aggcombinefn <> 0
 	AND (aggtranstype = 'internal'::regtype AND aggserialfn <> 0 AND aggdeserialfn <> 0) = (proargtypes[0] = 'anycompatible'::regtype)
 	AND (aggtranstype = 'cuckoostate'::regtype) = (proargtypes[0] <> 'anycompatible'::regtype))
 FROM pg_aggregate a JOIN pg_proc p ON p.oid = a.aggfnoid WHERE proname IN ('cf_agg', 'cf_state_agg');

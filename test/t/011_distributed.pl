@@ -52,10 +52,12 @@ SQL
 
 checks($node, 'postgres', <<'SQL');
 SELECT 'exact argument types: cf_agg(' || type || call || ')', chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element ' || type || parameters || ')'
-FROM unnest('{text,citext,"\"char\"",smallint,integer,bigint,oid,uuid,bytea,date,timestamp without time zone,timestamp with time zone}'::text[]) type, forms;
+FROM unnest('{text,citext,"\"char\"",smallint,integer,bigint,oid,uuid,bytea,date,timestamp without time zone,timestamp with time zone,time without time zone,interval,numeric,inet,macaddr,macaddr8}'::text[]) type, forms;
+SELECT 'an address: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element inet)' FROM unnest('{cidr}'::text[]) type;
+SELECT 'a numeric: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element numeric)' FROM unnest('{"numeric(10,2)"}'::text[]) type;
 SELECT 'a type that is a text: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element text)' FROM unnest('{varchar,varchar(10)}'::text[]) type;
 SELECT 'types without a form, whose rows are fetched: ' || type || call, chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element anycompatible' || parameters || ')'
-FROM unnest('{numeric,double precision,boolean,jsonb,integer[],color}'::text[]) type, forms;
+FROM unnest('{real,double precision,boolean,timetz,jsonb,integer[],color}'::text[]) type, forms;
 
 -- as the partial state of no rows is none, so are the parameters
 CREATE VIEW sized AS SELECT part, test_partial_agg('cf_agg(integer,float8,float8,bigint)'::regprocedure, ROW(v, 10000::float8, 0.01::float8, 42::bigint))::text AS state
@@ -84,11 +86,11 @@ SELECT 'cf_state_agg(' || type || types || ') by partial states',
 		'cf_state_agg(' || type || types || ')', CASE types WHEN '' THEN value ELSE 'ROW(' || value || args || ')' END, args, value))
 FROM (VALUES ('', ''), (',float8', ', 0.01::float8'), (',float8,float8', ', 10000::float8, 0.0001::float8'),
 	(',float8,float8,bigint', ', 10000::float8, 0.01::float8, 42::bigint')) AS form(types, args),
-	(VALUES ('text', 'v::text'), ('integer', 'v'), ('uuid', 'md5(v::text)::uuid')) AS t(type, value);
+	(VALUES ('text', 'v::text'), ('integer', 'v'), ('uuid', 'md5(v::text)::uuid'), ('numeric', 'v / 7.0'), ('inet', 'inet ''10.0.0.0'' + v')) AS t(type, value);
 -- the way by hand, for the types whose rows would be fetched
 SELECT 'states by hand, as text: ' || type,
 	holds(format('SELECT cf_merge_agg(s::cuckoostate) = (SELECT cf_agg(%1$s) FROM few) FROM (SELECT cf_state_agg(%1$s)::text AS s FROM few GROUP BY part) s', value))
-FROM (VALUES ('numeric', 'v::numeric'), ('float8', 'v::float8'), ('jsonb', 'to_jsonb(v)'), ('integer[]', 'ARRAY[v, 1]'), ('boolean', 'v > 5')) AS t(type, value);
+FROM (VALUES ('timetz', 'timetz ''00:00+00'' + v * interval ''1 s'''), ('float8', 'v::float8'), ('jsonb', 'to_jsonb(v)'), ('integer[]', 'ARRAY[v, 1]'), ('boolean', 'v > 5')) AS t(type, value);
 SQL
 
 # What the guide says of Citus, with a function that stands for the one of

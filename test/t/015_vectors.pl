@@ -51,6 +51,7 @@ foreach my $name (qw(elements images refused))
 # ---- what the extension says -----------------------------------------------
 
 my $node = start_node('vectors');
+my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
 my $sql;
 
 # Runs the statements, each of which returns a row for what is wrong.
@@ -67,6 +68,9 @@ my $elements = vectors('elements');
 
 foreach my $element (@{ $elements->{elements} })
 {
+	# 14 is the first version whose numeric has infinities
+	next if $element->{type} eq 'numeric' && $element->{value} =~ /Infinity/ && $version < 140000;
+
 	foreach my $i (0 .. $#{ $elements->{seeds} })
 	{
 		$sql .= sprintf "SELECT %s WHERE cf_hash(%s::%s, x'%s'::bigint) <> x'%s'::bigint;\n",
@@ -92,6 +96,27 @@ foreach my $image (@$images)
 		quoted($image->{image});
 }
 nothing_wrong('counts of probes in images');
+
+foreach my $image (@$images)
+{
+	$sql .= sprintf "SELECT %s, cf_count(c) FROM (SELECT %s::cuckoofilter) image(f), cf_compact(f) c\n"
+		. "WHERE (cf_count(c), cf_compact(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)), cf_at_least(f)) IS DISTINCT FROM\n"
+		. "(%d, c, c, c, c, c, cf_at_least(c));\n",
+		quoted($image->{name}), quoted($image->{image}), $image->{key_count};
+}
+$node->safe_psql('postgres', 'CREATE FUNCTION cf_at_least(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS
+	$$SELECT cf_at_least_agg($1, 1)$$');
+nothing_wrong('canonical forms of images');
+
+# images of others may hold an element more often than twice, which takes no room in the canonical form
+my %copies = map { $_->{name} =~ /(\w+) copies/ ? ($1 => quoted($_->{image})) : () } @$images;
+
+is( $node->safe_psql('postgres', sprintf "SELECT cf_compact(s) = cf_compact(t) AS same, cf_compact(e) = cf_compact(cf_add_all(cf_clear(e), '{1,1}'::int[])),\n"
+			. "cf_compact(e) = e & s, cf_compact(s) = e | s, cf_compact(s) = cf_union_all(e, s), get_byte(cf_compact(e)::bytea, 6),\n"
+			. "cf_overlap(e, s) = cf_overlap(cf_compact(e), cf_compact(s)), cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e\n"
+			. "FROM (SELECT %s::cuckoofilter, %s::cuckoofilter, %s::cuckoofilter) v(t, s, e)",
+		@copies{qw(three six eight)}),
+	't|t|t|t|t|0|t|8|2|t', 'copies beyond two');
 
 is( $node->safe_psql('postgres',
 		'SELECT cf_add(cf_new(1, 0.03), 1); SELECT cf_grow(cf_grow(cf_add(cf_add(cf_new(2000000, 0.5), 1), 57)))'),
@@ -122,9 +147,12 @@ foreach my $image (@{ $refused->{images} })
 }
 nothing_wrong('images to be refused');
 
-$sql .= sprintf "SELECT text, t FROM (SELECT %s) s(text), reason(format('SELECT %%L::cuckoofilter', text)) t\n"
-	. "WHERE t <> 'The text is not valid base64.';\n", quoted($_)
-	foreach @{ $refused->{texts} };
+foreach my $text (@{ $refused->{texts} })
+{
+	$sql .= sprintf "SELECT text, f, s FROM (SELECT %s) r(text), reason(format('SELECT %%L::cuckoofilter', text)) f,\n"
+		. "reason(format('SELECT %%L::cuckoostate', text)) s\n"
+		. "WHERE f <> 'The text is not valid base64.' OR s <> 'The state is invalid: not base64.';\n", quoted($text);
+}
 nothing_wrong('texts to be refused');
 
 $node->stop;

@@ -85,6 +85,68 @@ test_parts(void)
 	printf("sums of up to 100 parts\n");
 }
 
+/*
+ * Images of others may hold a key up to eight times, which counts as two:
+ * combined, they are what the images of two are.  The surplus takes no level.
+ */
+static void
+test_surplus(void)
+{
+	uint64_t	most = 0;
+
+	for (int round = 0; round < (unit_long ? 4000 : 400); round++)
+	{
+		CuckooHeader h = unit_header(2 * (1 + (uint32_t) unit_below(40)),
+									 12 + (int) unit_below(21), 8);
+		UnitFilter	f[2];
+		Run			all[2];
+		Run			held[2];
+		CuckooHeader level = h;
+
+		if (round % 2 == 0)
+			unit_set_pages(&h);
+		for (int i = 0; i < 2; i++)
+		{
+			unit_filter_init(&f[i], &h);
+			for (uint32_t k = 0; k < h.base / 2; k++)
+			{
+				uint64_t	hash = unit_mix(unit_below(2 * h.base) + 1) + unit_seed;
+
+				for (int copies = 1 + (int) unit_below(8); copies > 0; copies--)
+					cuckoo_insert(&f[i].h, f[i].image, hash, 8);
+			}
+			if (unit_below(4) == 0)
+				unit_filter_grow(&f[i]);
+			all[i] = run_of(&f[i]);
+			held[i] = run_of(&f[i]);
+			held[i].n = 0;
+			for (uint64_t k = 0; k < all[i].n; k++)
+				if (k < 2 || all[i].keys[k - 2] != all[i].keys[k])
+					held[i].keys[held[i].n++] = all[i].keys[k];
+			most = all[i].n - held[i].n > most ? all[i].n - held[i].n : most;
+		}
+		for (CuckooMerge how = CUCKOO_MERGE_UNION;
+			 how <= CUCKOO_MERGE_INTERSECTION; how++)
+		{
+			Run			run = combined(how, all[0], all[1]);
+
+			run.n = cuckoo_keys_limit(run.keys, run.n, CUCKOO_MAX_COPIES);
+			check_same(&h, run, combined(how, held[0], held[1]), "at most two");
+		}
+		CHECK(cuckoo_keys_limit(all[0].keys, all[0].n, CUCKOO_MAX_COPIES) ==
+			  held[0].n && cuckoo_keys_level(&level, held[0].n) == CUCKOO_OK &&
+			  level.level == 0, "%" PRIu64 " keys", held[0].n);
+		for (int i = 0; i < 2; i++)
+		{
+			unit_filter_free(&f[i]);
+			free(all[i].keys);
+			free(held[i].keys);
+		}
+	}
+	CHECK(most > 20, "%" PRIu64, most);
+	printf("keys more than twice, up to %" PRIu64 " too many\n", most);
+}
+
 /* Every base bucket comes back from its key, of any number of buckets. */
 static void
 test_bases(void)
@@ -398,6 +460,7 @@ main(int argc, char **argv)
 	TEST(test_bases());
 	TEST(test_families());
 	TEST(test_parts());
+	TEST(test_surplus());
 	TEST(test_overlap());
 	TEST(test_standard_error());
 	TEST(test_expectation());

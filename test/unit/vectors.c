@@ -11,21 +11,25 @@
  * checks that, and compares them with what the extension says.
  *
  * Values are PostgreSQL's literals of their types.  The canonical bytes are
- * made here a second time, without PostgreSQL.
+ * made here a second time, without PostgreSQL, and the keys of an image with
+ * naive.h, without the core, which has to agree.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/place.h"
+#include "naive.h"
 #include "unit.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <math.h>
 
 #define DAYS_TO_2000	10957	/* from 1970-01-01 */
 #define LONGEST			2000	/* bytes of an element */
+#define LISTED			40		/* keys of an image, if there are no more */
 
 static const struct
 {
@@ -47,7 +51,14 @@ static const struct
 	{"timestamp", CUCKOO_FAMILY_TIMESTAMP, "timestamp"},
 	{"timestamptz", CUCKOO_FAMILY_TIMESTAMPTZ, "timestamptz"},
 	{"float4", CUCKOO_FAMILY_FLOAT, "float"},
-	{"float8", CUCKOO_FAMILY_FLOAT, "float"}
+	{"float8", CUCKOO_FAMILY_FLOAT, "float"},
+	{"inet", CUCKOO_FAMILY_INET, "inet"},
+	{"cidr", CUCKOO_FAMILY_INET, "inet"},
+	{"macaddr", CUCKOO_FAMILY_MACADDR, "macaddr"},
+	{"macaddr8", CUCKOO_FAMILY_MACADDR8, "macaddr8"},
+	{"numeric", CUCKOO_FAMILY_NUMERIC, "numeric"},
+	{"time", CUCKOO_FAMILY_TIME, "time"},
+	{"interval", CUCKOO_FAMILY_INTERVAL, "interval"}
 };
 
 static int
@@ -136,27 +147,46 @@ read_numbers(const char **literal, int *numbers, int count)
 	}
 }
 
+/* Reads a point and up to six digits, if they are there, as microseconds. */
+static int
+read_fraction(const char **literal)
+{
+	int			fraction = 0;
+
+	if (**literal != '.')
+		return 0;
+	++*literal;
+	for (int digits = 0; digits < 6; digits++)
+		fraction = fraction * 10 +
+			(isdigit((unsigned char) **literal) ? *(*literal)++ - '0' : 0);
+	return fraction;
+}
+
+/* Reads hours, minutes and seconds, without a sign. */
+static int64_t
+read_clock(const char **literal)
+{
+	int			numbers[3];
+
+	read_numbers(literal, numbers, 3);
+	return ((numbers[0] * 60 + numbers[1]) * 60 + numbers[2]) *
+		INT64_C(1000000) + read_fraction(literal);
+}
+
 static int64_t
 microseconds_of(const char *literal)
 {
-	int			numbers[6];
-	int			fraction = 0;
+	int			numbers[3];
 	int			zone = 0;
-	char	   *end;
+	int64_t		clock;
 
-	read_numbers(&literal, numbers, 6);
-	if (*literal == '.')
-	{
-		fraction = (int) strtol(literal + 1, &end, 10);
-		for (long digits = end - literal - 1; digits < 6; digits++)
-			fraction *= 10;
-		literal = end;
-	}
+	read_numbers(&literal, numbers, 3);
+	literal++;
+	clock = read_clock(&literal);
 	if (*literal != '\0')
 		zone = (int) strtol(literal, NULL, 10);
-	return ((((int64_t) days_of(numbers[0], numbers[1], numbers[2]) * 24 +
-			  numbers[3] - zone) * 60 + numbers[4]) * 60 + numbers[5]) *
-		1000000 + fraction;
+	return (days_of(numbers[0], numbers[1], numbers[2]) * 24 - zone) *
+		INT64_C(3600000000) + clock;
 }
 
 static size_t
@@ -164,6 +194,91 @@ put_int64(uint8_t *bytes, int64_t value)
 {
 	cuckoo_store64(bytes, (uint64_t) value);
 	return 8;
+}
+
+static size_t
+put_inet(uint8_t *bytes, const char *literal)
+{
+	bool		six = strchr(literal, ':') != NULL;
+	const char *mask = strchr(literal, '/');
+	char		address[100] = {0};
+
+	memcpy(address, literal, mask != NULL ? (size_t) (mask - literal)
+		   : strlen(literal));
+	bytes[0] = six ? 6 : 4;
+	bytes[1] = (uint8_t) (mask != NULL ? atoi(mask + 1) : six ? 128 : 32);
+	if (inet_pton(six ? AF_INET6 : AF_INET, address, bytes + 2) != 1)
+		abort();
+	return six ? 18 : 6;
+}
+
+static size_t
+put_numeric(uint8_t *bytes, const char *literal)
+{
+	int			exponent = 0;
+	size_t		size = 5;
+	bool		minus = *literal == '-';
+	bool		point = false;
+
+	literal += minus;
+	if (*literal == 'N' || *literal == 'I')
+	{
+		bytes[0] = minus ? 'i' : (uint8_t) *literal;
+		return 1;
+	}
+	for (; *literal != '\0' && *literal != 'e'; literal++)
+	{
+		exponent -= point && *literal != '.';
+		point |= *literal == '.';
+		if (isdigit((unsigned char) *literal) && (size > 5 || *literal != '0'))
+			bytes[size++] = (uint8_t) *literal;
+	}
+	if (*literal == 'e')
+		exponent += atoi(literal + 1);
+	for (; size > 5 && bytes[size - 1] == '0'; size--)
+		exponent++;
+	bytes[0] = size == 5 ? '0' : minus ? '-' : '+';
+	cuckoo_store32(bytes + 1, (uint32_t) exponent);
+	return size == 5 ? 1 : size;
+}
+
+/*
+ * As PostgreSQL prints it: years, mons, days, a clock, each with its sign.  Not
+ * every processor has a type of 128 bits.
+ */
+static size_t
+put_interval(uint8_t *bytes, const char *literal)
+{
+	int64_t		days = 0;
+	int64_t		clock = 0;
+	int64_t		seconds;
+	int64_t		high;
+	int64_t		low;
+
+	while (*literal != '\0')
+	{
+		int			sign = *literal == '-' ? -1 : 1;
+		char	   *end;
+		int64_t		number;
+
+		literal += *literal == '-' || *literal == '+';
+		number = strtol(literal, &end, 10);
+		if (*end == ':')
+			clock = sign * read_clock(&literal);
+		else
+		{
+			days += sign * number * (end[1] == 'y' ? 360 : end[1] == 'm' ? 30 : 1);
+			literal = end + 1 + strcspn(end + 1, " ");
+		}
+		literal += *literal == ' ';
+	}
+	/* high * 2^32 + low */
+	seconds = days * 86400;
+	low = (seconds & 0xffffffff) * 1000000 + clock;
+	high = (seconds >> 32) * 1000000 + (low >> 32);
+	cuckoo_store64(bytes, (uint64_t) high << 32 | (low & 0xffffffff));
+	cuckoo_store64(bytes + 8, (uint64_t) (high >> 32));
+	return 16;
 }
 
 /* The canonical bytes of a value; returns how many there are. */
@@ -189,6 +304,8 @@ canonical(int type, const char *literal, uint8_t *bytes)
 			return size;
 		case CUCKOO_FAMILY_BYTEA:
 		case CUCKOO_FAMILY_UUID:
+		case CUCKOO_FAMILY_MACADDR:
+		case CUCKOO_FAMILY_MACADDR8:
 			for (; *literal != '\0'; literal++)
 				if (isxdigit((unsigned char) literal[0]) &&
 					isxdigit((unsigned char) literal[1]))
@@ -214,6 +331,14 @@ canonical(int type, const char *literal, uint8_t *bytes)
 		case CUCKOO_FAMILY_TIMESTAMPTZ:
 			return put_int64(bytes, !infinite ? microseconds_of(literal) :
 							 literal[0] == '-' ? INT64_MIN : INT64_MAX);
+		case CUCKOO_FAMILY_INET:
+			return put_inet(bytes, literal);
+		case CUCKOO_FAMILY_NUMERIC:
+			return put_numeric(bytes, literal);
+		case CUCKOO_FAMILY_TIME:
+			return put_int64(bytes, read_clock(&literal));
+		case CUCKOO_FAMILY_INTERVAL:
+			return put_interval(bytes, literal);
 		default:
 			number = strcmp(types[type].type, "float4") == 0 ?
 				strtof(literal, NULL) : strtod(literal, NULL);
@@ -370,7 +495,31 @@ print_elements(void)
 		{"float4", "0.1"}, {"float8", "0.1"}, {"float8", "0"},
 		{"float8", "-0"}, {"float8", "NaN"}, {"float8", "Infinity"},
 		{"float8", "-Infinity"}, {"float8", "-1.5"}, {"float8", "5e-324"},
-		{"float8", "1.7976931348623157e308"}
+		{"float8", "1.7976931348623157e308"},
+		{"inet", "10.0.0.1"}, {"inet", "10.0.0.1/24"}, {"inet", "10.0.0.0/24"},
+		{"inet", "0.0.0.0/0"}, {"inet", "255.255.255.255"}, {"inet", "::"},
+		{"inet", "2001:db8::1"}, {"inet", "2001:db8::1/64"},
+		{"inet", "::ffff:10.0.0.1"}, {"inet", "::/0"},
+		{"cidr", "10.0.0.0/24"}, {"cidr", "10.0.0.1/32"},
+		{"cidr", "2001:db8::/32"},
+		{"macaddr", "08:00:2b:01:02:03"}, {"macaddr", "00:00:00:00:00:00"},
+		{"macaddr8", "08:00:2b:01:02:03:04:05"},
+		{"macaddr8", "08:00:2b:ff:fe:01:02:03"},
+		{"numeric", "0"}, {"numeric", "0.00"}, {"numeric", "1"},
+		{"numeric", "1.0"}, {"numeric", "10"}, {"numeric", "1200.000"},
+		{"numeric", "-0.025"}, {"numeric", "0.1"}, {"numeric", "10000"},
+		{"numeric", "12345678901234567890.0123456789"},
+		{"numeric", "-0.00000000000000000000000000000000000000001"},
+		{"numeric", "1e131071"}, {"numeric", "1e-16383"}, {"numeric", "NaN"},
+		{"numeric", "Infinity"}, {"numeric", "-Infinity"},
+		{"time", "00:00:00"}, {"time", "24:00:00"}, {"time", "12:34:56.5"},
+		{"time", "23:59:59.999999"},
+		{"interval", "00:00:00"}, {"interval", "1 mon"},
+		{"interval", "30 days"}, {"interval", "1 day"},
+		{"interval", "24:00:00"}, {"interval", "-00:00:00.000001"},
+		{"interval", "1 year 2 mons 3 days 04:05:06.789"},
+		{"interval", "-1 mons +30 days -00:00:01"},
+		{"interval", "178000000 years"}, {"interval", "-178000000 years"}
 	};
 
 	printf("{\n");
@@ -426,6 +575,31 @@ literal_of(int type, uint64_t i)
 		case CUCKOO_FAMILY_TIMESTAMPTZ:
 			sprintf(literal, "%04u-%02u-28 23:%02u:59.%06u%+03d", 1950 + n,
 					1 + n % 12, n % 60, n * 1001, (int) n % 20 - 10);
+			break;
+		case CUCKOO_FAMILY_INET:
+			if (n % 2 == 0)
+				sprintf(literal, "2001:db8::%x", n);
+			else
+				sprintf(literal, "10.%u.%u.1/%u", n / 256, n % 256, 8 + n % 24);
+			break;
+		case CUCKOO_FAMILY_MACADDR:
+			sprintf(literal, "08:00:2b:00:%02x:%02x", n / 256, n % 256);
+			break;
+		case CUCKOO_FAMILY_MACADDR8:
+			sprintf(literal, "08:00:2b:ff:fe:00:%02x:%02x", n / 256, n % 256);
+			break;
+		case CUCKOO_FAMILY_NUMERIC:
+			sprintf(literal, "%s%u.%02u", n % 2 == 1 ? "-" : "", n / 100, n % 100);
+			break;
+		case CUCKOO_FAMILY_TIME:
+			sprintf(literal, "%02u:%02u:%02u.%06u", n / 3600, n / 60 % 60, n % 60,
+					n * 101);
+			break;
+		case CUCKOO_FAMILY_INTERVAL:
+			if (n % 2 == 0)
+				sprintf(literal, "%u mons %u days", n, n % 29);
+			else
+				sprintf(literal, "-%u days +%02u:00:00.5", n, n % 24);
 			break;
 		default:
 			sprintf(literal, "%.17g", (double) n / 4);
@@ -485,7 +659,13 @@ static const Recipe recipes[] = {
 	{"timestamp", "timestamp", 6, 0, 20, 13, 1, 30, 0, 0},
 	{"timestamptz", "timestamptz", 6, 0, 20, 13, 1, 30, 0, SECRET},
 	{"float4", "float4", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"float8", "float8", 6, 0, 20, 13, 1, 30, 0, SECRET}
+	{"float8", "float8", 6, 0, 20, 13, 1, 30, 0, SECRET},
+	{"inet", "inet", 6, 0, 20, 13, 1, 30, 0, 0},
+	{"macaddr", "macaddr", 6, 0, 20, 13, 1, 30, 0, SECRET},
+	{"macaddr8", "macaddr8", 6, 0, 20, 13, 1, 30, 0, 0},
+	{"numeric", "numeric", 6, 0, 20, 13, 1, 30, 0, SECRET},
+	{"time", "time", 6, 0, 20, 13, 1, 30, 0, 0},
+	{"interval", "interval", 6, 0, 20, 13, 1, 30, 0, SECRET}
 };
 
 static UnitFilter
@@ -565,6 +745,80 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 	printf(",\n");
 }
 
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The keys that the core finds are these, each at most twice. */
+static bool
+core_agrees(const UnitFilter *f, const uint64_t *keys, uint64_t n)
+{
+	uint64_t   *found = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint64_t   *scratch = unit_alloc(f->h.items * sizeof(uint64_t));
+	bool		same = cuckoo_keys_read(&f->h, f->image, found, scratch) ==
+		CUCKOO_OK && cuckoo_keys_limit(found, f->h.items, CUCKOO_MAX_COPIES) == n;
+
+	for (uint64_t i = 0; same && i < n; i++)
+		same = naive_scale(found[i], f->h.base) == keys[i] >> 32 &&
+			(found[i] & cuckoo_low_mask(f->h.base_bits)) == (uint32_t) keys[i];
+	free(found);
+	free(scratch);
+	return same;
+}
+
+/* The keys as they are hashed: j << 32 | fingerprint. */
+static void
+print_keys(const UnitFilter *f)
+{
+	uint64_t   *keys = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint8_t    *bytes = unit_alloc(f->h.items * sizeof(uint64_t));
+	uint64_t	read = 0;
+	uint64_t	n = 0;
+
+	for (uint32_t pos = 0; pos < f->h.buckets; pos++)
+	{
+		uint32_t	slots[4];
+
+		naive_get(f->image + CUCKOO_HEADER_SIZE, pos, f->h.bits, slots);
+		for (int i = 0; i < 4; i++)
+			if (slots[i] != 0)
+			{
+				NaiveClass	c = naive_stored_class(f->h.base, unit_layout(&f->h),
+												   f->h.level, pos, slots[i]);
+
+				keys[read++] = (uint64_t) c.low << 32 | c.fp;
+			}
+	}
+	qsort(keys, read, sizeof(uint64_t), compare_keys);
+	for (uint64_t i = 0; i < read; i++)
+		if (n < 2 || keys[n - 2] != keys[i])
+		{
+			keys[n] = keys[i];
+			cuckoo_store64(bytes + n * 8, keys[n]);
+			n++;
+		}
+	if (read != f->h.items || !core_agrees(f, keys, n))
+		abort();
+	printf(",\n \"key_count\": %" PRIu64 ", \"key_hash\": \"%016" PRIx64 "\"",
+		   n, (uint64_t) XXH3_64bits(bytes, n * 8));
+	if (n <= LISTED)
+	{
+		printf(", \"keys\": [");
+		for (uint64_t i = 0; i < n; i++)
+			printf("%s[%" PRIu64 ", \"%" PRIx32 "\"]", i > 0 ? ", " : "",
+				   keys[i] >> 32, (uint32_t) keys[i]);
+		printf("]");
+	}
+	printf("}");
+	free(keys);
+	free(bytes);
+}
+
 static void
 print_image(const Recipe *r)
 {
@@ -573,7 +827,7 @@ print_image(const Recipe *r)
 	printf(",\n");
 	print_head(r->name, r->type, &f);
 	print_probes(r, &f);
-	printf("}");
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
@@ -592,25 +846,34 @@ print_example(const char *name, CuckooHeader h, int level)
 		unit_filter_grow(&f);
 	cuckoo_header_write(&f.h, f.image);
 	print_head(name, "int8", &f);
-	printf(" \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"}",
+	printf(" \"probes\": [\"1\", \"57\", \"2\"], \"counts\": \"%s\"",
 		   level == 0 ? "100" : "110");
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
-/* Three copies of the integer 1.  cuckoo keeps two, but the image is valid. */
+/*
+ * Copies of the integer 1, and two of 2 where they find room.  cuckoo keeps at
+ * most two, but the image is valid.
+ */
 static void
-print_copies(void)
+print_copies(const char *name, int copies)
 {
+	int			type = type_of("int8");
 	CuckooHeader h = header(2, false, 12, 12, 0, 0);
 	UnitFilter	f;
 
 	unit_filter_init(&f, &h);
-	for (int copy = 1; copy <= 3; copy++)
-		unit_filter_add(&f, hash_of(type_of("int8"), "1", 0), copy);
+	for (int copy = 1; copy <= copies; copy++)
+		cuckoo_insert(&f.h, f.image, hash_of(type, "1", 0), copy);
+	for (int copy = 1; copy <= 2; copy++)
+		cuckoo_insert(&f.h, f.image, hash_of(type, "2", 0), copy);
 	cuckoo_header_write(&f.h, f.image);
 	printf(",\n");
-	print_head("three copies", "int8", &f);
-	printf(" \"probes\": [\"1\", \"2\"], \"counts\": \"20\"}");
+	print_head(name, "int8", &f);
+	printf(" \"probes\": [\"1\", \"2\", \"3\"], \"counts\": \"2%d0\"",
+		   copies < 8 ? 2 : 0);
+	print_keys(&f);
 	unit_filter_free(&f);
 }
 
@@ -630,7 +893,9 @@ print_images(void)
 	for (int i = 0; i < LENGTH(recipes); i++)
 		print_image(&recipes[i]);
 
-	print_copies();
+	print_copies("three copies", 3);
+	print_copies("six copies, which is full", 6);
+	print_copies("eight copies", 8);
 
 	/* every width of fingerprints */
 	for (int bits = 8; bits <= 32; bits++)
@@ -763,7 +1028,9 @@ print_refusals(void)
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);
 	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YB====\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
 		   "\"Q0YBAQ==Q0YB\", \"Q0YB*Q0Y\", \"Q0YB-Q_Y\", \"====\", \"Q=0Y\", "
-		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\"]\n}\n");
+		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\", "
+		   "\"Q===\", \"Q0YBA===\", \"Q0YBAQ==A\", \"Q0YBAQ==\\n*\", \"Q0YBAQI= Q0YB\", "
+		   "\"Q0YB\\u000b\", \"Q0YBAQ==\\f\"]\n}\n");
 	free(longer);
 	unit_filter_free(&f);
 }
@@ -773,6 +1040,7 @@ main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 
+	naive_init();
 	if (strcmp(what, "elements") == 0)
 		print_elements();
 	else if (strcmp(what, "images") == 0)

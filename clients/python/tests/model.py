@@ -3,11 +3,13 @@
     model.py [SEED] > model.json
 
 writes random filters in the form of test/vectors/images.json, for the tests of
-both clients (MODEL).  Everything is done in the plainest way: an entry keeps
-both of its positions, so that nothing has to be computed back.
+the clients (MODEL).  Everything is done in the plainest way: an entry keeps
+both of its positions, so that nothing has to be computed back.  Only keys_of()
+computes back, from the bytes of any image.
 """
 
 import base64
+import collections
 import itertools
 import json
 import random
@@ -84,6 +86,43 @@ def packed(buckets, f):
     return number
 
 
+def keys_of(data):
+    """The keys in order, each at most twice, of a valid image."""
+    f0, g, flags, m0, pages = *struct.unpack_from("<BxBBI", data, 4), *struct.unpack_from("<H", data, 14)
+    f = f0 - g
+    quads = sorted(CODES, key=CODES.get)
+    number = int.from_bytes(data[32:-8], "little")
+    keys = []
+    for position in range(m0 << g):
+        bits = number >> position * (4 * f - 4)
+        quad = quads[bits % 4096]
+        s, b = divmod(position, m0)
+        for k in range(4):
+            fp = (bits >> 12 + k * (f - 4)) % 2 ** (f - 4) << 4 | quad[k]
+            if fp == 0:
+                continue
+            # computed with b in place of j1: of this hash b is the first base bucket
+            h = -(-b * 2**64 // m0) // 256 * 256 + 256 + fp % 256
+            _, j1, other = place(h, m0, 8, 0, flags == 1, pages)
+            assert j1 == b
+            far = flags == 0 or flags == 1 and fp % 4 == 0
+            e = s ^ finalized(fp % 256) // 2**32 % 2**g if far and other < b else s
+            keys.append((min(b, other), fp % 256 + 256 * (fp // 256 * 2**g + e)))
+    keys.sort()
+    return [key for i, key in enumerate(keys) if i < 2 or keys[i - 2] != key]
+
+
+def described(keys):
+    """As in images.json."""
+    fields = {
+        "key_count": len(keys),
+        "key_hash": f"{xxh3_64_intdigest(b''.join(struct.pack('<II', fp, j) for j, fp in keys)):016x}",
+    }
+    if len(keys) <= 40:
+        fields["keys"] = [[j, f"{fp:x}"] for j, fp in keys]
+    return fields
+
+
 def image(seed, m0, f0, g, windows, pages, load):
     """A filter of random integers, and the copies of these and of others."""
     rng = random.Random(seed)
@@ -94,9 +133,13 @@ def image(seed, m0, f0, g, windows, pages, load):
         value: place(xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed), m0, f0, g, windows, pages)
         for value in values + [rng.randrange(-(2**63), 2**63) for _ in range(1000)]
     }
+    copies_of = collections.Counter()
     for value in values:
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            add(rng, buckets, places[value])
+            if add(rng, buckets, places[value]):
+                h = xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed)
+                fingerprint, j1, j2 = place(h, m0, f0, 0, windows, pages)
+                copies_of[min(j1, j2), fingerprint] += 1
 
     def copies(fingerprint, first, second):
         return min(2, sum(entry[0] == fingerprint for entry in buckets[first] + buckets[second]))
@@ -121,6 +164,7 @@ def image(seed, m0, f0, g, windows, pages, load):
         "image": base64.b64encode(header + content + bytes(8)).decode(),
         "probes": [str(value) for value in places],
         "counts": "".join(str(copies(*place)) for place in places.values()),
+        **described(sorted(key for key, n in copies_of.items() for _ in range(min(n, 2)))),
     }
 
 

@@ -3,6 +3,7 @@
 MODEL names a file of further images that model.py has written.
 """
 
+import base64
 import ipaddress
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 from uuid import UUID
 
+import model
 import pg_cuckoofilter.filter
 from pg_cuckoofilter import CuckooFilter, ElementError, Interval, InvalidImage
 from pg_cuckoofilter.elements import FAMILIES
@@ -168,6 +170,12 @@ class Vectors(unittest.TestCase):
             with self.subTest(text=text), self.assertRaisesRegex(InvalidImage, "not valid base64"):
                 CuckooFilter(text)
 
+    def test_keys(self):
+        """Not of the client, which only reads, but of a model of a program that also writes."""
+        for case in images():
+            with self.subTest(image=case["name"]):
+                described = model.described(model.keys_of(base64.b64decode(case["image"])))
+                self.assertEqual(described, {name: value for name, value in case.items() if name.startswith("key")})
 
     def test_pages_refused(self):
         def image(flags, m0, pages):
