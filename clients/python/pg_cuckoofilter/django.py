@@ -1,0 +1,82 @@
+"""Django: a field of the type cuckoofilter, and functions for queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from .filter import CuckooFilter, text_of
+
+__all__ = ["CfAdd", "CfAgg", "CfContains", "CuckooFilterField"]
+
+LOOKUPS = ("exact", "in", "isnull", "contains", "contains_element")
+
+
+class CuckooFilterField(models.Field):
+    """Values are CuckooFilter; an image or a text form can be assigned, too.
+
+    f__contains_element=v, or f__contains=v, is "f @> v".  Forms leave the field
+    out unless it is editable.
+    """
+
+    description = "Cuckoo filter"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("editable", False)
+        super().__init__(*args, **kwargs)
+
+    def db_type(self, connection: Any) -> str:
+        return "cuckoofilter"
+
+    def to_python(self, value: Any) -> CuckooFilter | None:
+        return value if value is None or isinstance(value, CuckooFilter) else CuckooFilter(value)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> CuckooFilter | None:
+        return self.to_python(value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        value = super().get_prep_value(value)
+        return None if value is None else text_of(value)
+
+    def value_to_string(self, obj: Any) -> str | None:
+        return self.get_prep_value(self.value_from_object(obj))
+
+    def get_lookup(self, lookup_name: str) -> Any:
+        # the others are of texts, and would look in the base64
+        return super().get_lookup(lookup_name) if lookup_name in LOOKUPS else None
+
+
+@CuckooFilterField.register_lookup
+class ContainsElement(models.Lookup):
+    lookup_name = "contains_element"
+    prepare_rhs = False  # an element, not a filter
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        lhs, lhs_params = self.process_lhs(compiler, connection)
+        rhs, rhs_params = self.process_rhs(compiler, connection)
+        return f"{lhs} @> {rhs}", [*lhs_params, *rhs_params]
+
+
+CuckooFilterField.register_lookup(ContainsElement, "contains")
+
+
+class CfContains(models.Func):
+    """cf_contains(filter, element), as a condition."""
+
+    function = "cf_contains"
+    output_field = models.BooleanField()
+
+
+class CfAdd(models.Func):
+    """cf_add(filter, element)."""
+
+    function = "cf_add"
+    output_field = CuckooFilterField()
+
+
+class CfAgg(models.Aggregate):
+    """cf_agg(element, ...): the filter of a column."""
+
+    function = "cf_agg"
+    output_field = CuckooFilterField()
