@@ -228,7 +228,11 @@ export class CuckooFilter {
     return btoa(chars.join(''));
   }
 
-  /** node-postgres sends a filter as text. */
+  /** JSON and node-postgres take a filter as text. */
+  toJSON() {
+    return this.toString();
+  }
+
   toPostgres() {
     return this.toString();
   }
