@@ -1,16 +1,18 @@
-"""Django: a field of the type cuckoofilter, and functions for queries."""
+"""Django: a field of the type cuckoofilter, functions for queries, and an index."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.postgres.indexes import PostgresIndex
 from django.db import models
 
 from .filter import CuckooFilter, text_of
 
-__all__ = ["CfAdd", "CfAgg", "CfContains", "CuckooFilterField"]
+__all__ = ["CfAdd", "CfAgg", "CfContains", "CuckooFilterField", "CuckooIndex"]
 
 LOOKUPS = ("exact", "in", "isnull", "contains", "contains_element")
+OPTIONS = ("fpp", "capacity", "spare", "fillfactor", "seed", "gate")
 
 
 class CuckooFilterField(models.Field):
@@ -80,3 +82,20 @@ class CfAgg(models.Aggregate):
 
     function = "cf_agg"
     output_field = CuckooFilterField()
+
+
+class CuckooIndex(PostgresIndex):
+    """CREATE INDEX ... USING cuckoo, with its options as arguments."""
+
+    suffix = "cuckoo"
+
+    def __init__(self, *expressions: Any, **kwargs: Any) -> None:
+        self.options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
+        super().__init__(*expressions, **kwargs)
+
+    def deconstruct(self) -> tuple[str, Any, dict[str, Any]]:
+        path, expressions, kwargs = super().deconstruct()
+        return path, expressions, {**kwargs, **self.options}
+
+    def get_with_params(self) -> list[str]:
+        return [f"{name} = {value}" for name, value in self.options.items()]

@@ -256,7 +256,7 @@ class Django(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.connection, models = django_app()
-        from pg_cuckoofilter.django import CuckooFilterField
+        from pg_cuckoofilter.django import CuckooFilterField, CuckooIndex
 
         class Filter(models.Model):
             name = models.TextField(primary_key=True)
@@ -270,6 +270,7 @@ class Django(unittest.TestCase):
 
             class Meta:
                 app_label = "tests"
+                indexes = [CuckooIndex(fields=["url"], fpp=0.0001, capacity=50000)]
 
         cls.Filter, cls.Visit = Filter, Visit
 
@@ -375,11 +376,22 @@ class Django(unittest.TestCase):
 
     def test_migration(self):
         from django.db.migrations.writer import MigrationWriter
-        from pg_cuckoofilter.django import CuckooFilterField
+        from pg_cuckoofilter.django import CuckooFilterField, CuckooIndex
 
         text, imports = MigrationWriter.serialize(CuckooFilterField(null=True))
         self.assertIn("import pg_cuckoofilter.django", imports)
         self.assertEqual(text, "pg_cuckoofilter.django.CuckooFilterField(editable=False, null=True)")
+        text, imports = MigrationWriter.serialize(CuckooIndex(fields=["url"], name="seen", fpp=0.001))
+        self.assertEqual(text, "pg_cuckoofilter.django.CuckooIndex(fields=['url'], fpp=0.001, name='seen')")
+
+    def test_index(self):
+        (index,) = self.Visit._meta.indexes
+        self.Visit.objects.create(url="17")
+        with self.connection.cursor() as cursor:
+            cursor.execute("SELECT pg_get_indexdef(%s::regclass), cf_index_contains(%s, '17')", [index.name] * 2)
+            definition, found = cursor.fetchone()
+        self.assertRegex(definition, r"USING cuckoo \(url\) WITH \(fpp='0.0001', capacity='50000'\)")
+        self.assertTrue(found)
 
 
 if __name__ == "__main__":
