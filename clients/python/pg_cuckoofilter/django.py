@@ -41,9 +41,6 @@ class CuckooFilterField(models.Field):
         value = super().get_prep_value(value)
         return None if value is None else text_of(value)
 
-    def value_to_string(self, obj: Any) -> str | None:
-        return self.get_prep_value(self.value_from_object(obj))
-
     def get_lookup(self, lookup_name: str) -> Any:
         # the others are of texts, and would look in the base64
         return super().get_lookup(lookup_name) if lookup_name in LOOKUPS else None
