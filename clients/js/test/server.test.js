@@ -71,6 +71,17 @@ test('a row is JSON and its filter a parameter, awaited or not', async () => {
   }
 });
 
+test('pg may overwrite its buffer', async () => {
+  let parse;
+  await register(client, { setTypeParser: (oid, format, parser) => (parse = parser) }); // the last is of binary
+  const filter = await fetch('SELECT cf_agg(i) FROM generate_series(1, 100) i');
+  const buffer = Buffer.from(filter.image);
+  const column = parse(buffer);
+  buffer.fill(0);
+  assert.equal(column.toJSON(), filter.toJSON());
+  assert.deepEqual((await column).image, filter.image);
+});
+
 test('a parameter in the wrong place', async () => {
   const message = async (...query) => {
     const { message, hint } = await client.query(...query).catch((error) => error);
