@@ -9,7 +9,7 @@ from django.db import models
 
 from .filter import CuckooFilter, text_of
 
-__all__ = ["CfAdd", "CfAgg", "CfContains", "CuckooFilterField", "CuckooIndex"]
+__all__ = ["CfAdd", "CfAgg", "CfContains", "CfNew", "CuckooFilterField", "CuckooIndex"]
 
 LOOKUPS = ("exact", "in", "isnull", "contains", "contains_element")
 OPTIONS = ("fpp", "capacity", "spare", "fillfactor", "seed", "gate")
@@ -23,6 +23,7 @@ class CuckooFilterField(models.Field):
     """
 
     description = "Cuckoo filter"
+    empty_strings_allowed = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("editable", False)
@@ -60,15 +61,25 @@ class ContainsElement(models.Lookup):
 CuckooFilterField.register_lookup(ContainsElement, "contains")
 
 
+class CfNew(models.Func):
+    """cf_new(...): an empty filter, which only the server can make."""
+
+    function = "cf_new"
+    output_field = CuckooFilterField()
+
+    def __init__(self, capacity: float = 1e6, fpp: float = 0.001, seed: int = 0, element: str | None = None) -> None:
+        super().__init__(*map(models.Value, (capacity, fpp, seed, element)))
+
+
 class CfContains(models.Func):
-    """cf_contains(filter, element), as a condition."""
+    """cf_contains(filter, element): a condition."""
 
     function = "cf_contains"
     output_field = models.BooleanField()
 
 
 class CfAdd(models.Func):
-    """cf_add(filter, element)."""
+    """cf_add(filter, element): the filter with it."""
 
     function = "cf_add"
     output_field = CuckooFilterField()

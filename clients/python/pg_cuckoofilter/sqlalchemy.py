@@ -7,13 +7,14 @@ from typing import Any, Callable
 from sqlalchemy import BigInteger, Boolean, Integer, cast, literal, type_coerce
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.sql.elements import BindParameter
+from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.sql.operators import contains_op, custom_op
 from sqlalchemy.types import NullType, UserDefinedType
 
 from .filter import CuckooFilter, text_of
 
 # high, so that operands are in parentheses: PostgreSQL reads a @> b || c from left to right
-CONTAINS = custom_op("@>", precedence=15, is_comparison=True)
+CONTAINS: Any = custom_op("@>", precedence=15, is_comparison=True)
 
 
 def is_contains(op: Any) -> bool:
@@ -62,6 +63,9 @@ class CuckooFilterType(UserDefinedType):
     def bind_processor(self, dialect: Any) -> Callable[[Any], str | None]:
         return lambda value: None if value is None else text_of(value)
 
+    def literal_processor(self, dialect: Any) -> Callable[[Any], str]:
+        return lambda value: f"'{text_of(value)}'"
+
     def result_processor(self, dialect: Any, coltype: Any) -> Callable[[Any], CuckooFilter | None]:
         def process(value: Any) -> CuckooFilter | None:
             return value if value is None or isinstance(value, CuckooFilter) else CuckooFilter(value)
@@ -69,5 +73,9 @@ class CuckooFilterType(UserDefinedType):
         return process
 
 
-# for the reflection of tables
+# for the reflection of tables, and for the results of functions
 ischema_names["cuckoofilter"] = CuckooFilterType
+for name in """cf_add cf_add_all cf_add_unique cf_add_unique_all cf_agg cf_at_least_agg cf_clear cf_compact cf_delete
+    cf_delete_all cf_grow cf_index_filter cf_intersect cf_intersect_agg cf_merge_agg cf_new cf_union cf_union_agg
+    cf_union_all cf_union_all_agg""".split():
+    type(name, (GenericFunction,), {"name": name, "type": CuckooFilterType(), "inherit_cache": True})

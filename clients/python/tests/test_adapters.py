@@ -186,6 +186,10 @@ class SQLAlchemy(unittest.TestCase):
             self.assertEqual(connection.execute(same).scalars().all(), [1, 3, 4])
             union = sa.select(table.c.f.op("|")(f)).where(table.c.id == 1)
             self.assertIn("17", connection.execute(union).scalar())
+            made = sa.select(sa.func.cf_new(10)).where(table.c.f == f)
+            self.assertIsInstance(connection.execute(made.limit(1)).scalar(), CuckooFilter)
+            text = str(made.compile(connection, compile_kwargs={"literal_binds": True}))
+            self.assertIn(f"CAST('{f}' AS cuckoofilter)", text)
             image = sa.select(sa.type_coerce(sa.cast(table.c.f, sa.LargeBinary), type(table.c.f.type)))
             self.assertEqual(connection.execute(image.where(table.c.id == 1)).scalar(), f)
 
@@ -341,7 +345,7 @@ class Django(unittest.TestCase):
 
     def test_functions(self):
         from django.db.models import Exists, F, OuterRef, Subquery, Value
-        from pg_cuckoofilter.django import CfAdd, CfAgg, CfContains, CuckooFilterField
+        from pg_cuckoofilter.django import CfAdd, CfAgg, CfContains, CfNew, CuckooFilterField
 
         for i in range(95, 106):
             self.Visit.objects.create(url=str(i))
@@ -358,11 +362,17 @@ class Django(unittest.TestCase):
         new = self.Filter.objects.filter(name="new").exclude(f__contains_element="another")
         self.assertEqual([new.update(f=CfAdd("f", Value("another"))) for _ in range(2)], [1, 0])
         self.assertIn("another", self.Filter.objects.get(name="new").f)
+        for name, arguments, family in (("empty", {}, "none"), ("declared", {"fpp": 0.01, "element": "bigint"}, "integer")):
+            self.Filter.objects.create(name=name, f=CfNew(1000, **arguments))
+            self.assertEqual(self.Filter.objects.get(name=name).f.family, family)
 
     def test_wrong(self):
         from django.core.exceptions import FieldError
         from django.db import ProgrammingError, transaction
+        from pg_cuckoofilter.django import CuckooFilterField
 
+        # not "", which the server would refuse in more words
+        self.assertIsNone(CuckooFilterField().get_default())
         with self.assertRaisesRegex(ProgrammingError, "does not contain elements of type integer"):
             with transaction.atomic():
                 self.Filter.objects.filter(f__contains=17).exists()
