@@ -7,7 +7,7 @@ function parse(value) {
   const filter = CuckooFilter.load(image);
   filter.catch(() => {}); // only who awaits it sees the error
   const text = () => image.toString('base64'); // a string is that already
-  return Object.assign(filter, { toJSON: text, toPostgres: text });
+  return Object.defineProperties(filter, { toJSON: { value: text }, toPostgres: { value: text } });
 }
 
 /** For the results of this client; of a pool: register(pool, pg.types). */
