@@ -83,7 +83,9 @@ SELECT refused(set_byte(set_byte(set_byte(set_byte(:'image', 8, 254), 9, 255), 1
 SELECT refused(set_byte(set_byte(:'image', 4, 32), 6, 24));
 SELECT refused(set_byte(set_byte(set_byte(:'image', 11, 128), 4, 32), 6, 1));
 
--- text
+-- text; an element in place of a filter is the usual mistake
+SELECT cf_contains('https://bad.example/', 'https://bad.example/');
+SELECT cf_new() = 'word';
 SELECT 'not base64!'::cuckoofilter;
 SELECT ''::cuckoofilter;
 SELECT 'Q0Y'::cuckoofilter;

@@ -394,7 +394,7 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 				fi
 				;;
 			c)
-				want_python xxhash numpy psycopg psycopg2 sqlalchemy setuptools wheel mypy
+				want_python xxhash numpy psycopg psycopg2 asyncpg sqlalchemy django setuptools wheel mypy
 				want python3-venv "${PYTHON:-/usr/bin/python3}" -c 'import ensurepip'
 				want nodejs command -v node
 				want npm command -v npm

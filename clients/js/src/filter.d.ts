@@ -73,6 +73,7 @@ export class CuckooFilter {
   /** The text form of PostgreSQL. */
   toString(): string;
 
-  /** node-postgres sends a filter as text. */
+  /** JSON and node-postgres take a filter as text. */
+  toJSON(): string;
   toPostgres(): string;
 }

@@ -28,7 +28,7 @@ function decodeText(text) {
   } catch {
     // other characters, or too few
   }
-  throw new InvalidImage('invalid cuckoofilter text: not valid base64');
+  throw new InvalidImage('invalid cuckoofilter text: not valid base64, perhaps an element in place of a filter');
 }
 
 // Low nibbles of the four slots, by the code of a bucket.
@@ -228,7 +228,11 @@ export class CuckooFilter {
     return btoa(chars.join(''));
   }
 
-  /** node-postgres sends a filter as text. */
+  /** JSON and node-postgres take a filter as text. */
+  toJSON() {
+    return this.toString();
+  }
+
   toPostgres() {
     return this.toString();
   }

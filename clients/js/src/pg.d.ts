@@ -1,3 +1,11 @@
+import type { CuckooFilter } from './filter.js';
+
+/** What a row has of such a column; JSON.stringify and a parameter take its text form without await. */
+export interface CuckooFilterColumn extends Promise<CuckooFilter> {
+  toJSON(): string;
+  toPostgres(): string;
+}
+
 interface Queryable {
   query(text: string): Promise<{ rows: any[] }>;
 }

@@ -1,6 +1,7 @@
 // Against a live server with the extension, which PGHOST and the like name.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
 import pg from 'pg';
 import { canonical, families } from '../src/elements.js';
 import { CuckooFilter } from '../src/filter.js';
@@ -51,6 +52,46 @@ test('filters are received as text and binary, and sent', async () => {
     assert.equal(await fetch('SELECT cf_count(($1::cuckoofilter[])[2])::int', [[null, filter]]), 100);
   }
   assert.equal(await fetch('SELECT NULL::cuckoofilter'), null);
+});
+
+test('a row is JSON and its filter a parameter, awaited or not', async () => {
+  for (const binary of [false, true]) {
+    const query = { text: 'SELECT cf_agg(i) AS f, 17 AS n FROM generate_series(1, 100) i', binary };
+    const [row] = (await client.query(query)).rows;
+    const filter = await row.f;
+    const json = JSON.stringify(row);
+    assert.equal(json, JSON.stringify({ f: filter.toString(), n: 17 }));
+    assert.equal(json, JSON.stringify({ f: filter, n: 17 }));
+    assert.ok((await CuckooFilter.load(JSON.parse(json).f)).contains(17));
+    for (const f of [row.f, filter]) {
+      assert.equal(await fetch('SELECT cf_count($1::cuckoofilter)::int', [f]), 100);
+      assert.equal(await fetch('SELECT $1::cuckoofilter @> $2::bigint', [f, 17]), true);
+    }
+    assert.match(inspect(row), /CuckooFilter/);
+    assert.doesNotMatch(inspect(row), /Function/);
+  }
+});
+
+test('pg may overwrite its buffer', async () => {
+  let parse;
+  await register(client, { setTypeParser: (oid, format, parser) => (parse = parser) }); // the last is of binary
+  const filter = await fetch('SELECT cf_agg(i) FROM generate_series(1, 100) i');
+  const buffer = Buffer.from(filter.image);
+  const column = parse(buffer);
+  buffer.fill(0);
+  assert.equal(column.toJSON(), filter.toJSON());
+  assert.deepEqual((await column).image, filter.image);
+});
+
+test('a parameter in the wrong place', async () => {
+  const message = async (...query) => {
+    const { message, hint } = await client.query(...query).catch((error) => error);
+    return `${message} ${hint}`;
+  };
+  assert.match(await message('SELECT cf_contains($1, 1)', ['word']), /An element is the second argument/);
+  const declared = "SELECT cf_add(cf_new(1000, 0.01, element => 'bigint'), ";
+  assert.match(await message(`${declared}$1)`, [7]), /\$1::bigint/);
+  assert.equal(await fetch(`${declared}$1::bigint) @> 7`, [7]), true);
 });
 
 test('a pool', async () => {

@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["CuckooFilter", "InvalidImage"]
 
 
+def image_of(value: object) -> bytes:
+    """The image of a filter, for adapters also of a CuckooFilter."""
+    if isinstance(value, str):
+        return decode_text(value)
+    if isinstance(value, (CuckooFilter, bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"a CuckooFilter, or its bytes or text, is expected here, not {value!r}")
+
+
+def text_of(value: object) -> str:
+    """PostgreSQL's text form of the same."""
+    return base64.b64encode(image_of(value)).decode()
+
+
 class CuckooFilter(Header):
     """A filter that is read only.
 
@@ -27,7 +41,7 @@ class CuckooFilter(Header):
     """
 
     def __init__(self, image: bytes | bytearray | memoryview | str) -> None:
-        self._image = image = decode_text(image) if isinstance(image, str) else bytes(image)
+        self._image = image = image_of(image)
         super().__init__(image)
         self._slots = (arrays.unpack if arrays else unpack)(buckets(image), self.f0 - self.g)
         check(self.items == len(self._slots) - self._slots.count(0), "item count differs from the occupied slots")
@@ -94,7 +108,7 @@ class CuckooFilter(Header):
 
     def __str__(self) -> str:
         """The text form of PostgreSQL."""
-        return base64.b64encode(self._image).decode()
+        return text_of(self)
 
     def __repr__(self) -> str:
         return f"<CuckooFilter of {self.items} items, family {self.family}, fpp {self.fpp:.2g}>"

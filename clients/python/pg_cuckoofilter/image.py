@@ -49,7 +49,7 @@ def decode_text(text: str) -> bytes:
             return image
     except ValueError:
         pass
-    raise InvalidImage("invalid cuckoofilter text: not valid base64")
+    raise InvalidImage("invalid cuckoofilter text: not valid base64, perhaps an element in place of a filter")
 
 
 def unpack(buckets: bytes, f: int) -> array[int]:

@@ -6,10 +6,8 @@ from datetime import date, datetime, timedelta, timezone
 from uuid import UUID
 
 import psycopg
-import sqlalchemy as sa
 from pg_cuckoofilter import CuckooFilter, Interval
 from pg_cuckoofilter.psycopg import register_cuckoofilter
-from pg_cuckoofilter.sqlalchemy import CuckooFilterType
 from psycopg.types import TypeInfo
 
 VALUES = {  # by type: the value of a number
@@ -98,34 +96,6 @@ class Server(unittest.TestCase):
     def test_without_type(self):
         with self.assertRaisesRegex(psycopg.ProgrammingError, "CREATE EXTENSION cuckoo"):
             register_cuckoofilter(TypeInfo.fetch(self.connection, "no_such_type"))
-
-
-class SQLAlchemy(unittest.TestCase):
-    def drivers(self):
-        yield "postgresql+psycopg2://"
-        if sa.__version__ >= "2":
-            yield "postgresql+psycopg://"
-
-    def test_round_trip(self):
-        for url in self.drivers():
-            with self.subTest(driver=url), sa.create_engine(url).begin() as connection:
-                table = sa.Table(
-                    "alchemy",
-                    sa.MetaData(),
-                    sa.Column("id", sa.Integer, primary_key=True),
-                    sa.Column("f", CuckooFilterType),
-                    prefixes=["TEMPORARY"],
-                )
-                table.create(connection)
-                made = sa.func.cf_agg(sa.text("i"), type_=CuckooFilterType)
-                query = sa.select(made).select_from(sa.text("generate_series(1, 100) i"))
-                f = connection.execute(query).scalar()
-                self.assertEqual(len(f), 100)
-                connection.execute(table.insert(), [{"id": 1, "f": f}, {"id": 2, "f": None}])
-                rows = connection.execute(sa.select(table.c.f).order_by(table.c.id)).scalars().all()
-                self.assertEqual(rows, [f, None])
-                found = sa.select(table.c.id).where(table.c.f == f, sa.func.cf_contains(table.c.f, 17))
-                self.assertEqual(connection.execute(found).scalars().all(), [1])
 
 
 if __name__ == "__main__":
