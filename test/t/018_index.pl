@@ -23,7 +23,7 @@ my $long = $seconds > 100;
 
 my @settings = (
 	'wal_consistency_checking = generic', 'shared_buffers = 8MB', 'max_connections = 60', 'fsync = off',
-	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 20GB', 'autovacuum_naptime = 1s',
+	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'autovacuum_naptime = 1s',
 	'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms', 'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none');
 my $primary = start_node('primary', @settings);
 
@@ -224,6 +224,9 @@ sub quietly
 }
 
 my $standby = start_standby($primary, 'standby');
+$primary->safe_psql('postgres', q(SELECT pg_create_physical_replication_slot('standby', true)));
+$standby->append_conf('postgresql.conf', "primary_slot_name = 'standby'");
+$standby->reload;
 
 # All rows that are visible, and all pages
 my $looked = 0;
