@@ -88,7 +88,7 @@ BEGIN
 	DROP TABLE keyed;
 	RETURN NEXT;
 END $$;
-SELECT expression, k.* FROM unnest(string_to_array('i; i::int8; i::int2; i::text; i::varchar(9); i::char(9); i::text::bytea; md5(i::text)::uuid; current_date + i; current_timestamp + i * interval ''1 s''; localtimestamp + i * interval ''1 s''; i / 3.0::float8; i / 3.0::float4; i / 7.0; ''10.0.0.0''::inet + i; (''::'' || to_hex(i))::inet; to_char(i, ''"08002b"FM000000'')::macaddr; to_char(i, ''"08002b0102"FM000000'')::macaddr8; time ''00:00'' + i * interval ''1 s''; i * interval ''1 day''; ARRAY[i]; int4range(i, i + 2)', '; ')) expression,
+SELECT expression, k.* FROM unnest(string_to_array('i; i::int8; i::int2; i::text; i::varchar(9); i::char(9); i::text::bytea; md5(i::text)::uuid; current_date + i; current_timestamp + i * interval ''1 s''; localtimestamp + i * interval ''1 s''; i / 3.0::float8; i / 3.0::float4; i / 7.0; ''10.0.0.0''::inet + i; (''::'' || to_hex(i))::inet; to_char(i, ''"08002b"FM000000'')::macaddr; to_char(i, ''"08002b0102"FM000000'')::macaddr8; time ''00:00'' + i * interval ''1 s''; i * interval ''1 day''; int4range(i, i + 2)', '; ')) expression,
 	key_for_key(expression, 20000, 'fpp = 0.01') k;
 SELECT fpp, spare, capacity, k.* FROM unnest(ARRAY[1e-8, 0.0001, 0.01]) fpp, unnest(ARRAY[4, 8]) spare, unnest(ARRAY[0, 10000]) capacity,
 	key_for_key('i * 3', 20000, format('fpp = %s, spare = %s, capacity = %s, seed = 3', fpp, spare, capacity)) k;
