@@ -465,6 +465,34 @@ DEALLOCATE untyped;
 SELECT cf_agg(relacl) IS NULL FROM pg_class WHERE relacl IS NOT NULL;
 SELECT cf_agg('(1,2)'::point);
 
+-- families whose encoding is our own, by PostgreSQL's equality: lists of equal, nearly equal and extreme values, each with each, alone and in arrays
+CREATE FUNCTION compare(type regtype, vals text[]) RETURNS TABLE (of regtype, pairs bigint, equal bigint, differ bigint, lost_in_arrays bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('SELECT %L::regtype, count(*), count(*) FILTER (WHERE a = b),
+		count(*) FILTER (WHERE (a = b) <> (cf_hash(a) = cf_hash(b))), count(*) FILTER (WHERE a = b AND cf_hash(ARRAY[a]) <> cf_hash(ARRAY[b]))
+		FROM unnest($1::%1$s[]) WITH ORDINALITY x (a, i) JOIN unnest($1::%1$s[]) WITH ORDINALITY y (b, j) ON i < j', type) USING vals;
+END $$;
+SELECT c.* FROM (VALUES
+	('numeric'::regtype, '{0,-0,0.0,0e10,NaN,1,1.0,1.00,-1,10,1e1,100e-1,0.1,0.10,1e-1,1.1,1.10,11,110,1.0000000000000000000000001,0.9999999999999999999999999,9999,10000,99999999,100000000,10000.0001,10000.00010,1e-4,1e-5,1e-16383,1.0e-16382,10e-16383,1e131071,0.1e131072,9e131071,-9e131071,123456789012345678901234567890,1234567890123456789012345678.90e2}'::text[]),
+	('inet', '{10.0.0.1,10.0.0.1/32,10.0.0.1/24,10.0.0.0/24,10.0.0.0/25,10.0.0.0,0.0.0.0,0.0.0.0/0,255.255.255.255,255.255.255.255/0,::,::/0,::1,::1/128,::1/127,::ffff:10.0.0.1,::10.0.0.1,::a00:1,a00:1::,a00:1::/32,2001:db8::/32,2001:db8::/33,2001:DB8:0::1,2001:db8::1}'),
+	('cidr', '{10.0.0.1,10.0.0.1/32,10.0.0.0/24,10.0.0.0/25,10/8,10.0.0.0/8,0/0,::/0,::1,::1/128,2001:db8::/32,2001:db8::/33}'),
+	('macaddr', '{08:00:2b:01:02:03,08-00-2b-01-02-03,08002b:010203,08002b010203,03:02:01:2b:00:08,08:00:2b:01:02:04,00:00:00:00:00:00,ff:ff:ff:ff:ff:ff}'),
+	('macaddr8', '{08:00:2b:01:02:03,08:00:2b:ff:fe:01:02:03,08:00:2b:01:02:03:04:05,05:04:03:02:01:2b:00:08,00:00:00:00:00:00:00:00,ff:ff:ff:ff:ff:ff:ff:ff}'),
+	('time', '{00:00,24:00,23:59:60,00:00:00.000001,23:59:59.999999,12:00,12:00 PM,12:00 AM,11:59:60}'),
+	('interval', '{0,1 month,30 days,720 hours,29 days 24 hours,1 month 1 us,-1 month,-30 days,1 month -30 days,1 day,24 hours,1 year,360 days,365 days,12 months,1 us,-1 us,178956970 years 7 months,-178956970 years -8 months,2147483647 days,2147483647 months,-2147483648 days,-2147483648 months,71582788 months 7 days,2562047788:00:54.775807,-2562047788:00:54.775807}')
+) v (of, vals), compare(v.of, v.vals) c;
+-- random ones, of which many are equal
+SELECT c.* FROM (
+	SELECT of, array_agg(val ORDER BY i) AS vals
+	FROM (SELECT i, hashint8extended(i, 1) & 1023 AS a, hashint8extended(i, 2) & 1023 AS b, hashint8extended(i, 3) & 1023 AS c FROM generate_series(1, 300) i) r, LATERAL (VALUES
+		('numeric'::regtype, format('%s%se%s', (ARRAY['-', ''])[a % 2 + 1], (ARRAY['1', '1.0', '10', '100.00', '12', '1.20', '120', '0.012', '12000', '9999', '99990'])[b % 11 + 1], c % 9 - 4)),
+		('inet', format('%s/%s', (ARRAY['10.0.0.1', '10.0.0.0', '::1', '::', '10.0.1.0'])[a % 5 + 1], (ARRAY[0, 8, 24, 31, 32])[b % 5 + 1])),
+		('macaddr', format('08:00:2b:0%s:0%s:0%s', a % 3, b % 3, c % 3)), ('macaddr8', format('08:00:2b:%s:0%s:0%s', (ARRAY['ff:fe:01', '01'])[a % 2 + 1], b % 3, c % 3)),
+		('time', format('%s:%s:%s', a % 3, b % 3, (c % 3) / 2.0)),
+		('interval', format('%s months %s days %s us', a % 4 - 2, (b % 5 - 2) * 30 + b % 2, (c % 3 - 1) * 86400000000))) v (of, val)
+	GROUP BY of) s, compare(s.of, s.vals) c ORDER BY s.of::text;
+DROP FUNCTION compare;
+
 -- hashes are the same on every machine: these never change
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS integer FROM (VALUES (1)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS text FROM (VALUES ('cuckoo')) x(v);

@@ -71,6 +71,29 @@ SELECT cf_index_check('many_id', true);
 SELECT saturated, items BETWEEN 299900 AND 300000 AS items FROM cf_index_info('many_id');
 RESET maintenance_work_mem;
 
+-- of each family, built and grown: the keys that adding the values to a filter of that geometry gives
+CREATE FUNCTION key_for_key(expression text, rows int, options text) RETURNS TABLE (split boolean, every_key boolean, every_row boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	values cuckoofilter;
+	filter cuckoofilter;
+BEGIN
+	EXECUTE format('CREATE TABLE keyed AS SELECT %s AS v FROM generate_series(1, %s) i', expression, rows / 100);
+	EXECUTE format('CREATE INDEX keyed_v ON keyed USING cuckoo (v) WITH (%s)', options);
+	EXECUTE format('INSERT INTO keyed SELECT %s AS v FROM generate_series(%s, %s) i', expression, rows / 100, rows);
+	filter := cf_index_filter('keyed_v');
+	EXECUTE 'SELECT cf_add_unique_all(cf_clear($1), array_agg(v)) FROM keyed' INTO values USING filter;
+	EXECUTE 'SELECT bool_and(cf_contains($1, v)) FROM keyed' INTO every_row USING filter;
+	every_key := cf_compact(values) = cf_compact(filter);
+	split := growth_level > 0 FROM cf_index_info('keyed_v');
+	DROP TABLE keyed;
+	RETURN NEXT;
+END $$;
+SELECT expression, k.* FROM unnest(string_to_array('i; i::int8; i::int2; i::text; i::varchar(9); i::char(9); i::text::bytea; md5(i::text)::uuid; current_date + i; current_timestamp + i * interval ''1 s''; localtimestamp + i * interval ''1 s''; i / 3.0::float8; i / 3.0::float4; i / 7.0; ''10.0.0.0''::inet + i; (''::'' || to_hex(i))::inet; to_char(i, ''"08002b"FM000000'')::macaddr; to_char(i, ''"08002b0102"FM000000'')::macaddr8; time ''00:00'' + i * interval ''1 s''; i * interval ''1 day''; int4range(i, i + 2)', '; ')) expression,
+	key_for_key(expression, 20000, 'fpp = 0.01') k;
+SELECT fpp, spare, capacity, k.* FROM unnest(ARRAY[1e-8, 0.0001, 0.01]) fpp, unnest(ARRAY[4, 8]) spare, unnest(ARRAY[0, 10000]) capacity,
+	key_for_key('i * 3', 20000, format('fpp = %s, spare = %s, capacity = %s, seed = 3', fpp, spare, capacity)) k;
+DROP FUNCTION key_for_key;
+
 -- saturation: no bit is left, and everything is "maybe", but never an error
 
 CREATE TABLE dense (id int);

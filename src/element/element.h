@@ -56,6 +56,7 @@ typedef struct CuckooHasher
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 	int16		length;			/* typlen of its argument; -1 varies */
+	bool		any_text;		/* without a form in UTF-8, hash it as it is */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 

@@ -103,6 +103,37 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 }
 
 /*
+ * Text of the server's encoding in UTF-8.  If it has no such form, returns NULL
+ * where the hasher takes any text; else this is an error.
+ */
+static char *
+text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
+{
+	MemoryContext context = CurrentMemoryContext;
+	char	   *volatile utf8 = NULL;
+
+	if (!hasher->any_text)
+		return pg_server_to_any(text, len, PG_UTF8);
+	PG_TRY();
+	{
+		utf8 = pg_server_to_any(text, len, PG_UTF8);
+	}
+	PG_CATCH();
+	{
+		int			code = geterrcode();
+
+		/* what a conversion raises, when it holds nothing */
+		if (code != ERRCODE_UNTRANSLATABLE_CHARACTER &&
+			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return utf8;
+}
+
+/*
  * Text in the server's encoding, hashed as UTF-8, or by PostgreSQL's function
  * under a nondeterministic collation.
  */
@@ -123,9 +154,9 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 	/* SQL_ASCII says nothing about its bytes, so they are hashed as they are */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
 	{
-		char	   *utf8 = pg_server_to_any(text, len, PG_UTF8);
+		char	   *utf8 = text_in_utf8(hasher, text, len);
 
-		if (utf8 != text)
+		if (utf8 != NULL && utf8 != text)
 		{
 			uint64		hash = XXH3_64bits_withSeed(utf8, strlen(utf8), seed);
 

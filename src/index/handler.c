@@ -157,6 +157,7 @@ cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type, Oid collation,
 	Oid			base = getBaseType(type);
 
 	cuckoo_hasher_init(hasher, type, collation, context);
+	hasher->any_text = true;
 	if (type_is_enum(base))
 	{
 		hasher->family = CUCKOO_FAMILY_OTHER;

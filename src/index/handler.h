@@ -44,7 +44,7 @@ extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
 /*
  * The hasher of the elements of an index, zeroed before.  It is that of their
  * type, but an enum is hashed by its OID, so that renaming a label changes
- * nothing.
+ * nothing, and text without a form in UTF-8 as it is, so that no INSERT fails.
  */
 extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
 								MemoryContext context);

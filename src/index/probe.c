@@ -179,6 +179,7 @@ hasher_for(CuckooHasher *hasher)
 							   CurrentMemoryContext);
 		*hasher = of_enum;
 	}
+	hasher->any_text = true;
 	return hasher;
 }
 

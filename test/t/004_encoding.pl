@@ -71,6 +71,26 @@ SQL
 	}
 }
 
+# Bytes of the server's encoding that have no form in UTF-8
+$node->safe_psql('postgres', q(CREATE DATABASE "WIN1252" TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'));
+checks($node, 'WIN1252', <<'SQL');
+SET client_encoding = 'WIN1252';
+CREATE EXTENSION cuckoo;
+CREATE TABLE odd (w text);
+CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (fpp = 1e-8, gate = on);
+INSERT INTO odd SELECT chr(129) || i FROM generate_series(1, 100) i;
+INSERT INTO odd SELECT chr(233) || i FROM generate_series(1, 100) i;
+SELECT 'an index takes them as they are', cf_index_contains('odd_w', chr(129) || 7) AND cf_index_contains('odd_w', chr(233) || 7)
+	AND NOT cf_index_contains('odd_w', chr(141) || 7);
+SELECT 'arrays', cf_index_contains_each('odd_w', ARRAY[chr(129) || 1, chr(129), chr(233) || 1]) = '{t,f,t}';
+REINDEX INDEX odd_w;
+SELECT 'a build too', cf_index_check('odd_w', true) = 200;
+SELECT 'with a gate', count(*) = 1 FROM odd WHERE w = chr(129) || 7;
+SELECT cf_add(cf_new(), chr(129));
+SELECT 'for a filter, which others read, they are an error', :'SQLSTATE' = '22P05';
+SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_w'), chr(233) || 7);
+SQL
+
 SKIP:
 {
 	skip 'this PostgreSQL has no ICU, so no nondeterministic collations', 1

@@ -52,10 +52,10 @@ class ContainsElement(models.Lookup):
     lookup_name = "contains_element"
     prepare_rhs = False  # an element, not a filter
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         lhs, lhs_params = self.process_lhs(compiler, connection)
         rhs, rhs_params = self.process_rhs(compiler, connection)
-        return f"{lhs} @> {rhs}", [*lhs_params, *rhs_params]
+        return f"{lhs} @> {rhs}", (*lhs_params, *rhs_params)
 
 
 CuckooFilterField.register_lookup(ContainsElement, "contains")

@@ -325,13 +325,15 @@ class Django(unittest.TestCase):
         self.assertEqual(read, [self.f, None])
 
     def test_elements(self):
-        from django.db.models import OuterRef, Value
+        from django.db.models import Case, OuterRef, TextField, Value, When
         from django.db.models.functions import Concat
 
         objects = self.Filter.objects
         for ask in ("f__contains_element", "f__contains"):
             self.assertEqual(self.names(objects.filter(**{ask: "17"})), ["blocked"])
             self.assertEqual(self.names(objects.filter(**{ask: "no"})), [])
+            case = Case(When(**{ask: "17"}, then=Value("yes")), default=Value("no"), output_field=TextField())
+            self.assertEqual(objects.annotate(case=case).get(name="blocked").case, "yes")
             self.assertEqual(self.names(objects.filter(f__isnull=False).exclude(**{ask: "no"})), ["blocked"])
             self.assertEqual(self.names(objects.filter(**{ask: Concat(Value("1"), Value("7"))})), ["blocked"])
             self.Visit.objects.create(url="17")
