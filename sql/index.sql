@@ -255,8 +255,97 @@ ALTER TABLE fast ALTER id TYPE bigint;
 SELECT cf_index_check('fast_id', true), cf_index_contains('fast_id', 5::bigint);
 VACUUM FULL fast;
 SELECT cf_index_check('fast_id', true);
+TRUNCATE fast;
+SELECT items, pages FROM cf_index_info('fast_id');
+CREATE TEMP TABLE emptied (id int) ON COMMIT DELETE ROWS;
+CREATE INDEX emptied_id ON emptied USING cuckoo (id);
+BEGIN;
+INSERT INTO emptied SELECT i FROM generate_series(1, 3000) i;
+SELECT cf_index_check('emptied_id', true);
+END;
+SELECT items, pages FROM cf_index_info('emptied_id');
 
-DROP TABLE visits, numbers, one, again, many, dense, kinds, seen, events, boxes, mine, fast CASCADE;
+-- what else rewrites a table or moves an index
+
+CREATE TABLE moved (id int, word text, n int);
+INSERT INTO moved SELECT i, 'w' || i, i % 10 FROM generate_series(1, 10000) i;
+CREATE INDEX moved_by_word ON moved (word);
+CREATE INDEX CONCURRENTLY moved_id ON moved USING cuckoo (id) WITH (fpp = 0.01, seed = 3);
+CREATE INDEX moved_word ON moved USING cuckoo (upper(word)) WITH (seed = 3) WHERE n > 4;
+DELETE FROM moved WHERE id > 9000;
+CREATE FUNCTION checked() RETURNS text LANGUAGE sql AS $$
+	SELECT cf_index_check('moved_id', true) || ', ' || cf_index_check('moved_word', true)
+		|| CASE WHEN cf_index_contains('moved_id', -1) OR cf_index_contains('moved_word', 'w7'::text) THEN ', false positive' ELSE '' END
+$$;
+CLUSTER moved USING moved_by_word;
+SELECT checked();
+SELECT items FROM cf_index_info('moved_id');
+ALTER TABLE moved SET UNLOGGED;
+SELECT checked();
+ALTER TABLE moved SET LOGGED;
+SELECT checked();
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE regress_cuckoo LOCATION '';
+ALTER INDEX moved_id SET TABLESPACE regress_cuckoo;
+SELECT checked();
+INSERT INTO moved SELECT i, 'w' || i, 5 FROM generate_series(20001, 25000) i;
+SELECT checked();
+ALTER INDEX moved_id SET TABLESPACE pg_default;
+SELECT checked();
+DROP TABLESPACE regress_cuckoo;
+ALTER TABLE moved RENAME id TO number;
+ALTER INDEX moved_id RENAME TO moved_number;
+SELECT cf_index_contains('moved_number', 7), cf_index_contains('moved_number', 25001);
+ALTER TABLE moved ALTER n TYPE numeric;
+SELECT cf_index_check('moved_number', true), cf_index_check('moved_word', true);
+CREATE TABLE moved_like (LIKE moved INCLUDING INDEXES);
+SELECT substring(pg_get_indexdef(indexrelid) FROM 'USING.*') FROM pg_index WHERE indrelid = 'moved_like'::regclass ORDER BY 1;
+
+-- statistics
+
+VACUUM ANALYZE moved;
+SELECT relname, reltuples, relpages = pg_relation_size(oid) / current_setting('block_size')::int AS pages
+FROM pg_class WHERE relname IN ('moved_number', 'moved_word') ORDER BY 1;
+SELECT tablename, attname, n_distinct FROM pg_stats WHERE tablename = 'moved_word';
+SELECT indexrelname, idx_scan, idx_tup_read FROM pg_stat_user_indexes
+WHERE relname = 'moved' AND indexrelname <> 'moved_by_word' ORDER BY 1;
+
+-- partitions that come and go, and inheritance
+
+ALTER TABLE events DETACH PARTITION events_2;
+INSERT INTO events_2 VALUES (2, -5);
+SELECT cf_index_partitions('events_id', 2), cf_index_partitions('events_id', 3), cf_index_contains('events_2_id_idx', 3),
+	cf_index_contains('events_2_id_idx', -5);
+ALTER TABLE events ATTACH PARTITION events_2 FOR VALUES IN (2);
+SELECT cf_index_partitions('events_id', 3), cf_index_partitions('events_id', -5);
+DROP TABLE events_3;
+SELECT cf_index_partitions('events_id', 1000000);
+CREATE TABLE child (more text) INHERITS (seen);
+INSERT INTO child SELECT i, 'u' || i, 0, 'm' FROM generate_series(100001, 105000) i;
+SELECT count(*) FROM seen WHERE id = 100007;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 100007;
+CREATE INDEX child_id ON child USING cuckoo (id);
+SELECT count(*) FROM seen WHERE id = 100007;
+SELECT count(*) FROM seen WHERE id = 7;
+SELECT count(*) FROM ONLY seen WHERE id = 100007;
+EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 100007;
+
+-- the extension does not go before its indexes, and takes them with it
+
+\set VERBOSITY terse
+DROP EXTENSION cuckoo;
+\set VERBOSITY default
+BEGIN;
+SET LOCAL client_min_messages = warning;
+DROP EXTENSION cuckoo CASCADE;
+INSERT INTO moved VALUES (0, 'w0', 0);
+SELECT count(*) FROM pg_index WHERE indrelid = 'moved'::regclass;
+SELECT count(*) FROM moved WHERE number = 7;
+ROLLBACK;
+SELECT cf_index_check('moved_number', true), cf_index_contains('moved_number', 7);
+
+DROP FUNCTION checked();
+DROP TABLE visits, numbers, one, again, many, dense, kinds, seen, child, events, boxes, mine, fast, emptied, moved, moved_like CASCADE;
 DROP TYPE mood;
 DROP DOMAIN positive;
 DROP ROLE index_reader;

@@ -114,6 +114,13 @@ CREATE MATERIALIZED VIEW stored_united AS TABLE united;
 CREATE MATERIALIZED VIEW stored_words AS SELECT id % 10 AS part, cf_agg(word) AS f, cf_state_agg(word) AS s FROM words GROUP BY 1;
 CREATE UNIQUE INDEX ON stored_words (part);
 CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
+
+-- indexes: of families with a form of their own, and of others, where the hash may change; enums are hashed by OID
+CREATE INDEX words_id ON words USING cuckoo (id) WITH (seed = 1, spare = 4);
+CREATE INDEX words_word ON words USING cuckoo (upper(word)) WITH (seed = 2) WHERE id > 1000;
+CREATE TABLE indexed AS SELECT i, (enum_range(NULL::color))[i % 3 + 1] AS c, int4range(i, i + 5) AS r FROM generate_series(1, 2000) i;
+CREATE INDEX indexed_c ON indexed USING cuckoo (c) WITH (fpp = 0.0001);
+CREATE INDEX indexed_r ON indexed USING cuckoo (r);
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
 # the same calls over forms for single types
@@ -131,6 +138,7 @@ UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners UNION ALL SELECT 
 UNION ALL SELECT 'words ' || part, md5(f::bytea) || md5(s::text) FROM stored_words
 UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated UNION ALL SELECT 'view by_citus', md5(by_citus::text) FROM by_citus UNION ALL SELECT 'view united', md5(united::text) FROM united
 UNION ALL SELECT 'view listed', md5(string_agg(id::text, ' ' ORDER BY id)) FROM listed
+UNION ALL SELECT 'index', md5(cf_index_filter('words_id')::bytea)
 UNION ALL SELECT 'new filter', md5(cf_agg(i)::bytea) FROM generate_series(1, 1000) i
 SQL
 $from->safe_psql('postgres', "INSERT INTO digests $digests");
@@ -162,6 +170,12 @@ REFRESH MATERIALIZED VIEW stored_united;
 REFRESH MATERIALIZED VIEW CONCURRENTLY stored_words;
 SELECT '$how: refreshed', count(*) = 0 FROM digests d FULL JOIN ($digests) a USING (place) WHERE d.digest IS DISTINCT FROM a.digest;
 SELECT '$how: function', is_listed('value 7') AND NOT is_listed('value 0');
+SELECT '$how: indexes', cf_index_check('words_id', true) = 2000 AND cf_index_check('words_word', true) = 1000
+	AND cf_index_contains('words_word', 'VALUE 1001'::text) AND NOT cf_index_contains('words_word', 'VALUE 7'::text)
+	AND cf_index_check('indexed_c', true) = 2000 AND NOT cf_index_contains('indexed_c', 'white'::color);
+SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000 FROM cf_index_info('indexed_r');
+INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
+SELECT '$how: indexes that grow', cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
 SELECT '$how: changes', count(*) = 2 AND bool_and(seen @> 2000 AND (id = 0 OR seen @> id)) FROM owners WHERE id < 2;
