@@ -34,8 +34,9 @@ SELECT rpad(:'table', 6), lpad(:'batch', 6), :'sessions', lpad(round(:rows / (:n
 SQL
 }
 
-for batch in 200000 10000 1000 1; do
-	for sessions in 1 4; do
+# BATCHES and SESSIONS leave some out
+for batch in ${BATCHES:-200000 10000 1000 1}; do
+	for sessions in ${SESSIONS:-1 4}; do
 		n=$rows
 		((batch > 1)) || n=$((rows / 50))
 		for table in unique filter index tree part; do
