@@ -206,7 +206,8 @@ put_inet(uint8_t *bytes, const char *literal)
 	memcpy(address, literal, mask != NULL ? (size_t) (mask - literal)
 		   : strlen(literal));
 	bytes[0] = six ? 6 : 4;
-	bytes[1] = (uint8_t) (mask != NULL ? atoi(mask + 1) : six ? 128 : 32);
+	bytes[1] = (uint8_t) (mask != NULL ? strtol(mask + 1, NULL, 10) :
+						  six ? 128 : 32);
 	if (inet_pton(six ? AF_INET6 : AF_INET, address, bytes + 2) != 1)
 		abort();
 	return six ? 18 : 6;
@@ -234,7 +235,7 @@ put_numeric(uint8_t *bytes, const char *literal)
 			bytes[size++] = (uint8_t) *literal;
 	}
 	if (*literal == 'e')
-		exponent += atoi(literal + 1);
+		exponent += (int) strtol(literal + 1, NULL, 10);
 	for (; size > 5 && bytes[size - 1] == '0'; size--)
 		exponent++;
 	bytes[0] = size == 5 ? '0' : minus ? '-' : '+';
