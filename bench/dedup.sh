@@ -4,17 +4,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rows=${ROWS:-2000000}
+rows=${ROWS:-1000000}
 base=${BASE:-3000000}
 export PGOPTIONS='-c client_min_messages=warning'
 
-# way TABLE BATCH SESSIONS ROWS: each begins with the same table
+# way TABLE BATCH SESSIONS ROWS: each begins with a table of its own
 way()
 {
 	local table=$1 batch=$2 sessions=$3 rows=$4 began wal script
 	local transactions=$(((rows + batch * sessions - 1) / batch / sessions))
 
-	psql -Xqv ON_ERROR_STOP=1 -v base="$base" -v ids=$((rows * 105 / 100)) -f bench/dedup.sql
+	psql -Xqv ON_ERROR_STOP=1 -v way="$table" -v base="$base" -v ids=$((rows * 105 / 100)) -f bench/dedup.sql
 	psql -XAtqc "ALTER SEQUENCE dedup.batches MINVALUE 0 RESTART 0"
 	script="SELECT nextval('dedup.batches') AS b \\gset"$'\n'"SELECT dedup.take_$table(dedup.batch(:b, $batch));"
 	# what the guide says of the stored filter
@@ -34,14 +34,15 @@ SELECT rpad(:'table', 6), lpad(:'batch', 6), :'sessions', lpad(round(:rows / (:n
 SQL
 }
 
-for batch in 200000 10000 1000 1; do
-	for sessions in 1 4; do
+# BATCHES and SESSIONS leave some out
+for batch in ${BATCHES:-200000 10000 1000 1}; do
+	for sessions in ${SESSIONS:-1 4}; do
 		n=$rows
 		((batch > 1)) || n=$((rows / 50))
 		for table in unique filter index tree part; do
 			# a single row rewrites the whole filter, and looks into all partitions
 			m=$n
-			((batch > 1000)) || [ $table != filter ] || m=$((batch * 400))
+			((batch > 1000)) || [ $table != filter ] || m=$((batch * 200))
 			way "$table" "$batch" "$sessions" "$m"
 		done
 	done

@@ -1,5 +1,6 @@
 -- Ways to deduplicate a stream of events: bench/dedup.sh runs them.
 --
+--	:way	unique, filter, index, tree or part
 --	:base	events that are there before
 --	:ids	ids that the stream draws from
 --
@@ -17,6 +18,8 @@ SELECT format('CREATE FUNCTION event_id(k bigint) RETURNS bigint LANGUAGE sql IM
 CREATE FUNCTION batch(b bigint, n int) RETURNS bigint[] LANGUAGE sql AS
 	'SELECT array_agg(dedup.event_id(k)) FROM generate_series(b * n, b * n + n - 1) k';
 
+SELECT :'way' = 'unique' AS this \gset
+\if :this
 -- a unique index; in the order of ids, because sessions would deadlock otherwise
 CREATE TABLE unique_events (id bigint NOT NULL, payload text);
 INSERT INTO unique_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
@@ -24,7 +27,10 @@ ALTER TABLE unique_events ADD PRIMARY KEY (id);
 CREATE FUNCTION take_unique(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.unique_events SELECT id, 'event ' || id FROM unnest(ids) id ORDER BY id ON CONFLICT DO NOTHING
 $$;
+\endif
 
+SELECT :'way' = 'filter' AS this \gset
+\if :this
 -- a stored filter, locked by the batch
 CREATE TABLE filter_events (id bigint NOT NULL, payload text);
 INSERT INTO filter_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
@@ -40,7 +46,10 @@ CREATE FUNCTION take_filter(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	)
 	INSERT INTO dedup.filter_events SELECT id, 'event ' || id FROM new, unnest(ids, added) AS e (id, fresh) WHERE fresh
 $$;
+\endif
 
+SELECT :'way' = 'index' AS this \gset
+\if :this
 -- a filter index and no other
 CREATE TABLE index_events (id bigint NOT NULL, payload text);
 INSERT INTO index_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
@@ -49,20 +58,28 @@ CREATE FUNCTION take_index(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.index_events SELECT DISTINCT id, 'event ' || id
 	FROM unnest(ids, cf_index_contains_each('dedup.index_events_id', ids)) AS e (id, known) WHERE NOT known
 $$;
+\endif
 
--- ten partitions, of which the last takes what arrives: B-trees, and filter indexes
+SELECT :'way' = 'tree' AS this \gset
+\if :this
+-- ten partitions with B-trees, of which the last takes what arrives
 CREATE TABLE tree_events (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
-CREATE TABLE part_events (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
-SELECT format('CREATE TABLE %s_events_%s PARTITION OF %1$s_events FOR VALUES IN (%2$s)', t, day)
-FROM unnest('{tree,part}'::text[]) t, generate_series(1, 10) day \gexec
+SELECT format('CREATE TABLE tree_events_%s PARTITION OF tree_events FOR VALUES IN (%1$s)', day) FROM generate_series(1, 10) day \gexec
 INSERT INTO tree_events SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
-INSERT INTO part_events SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
 CREATE INDEX tree_events_id ON tree_events (id);
-CREATE INDEX part_events_id ON part_events USING cuckoo (id) WITH (fpp = 1e-6);
 CREATE FUNCTION take_tree(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.tree_events SELECT DISTINCT n.id, 'event ' || n.id, 10 FROM unnest(ids) n (id)
 	WHERE NOT EXISTS (SELECT FROM dedup.tree_events e WHERE e.id = n.id)
 $$;
+\endif
+
+SELECT :'way' = 'part' AS this \gset
+\if :this
+-- ten partitions with filter indexes
+CREATE TABLE part_events (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
+SELECT format('CREATE TABLE part_events_%s PARTITION OF part_events FOR VALUES IN (%1$s)', day) FROM generate_series(1, 10) day \gexec
+INSERT INTO part_events SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
+CREATE INDEX part_events_id ON part_events USING cuckoo (id) WITH (fpp = 1e-6);
 CREATE FUNCTION take_part(ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	part regclass;
@@ -73,6 +90,7 @@ BEGIN
 	END LOOP;
 	INSERT INTO dedup.part_events SELECT DISTINCT id, 'event ' || id, 10 FROM unnest(ids) id;
 END $$;
+\endif
 
 -- what each has on disk, and what of the first n events it lost or took twice
 CREATE FUNCTION megabytes(t text) RETURNS numeric LANGUAGE sql AS $$
@@ -88,5 +106,5 @@ BEGIN
 		LEFT JOIN (SELECT id, count(*) AS times FROM dedup.%s_events GROUP BY id) e USING (id)', t) INTO r USING n;
 	RETURN format('%s lost, %s twice', r.lost, r.twice);
 END $$;
-VACUUM ANALYZE;
+ANALYZE;
 CHECKPOINT;

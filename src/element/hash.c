@@ -122,9 +122,10 @@ text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
 	{
 		int			code = geterrcode();
 
-		/* what a conversion raises, when it holds nothing */
+		/* what a conversion raises, or its lack, when it holds nothing */
 		if (code != ERRCODE_UNTRANSLATABLE_CHARACTER &&
-			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE)
+			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE &&
+			code != ERRCODE_UNDEFINED_FUNCTION)
 			PG_RE_THROW();
 		MemoryContextSwitchTo(context);
 		FlushErrorState();

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
-# Random queries by the scan (src/scan) and without it, which must give the same
-# rows and the same errors.
+# Random queries by the scan (src/scan) and without it, and with the gates of
+# indexes (src/index) and without them, which must give the same rows and the same
+# errors.
 #
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]
 #
@@ -24,6 +25,10 @@
 #   place in a query may fail, and none if the query may end before the end of the
 #   table: with LIMIT, EXISTS, joins, cursors, functions.
 #
+# - A gate may end a query before a condition that would fail, so that no query
+#   with a gate has one.  Indexes whose gates are in the first plan have the option
+#   gate = off in the second run.
+#
 # A fuzzer that tests nothing is a defect, too, so it fails if too few plans
 # have the scan, or if a query has an unexpected error.
 use strict;
@@ -39,6 +44,7 @@ use Time::HiRes qw(time);
 use constant QUERIES_OF_A_SCHEMA => 200;
 # of the queries, in percent
 use constant LEAST_WITH_SCAN => 30;
+use constant LEAST_WITH_GATE => 5;
 use constant MOST_NOT_COMPARED => 10;
 
 # errors that queries are meant to give
@@ -150,10 +156,24 @@ sub age
 	return;
 }
 
+# indexes that are filters
+sub add_indexes
+{
+	my ($name) = @_;
+
+	foreach my $what ('id', 'v', some(qw(v t n d), 'lower(t)'))
+	{
+		must("CREATE INDEX ON $name USING cuckoo ($what) WITH (gate = @{[ one('auto', 'auto', 'auto', 'on', 'on', 'off') ]}, fpp = @{[ one(0.5, 0.1, 0.001, 1e-8) ]})" .
+			  (chance(15) ? " WHERE @{[ one('d <> 0', 'id > 100', 'v IS NOT NULL') ]}" : ''));
+	}
+	return;
+}
+
 sub add_relation
 {
 	my ($name, $columns, %properties) = @_;
 
+	add_indexes($name) if $properties{table} && chance(80);
 	must("GRANT ALL ON $name TO public");
 	push @relations, { name => $name, columns => { map { $_ => 1 } @$columns }, %properties };
 	return;
@@ -502,7 +522,23 @@ sub conditions
 	push @all, condition($relation, $alias, $options{failing}) while chance(35);
 	# so many that the planner may find new memory for their list
 	push @all, map { of_relation($relation, $alias, "~id <> -$_", "~v <> -$_", "~d <> -$_") || "$_ > 0" } 1 .. 5 + below(6) if chance(15);
+	push @all, point($relation, $alias) if !$fails && chance(50);
 	return join(' AND ', shuffle(@all));
+}
+
+# what a gate may ask an index for
+sub point
+{
+	my ($relation, $alias) = @_;
+	my @x = map { chance(50) ? below($range) : one(-1, 100000) + $_ } 1 .. 3;
+	my $x = $x[0];
+	my $point = of_relation($relation, $alias, "~v = $x", "~id = $x", "$x = ~v", "~v = ${x}::bigint", "~t = 'User $x'", "lower(~t) = 'user $x'",
+		"~n = $x / 4.0", "~d = $x", "~v IN ($x, $x[1])", "~v = ANY ('{$x,NULL,$x[2]}')", "~id = ANY (ARRAY[$x, $x[1]])", "~t IN ('User $x', 'none')",
+		"~v = (SELECT $x)", "~id = ANY (ARRAY(SELECT g * $x FROM generate_series(1, 3) g))", '~v = NULL::int', "~v = ANY ('{}'::int[])",
+		"~v = abs($x - ~d * 0)", "~v = (SELECT max(id) FROM table_1) - $x")
+	  || 'true';
+
+	return chance(10) ? "($point OR " . (of_relation($relation, $alias, '~d < 4') || 'false') . ')' : $point;
 }
 
 # the select list
@@ -702,6 +738,25 @@ sub prepared_query
 		shown => $sql };
 }
 
+# with a gate, in a plan that is kept
+sub prepared_point
+{
+	my $relation = with_columns('id');
+	my $column = $relation->{columns}{v} ? one('v', 'id') : 'id';
+	my ($type, $is) = @{ one([ 'int', '= $1' ], [ 'bigint', '= $1' ], [ 'int[]', '= ANY ($1)' ]) };
+	my @values = map { chance(50) ? below($range) : -1 - $_ } 1 .. 2 + below(7);
+	my @execute = map { 'EXECUTE p(' . (chance(5) ? 'NULL' : $type eq 'int[]' ? "'{$_,NULL,-5}'" : $_) . ')' } @values;
+	my $sql = "SELECT @{[ list($relation, 's') ]} FROM $relation->{name} s WHERE s.$column $is" . (chance(40) ? ' AND ' . test($relation) : '');
+
+	return {
+		prepare => ["PREPARE p($type) AS $sql"],
+		sql => $execute[0],
+		script => \@execute,
+		replanned => 1,
+		close => ['DEALLOCATE p'],
+		shown => $sql };
+}
+
 sub cursor_query
 {
 	my $relation = one(@relations);
@@ -795,6 +850,7 @@ my @kinds = (
 	6 => \&rescan_query,
 	4 => \&cte_query,
 	8 => \&prepared_query,
+	6 => \&prepared_point,
 	8 => \&cursor_query,
 	6 => \&function_query,
 	7 => \&change_query,
@@ -832,7 +888,7 @@ sub settings
 
 # ---- comparing ----
 
-my %count = map { $_ => 0 } qw(queries scan ordered left_out errors rows parallel failed);
+my %count = map { $_ => 0 } qw(queries scan gate ordered left_out errors rows parallel failed);
 
 # Runs a query: its plan, and what each statement gave
 sub result
@@ -858,21 +914,41 @@ sub result
 
 sub sorted { return join("\n", sort split /\n/, $_[0]); }
 
+# A plan without what the scan and gates change in it
+sub plain
+{
+	my ($plan) = @_;
+
+	$plan =~ s/Custom Scan \(CuckooScan\)/Seq Scan/g;
+	$plan =~ s/^[ >-]*Result\n *One-Time Filter: \(*cf_index_contains[^\n]*\n//mg;
+	return $plan =~ s/^[ >-]+//mgr;
+}
+
 # Why two runs of a query are not the same; nothing if they are
 sub difference
 {
 	my ($query) = @_;
 	my ($plan, @with) = result($query, 'on');
+	my @asked = $plan =~ /cf_index_contains(?:_any)?\('([^']+)'::regclass/g;
+	# of all indexes of these tables, as another one takes the place of the first
+	my %gates = map { split /\|/ } !@asked ? () : split /\n/, must(
+		"SELECT DISTINCT i.indexrelid::regclass, substring(reloptions::text, 'gate=(\\w+)') FROM pg_index a JOIN pg_index i USING (indrelid) JOIN pg_class c ON c.oid = i.indexrelid
+		WHERE a.indexrelid IN (" . join(', ', map { "'$_'::regclass" } @asked) . ") AND relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo')");
+
+	must(map { "ALTER INDEX $_ SET (gate = off)" } sort keys %gates) if %gates;
 	my ($other_plan, @without) = result($query, 'off');
+	must(map { "ALTER INDEX $_ SET (gate = $gates{$_})" } sort keys %gates) if %gates;
 	my $parallel = $plan =~ /Gather/ || $other_plan =~ /Gather/;
-	my $same_plan = ($plan =~ s/Custom Scan \(CuckooScan\)/Seq Scan/gr) eq $other_plan;
+	my $same_plan = plain($plan) eq plain($other_plan);
 	my $ordered = $query->{sorted} || ($same_plan && !$parallel && !$query->{replanned});
 	my $failed;
 
 	return 'the scan is not off' if $other_plan =~ /CuckooScan/;
+	return 'a gate is not off' if $other_plan =~ /cf_index/;
 	$count{queries}++;
 	$count{parallel}++ if $parallel;
 	$count{scan}++ if $plan =~ /CuckooScan/;
+	$count{gate}++ if %gates;
 	# in order, see above; or what takes too long in any case
 	if (($query->{in_order} && !$ordered) || grep { $_->{state} eq '57014' } @without)
 	{
@@ -930,9 +1006,9 @@ for (my $n = $first; defined $only ? $n <= $only : time < $began + $seconds; $n+
 }
 
 printf "# %d queries on %d schemas, %.0f a second\n", $count{queries}, $schemas, $count{queries} / (time - $began);
-printf "# %.0f%% by the scan, %.0f%% compared in order, %.0f%% parallel, %.0f%% with rows, %.0f%% with errors, %.1f%% not compared\n",
-  map { percent($count{$_}) } qw(scan ordered parallel rows errors left_out);
+printf "# %.0f%% by the scan, %.0f%% with a gate, %.0f%% compared in order, %.0f%% parallel, %.0f%% with rows, %.0f%% with errors, %.1f%% not compared\n",
+  map { percent($count{$_}) } qw(scan gate ordered parallel rows errors left_out);
 exit end_session(
-	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan (seed $seed)" ],
-	[ defined $only || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{left_out}) <= MOST_NOT_COMPARED),
-		'most queries test the scan' ]);
+	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan and gates (seed $seed)" ],
+	[ defined $only || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{gate}) >= LEAST_WITH_GATE && percent($count{left_out}) <= MOST_NOT_COMPARED),
+		'most queries test the scan, and some a gate' ]);

@@ -91,6 +91,19 @@ SELECT 'for a filter, which others read, they are an error', :'SQLSTATE' = '22P0
 SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_w'), chr(233) || 7);
 SQL
 
+# An encoding that has no conversion to UTF-8 at all
+$node->safe_psql('postgres', q(CREATE DATABASE "MULE" TEMPLATE template0 ENCODING 'MULE_INTERNAL' LC_COLLATE 'C' LC_CTYPE 'C'));
+checks($node, 'MULE', <<'SQL');
+CREATE EXTENSION cuckoo;
+CREATE TABLE odd (w text);
+CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (fpp = 1e-8, gate = on);
+INSERT INTO odd SELECT e || i FROM generate_series(1, 100) i, (VALUES (convert_from('\x81e9', 'MULE_INTERNAL')), ('plain')) v(e);
+SELECT 'an index takes what it has', cf_index_contains('odd_w', convert_from('\x81e9', 'MULE_INTERNAL') || 7) AND cf_index_contains('odd_w', 'plain7')
+	AND NOT cf_index_contains('odd_w', 'plain');
+REINDEX INDEX odd_w;
+SELECT 'a build, too', cf_index_check('odd_w', true) = 200;
+SQL
+
 SKIP:
 {
 	skip 'this PostgreSQL has no ICU, so no nondeterministic collations', 1

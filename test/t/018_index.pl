@@ -33,6 +33,8 @@ my @settings = (
 	'wal_consistency_checking = generic', 'shared_buffers = 8MB', 'max_connections = 60', 'fsync = off',
 	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 4GB',
 	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms',
+	# else an index that the primary rebuilds lacks rows that only the standby's snapshots see, also a B-tree
+	'hot_standby_feedback = on', 'wal_receiver_status_interval = 1s',
 	'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none',
 	q(log_line_prefix = '%m [%p] %e %q%a '));
 my $primary = start_node('primary', @settings);

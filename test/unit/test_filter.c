@@ -444,6 +444,27 @@ test_not_crafted(void)
 		  crafted[0] + crafted[1]);
 }
 
+/*
+ * True if more elements have both buckets of element n than these can hold.
+ * One in about a million fills meets such a pair before it is full.
+ */
+static bool
+is_blocked(const CuckooHeader *h, uint64_t set, uint64_t n)
+{
+	CuckooProbe last,
+				probe;
+	int			same = 1;
+
+	cuckoo_probe_init(&last, h, element(set, n));
+	for (uint64_t i = 0; i < n; i++)
+	{
+		cuckoo_probe_init(&probe, h, element(set, i));
+		same += (probe.pos[0] == last.pos[0] && probe.pos[1] == last.pos[1]) ||
+			(probe.pos[0] == last.pos[1] && probe.pos[1] == last.pos[0]);
+	}
+	return same > 2 * CUCKOO_SLOTS;
+}
+
 /* Up and down again with honest elements, from few base buckets. */
 static void
 test_levels(void)
@@ -459,6 +480,7 @@ test_levels(void)
 		UnitFilter	f;
 		uint64_t	n = 0;
 		uint64_t	set = 100 + i;
+		bool		blocked = false;
 
 		unit_filter_init(&f, &h);
 		for (;;)
@@ -476,9 +498,10 @@ test_levels(void)
 			{
 				double		load = (double) f.h.items / f.h.buckets / 4;
 
-				CHECK(load >= 0.93, "m0 %" PRIu32 ", g %d: %.4f", bases[i],
-					  f.h.level, load);
-				least = load < least ? load : least;
+				blocked |= load < 0.93 && is_blocked(&f.h, set, n);
+				CHECK(load >= 0.93 || blocked, "m0 %" PRIu32 ", g %d: %.4f",
+					  bases[i], f.h.level, load);
+				least = load < least && !blocked ? load : least;
 			}
 			if ((uint64_t) f.h.buckets * 2 > most_buckets || status != CUCKOO_FULL)
 				break;
@@ -500,8 +523,9 @@ test_levels(void)
 				continue;
 			status = unit_filter_shrink(&f);
 			if (f.h.buckets >= 1000)
-				CHECK(status == CUCKOO_OK, "m0 %" PRIu32 ", g %d, %" PRIu64
-					  " items", bases[i], f.h.level, f.h.items);
+				CHECK(status == CUCKOO_OK || blocked, "m0 %" PRIu32
+					  ", g %d, %" PRIu64 " items", bases[i], f.h.level,
+					  f.h.items);
 			if (status == CUCKOO_OK && f.h.buckets >= 1000)
 			{
 				double		load = (double) f.h.items / f.h.buckets / 4;

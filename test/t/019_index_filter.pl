@@ -1,0 +1,61 @@
+# While rows are inserted and pages split, cf_index_filter lacks no row that was
+# committed before it began.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use IPC::Run;
+use Test::More;
+
+my $node = start_node('index_filter');
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE growing (i bigint);
+CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (fpp = 0.01);
+SQL
+
+my @writers = map {
+	my ($out, $errors) = ('', '');
+	my $begin = $_ * 1000000000;
+
+	IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', <<"SQL" ], '>', \$out, '2>', \$errors);
+DO \$\$
+BEGIN
+	FOR k IN 1..1000000 LOOP
+		INSERT INTO growing SELECT $begin + k * 500 + j FROM generate_series(1, 500) j;
+		COMMIT;
+	END LOOP;
+END \$\$
+SQL
+} 1 .. 3;
+
+$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM growing') or die 'nothing is inserted';
+
+# Each statement of a function takes a new snapshot, and each look has rows that
+# the filter of the one before did not have.
+my $looks = $node->safe_psql('postgres', <<'SQL');
+CREATE TABLE looks (rows bigint, items bigint, missing bigint, level int);
+DO $$
+DECLARE
+	a bigint[];
+	f cuckoofilter;
+BEGIN
+	FOR k IN 1..40 LOOP
+		a := ARRAY(SELECT i FROM growing);
+		f := cf_index_filter('growing_i');
+		INSERT INTO looks SELECT cardinality(a), cf_count(f), count(*) FILTER (WHERE NOT c), (SELECT growth_level FROM cf_info(f)) FROM unnest(cf_contains_each(f, a)) c;
+		EXIT WHEN cardinality(a) > 300000;
+		COMMIT;
+	END LOOP;
+END $$;
+SELECT sum(missing) = 0, count(*) > 2 AND count(DISTINCT rows) = count(*), max(level) > min(level), max(items) FROM looks;
+SQL
+like($looks, qr/^t\|t\|t\|/, 'no row is missing, while the index grew') or diag($node->safe_psql('postgres', 'TABLE looks'));
+$node->stop('immediate');
+$_->finish for @writers;
+$node->start;
+checks($node, 'postgres', q(SELECT 'after a crash', cf_index_check('growing_i', true) = count(*) FROM growing));
+$node->stop;
+done_testing();
