@@ -356,6 +356,8 @@ sub start_again
 	{
 		sleep 0.5;
 		return if $node->start(fail_ok => 1);
+		# it takes the pid of a start that failed for that of a server
+		$node->{_pid} = undef;
 	}
 	BAIL_OUT($node->name . ' did not recover');
 }
