@@ -2,31 +2,41 @@
 #
 # Writers insert, copy, update keys and other columns, delete, use savepoints
 # and roll back; one table goes to another database by logical replication.
-# Beside them, indexes are vacuumed, rebuilt and created, the table is rewritten,
-# and snapshots are held for long. Checkers of all isolation levels look for rows
-# that they see, by functions and by plans with gates, on the primary and on a
-# standby. Sessions and the server are killed. At the end the standby is promoted.
+# Beside them, indexes are vacuumed, rebuilt and created, the table is rewritten
+# and emptied, and snapshots are held for long. Checkers of all isolation levels
+# look for rows that they see, by functions, by plans with gates, in the filter
+# that is taken out, and by cf_index_check, on the primary and on a standby.
 #
+# Each round has its disaster: a process of the primary or the standby is killed,
+# or the primary as a whole, or the standby takes over and the old primary
+# follows it by pg_rewind. Every time it takes over, inserts log in the other of
+# two ways, by what src/index/insert.c writes itself or by the public functions.
 # Both servers compare all pages that WAL has changed with what replaying gives
-# (wal_consistency_checking). TORTURE_SECONDS=3600 makes it longer.
+# (wal_consistency_checking).
+#
+# TORTURE_SECONDS=3600 makes it longer.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
+use POSIX ();
 use Test::More;
 use Time::HiRes qw(time sleep);
 
 my $seconds = $ENV{TORTURE_SECONDS} || 40;
-my $long = $seconds > 100;
+my $round_seconds = $seconds > 100 ? 25 : 6;
 
+# Logs have SQLSTATEs, by which the end tells what may happen from what may not.
 my @settings = (
 	'wal_consistency_checking = generic', 'shared_buffers = 8MB', 'max_connections = 60', 'fsync = off',
-	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'autovacuum_naptime = 1s',
-	'max_standby_streaming_delay = -1',
+	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 4GB',
+	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms',
 	# else an index that the primary rebuilds lacks rows that only the standby's snapshots see, also a B-tree
-	'hot_standby_feedback = on', 'wal_receiver_status_interval = 1s', 'deadlock_timeout = 200ms', 'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none');
+	'hot_standby_feedback = on', 'wal_receiver_status_interval = 1s',
+	'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none',
+	q(log_line_prefix = '%m [%p] %e %q%a '));
 my $primary = start_node('primary', @settings);
 
 # A type that changes under its index, with 14 and later, where rows are hashed
@@ -50,57 +60,73 @@ DROP TABLE pairs, pair;
 SQL
 }
 
-# A few keys are used by many, most by nobody else; small pages split often.
+# A few keys are used by many rows, most by one only.
 $primary->safe_psql('postgres', <<'SQL');
-CREATE TABLE t (k bigint, v text, n int DEFAULT 0, pad text DEFAULT repeat('x', 60)) WITH (fillfactor = 80);
+CREATE TABLE t (k bigint, v text, n int DEFAULT 1, pad text DEFAULT repeat('x', 60)) WITH (fillfactor = 80);
 CREATE INDEX t_k ON t USING cuckoo (k);
 CREATE INDEX t_v ON t USING cuckoo (v) WITH (fpp = 0.01, seed = 5);
-CREATE INDEX t_lower ON t USING cuckoo (lower(v)) WHERE n >= 0;
+CREATE INDEX t_lower ON t USING cuckoo (lower(v)) WHERE n > 0;
 CREATE TABLE parts (k bigint, day int) PARTITION BY LIST (day);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE INDEX parts_k ON parts USING cuckoo (k);
+CREATE UNLOGGED TABLE fast (k bigint);
+CREATE INDEX fast_k ON fast USING cuckoo (k);
 CREATE TABLE published (k bigint PRIMARY KEY, v text);
 CREATE PUBLICATION published FOR TABLE published;
-SELECT pg_create_logical_replication_slot('subscribed', 'pgoutput');
 
--- Looks for some rows in each way; an error if one is missing.
-CREATE FUNCTION look() RETURNS bigint LANGUAGE plpgsql AS $$
+-- Looks for some rows in each way; an error if one is missing. Notices tell how
+-- many rows it looked for, because a standby can store nothing.
+CREATE FUNCTION look() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
-	looked bigint := 0;
+	looks bigint := 0;
+	answers boolean[];
 BEGIN
-	FOR r IN SELECT k, v FROM t TABLESAMPLE system (5) LIMIT 200 LOOP
+	FOR r IN SELECT k, v, n FROM t TABLESAMPLE system (5) LIMIT 200 LOOP
 		IF NOT cf_index_contains('t_k', r.k) OR NOT cf_index_contains('t_v', r.v)
-			OR NOT cf_index_contains('t_lower', lower(r.v)) THEN
+			OR r.n > 0 AND NOT cf_index_contains('t_lower', lower(r.v)) THEN
 			RAISE 'FALSE NEGATIVE: %', r;
 		END IF;
-		looked := looked + 3;
+		looks := looks + 2 + (r.n > 0)::int;
 	END LOOP;
-	IF NOT (SELECT coalesce(bool_and(x), true) FROM unnest(cf_index_contains_each('t_k',
-		ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 2000))) x) THEN
+	answers := cf_index_contains_each('t_k', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 5000));
+	IF false = ANY (answers) THEN
 		RAISE 'FALSE NEGATIVE in an array';
 	END IF;
+	looks := looks + cardinality(answers);
+	SELECT array_agg(cf_contains(f, k)) INTO answers
+	FROM t TABLESAMPLE system (10), (SELECT cf_index_filter('t_k') OFFSET 0) taken_out(f);
+	IF false = ANY (answers) THEN
+		RAISE 'FALSE NEGATIVE in the filter';
+	END IF;
+	looks := looks + coalesce(cardinality(answers), 0);
 	FOR r IN SELECT k, day FROM parts TABLESAMPLE system (5) LIMIT 50 LOOP
 		IF NOT ('parts_' || r.day)::regclass = ANY (cf_index_partitions('parts_k', r.k)) THEN
 			RAISE 'FALSE NEGATIVE in partitions: %', r;
 		END IF;
+		looks := looks + 1;
 	END LOOP;
-	RETURN looked + 2050;
+	RAISE NOTICE 'looked for %', looks;
+END $$;
+
+-- All pages, and all rows that are visible
+CREATE FUNCTION check_index(regclass) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	looks bigint := cf_index_check($1, true);
+BEGIN
+	RAISE NOTICE 'looked for %', looks;
+	RETURN looks;
 END $$;
 SQL
 
-$primary->safe_psql('postgres', 'CREATE DATABASE subscriber');
-$primary->safe_psql('subscriber', <<"SQL");
-CREATE EXTENSION cuckoo;
-CREATE TABLE published (k bigint PRIMARY KEY, v text);
-CREATE INDEX published_k ON published USING cuckoo (k);
-CREATE INDEX published_v ON published USING cuckoo (v);
-CREATE SUBSCRIPTION subscribed CONNECTION 'host=@{[ $primary->host ]} port=@{[ $primary->port ]} dbname=postgres' PUBLICATION published
-	WITH (create_slot = false, slot_name = subscribed);
-SQL
-
+my $standby = start_standby($primary, 'standby');
 my $folder = $primary->basedir;
+
+# ---- who writes, checks and maintains ----
+
+# Scripts of pgbench: the path of each, and its statements
+my %statements;
 
 sub script
 {
@@ -109,6 +135,7 @@ sub script
 	open my $file, '>', "$folder/$name.sql" or die "$name: $!";
 	print $file $text;
 	close $file;
+	$statements{$name} = () = $text =~ /;$/mg;
 	return "$folder/$name.sql";
 }
 
@@ -121,6 +148,7 @@ my @writers = (
 \set k random(1, 1000000000)
 INSERT INTO t (k, v) VALUES (:k, 'V' || :k);
 INSERT INTO parts VALUES (:k, :k % 2);
+INSERT INTO fast VALUES (:k);
 SQL
 	script('common', <<'SQL'),
 \set k random(1, 5000)
@@ -142,12 +170,14 @@ BEGIN;
 INSERT INTO t (k, v) SELECT :k + i, 'V' || (:k + i) FROM generate_series(1, 200) i;
 ROLLBACK;
 SQL
+	# rows leave the partial index, and come back
 	script('keys', <<'SQL'),
-\set k random(1, 1000000000)
-UPDATE t SET k = k + 1, v = v || '.' WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (1) LIMIT 20));
+UPDATE t SET k = k + 1, v = v || '.', n = 1 - n WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (1) LIMIT 20));
 SQL
+	# a column that no index has, so that the new row may go to a line pointer that is free
 	script('hot', <<'SQL'),
-UPDATE t SET n = n + 1 WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 50));
+\set length random(1, 90)
+UPDATE t SET pad = repeat('y', :length) WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 50));
 SQL
 	script('copy', "COPY t (k, v) FROM '$folder/rows';\n"),
 	script('published', <<'SQL'),
@@ -159,159 +189,85 @@ SQL
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 200));
 SQL
 );
+
 my @checkers = map { script("look_$_->[0]", "BEGIN ISOLATION LEVEL $_->[1];\nSELECT look();\n\\sleep 20 ms\nSELECT look();\nEND;\n") }
   (['committed', 'READ COMMITTED'], ['repeatable', 'REPEATABLE READ'], ['serializable', 'SERIALIZABLE']);
-
-# a snapshot that is held for long
-my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look();\n\\sleep 4 s\nSELECT look();\nEND;\n");
 
 # a plan with a gate sees what a plan without sees, in one snapshot
 push @checkers, script('gate', <<'SQL');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT coalesce((SELECT k FROM t TABLESAMPLE system (5) LIMIT 1), 0) AS k \gset
 SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k) = (SELECT count(*) FROM t WHERE k + 0 = :k) THEN 1 ELSE 0 END) AS same;
+SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = ANY (ARRAY[-1, :k]::bigint[])) = (SELECT count(*) FROM t WHERE k + 0 = :k)
+	THEN 1 ELSE 0 END) AS same;
 END;
 SQL
+push @checkers, script('check', "SELECT check_index('t_k');\nSELECT check_index('t_lower');\n");
+
+# a snapshot that is held for long
+my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look();\n\\sleep 4 s\nSELECT look();\nEND;\n");
+
+my $number = 0;
+my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
+	'VACUUM t', 'VACUUM (FREEZE) t', 'VACUUM FULL t', 'REINDEX TABLE t', 'REINDEX INDEX CONCURRENTLY t_k',
+	'REINDEX INDEX CONCURRENTLY t_v', 'REINDEX INDEX CONCURRENTLY t_lower', 'REINDEX TABLE CONCURRENTLY parts_0',
+	'CREATE INDEX CONCURRENTLY IF NOT EXISTS t_more ON t USING cuckoo (k)', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
+	'ALTER TABLE t ALTER n TYPE bigint', 'ALTER TABLE t ALTER n TYPE int', 'CHECKPOINT',
+	"SELECT pg_relation_size('t') > 60000000 AS large \\gset\n\\if :large\nTRUNCATE t;\n\\endif\nSELECT 1");
+
+# ---- running them ----
 
 my @children;
-my $errors = '';
+my ($started, $looks, $transactions, $statements) = (0, 0, 0, 0);
 
-# Starts pgbench on a node; its errors go to a file.
-my ($started, $looks, $transactions) = (0, 0, 0);
-
+# Starts so many clients for some seconds, each with a pgbench of its own. If an
+# error ends a client, the next one takes its place.
 sub start_pgbench
 {
-	my ($node, $clients, $for, $read_only, @scripts) = @_;
-	my $log = "$folder/pgbench-" . ++$started . '.log';
-	my $pid = fork();
+	my ($node, $clients, $for, $mode, @scripts) = @_;
 
-	if ($pid == 0)
+	foreach my $client (1 .. $clients)
 	{
+		my $log = "$folder/pgbench-" . ++$started . '.log';
+		my $until = time + $for;
+		my $pid = fork() // die "fork: $!";
+
+		push @children, [ $pid, $log ];
+		next if $pid != 0;
 		open STDOUT, '>', $log;
 		open STDERR, '>&', \*STDOUT;
-		exec('pgbench', '-n', '-h', $node->host, '-p', $node->port, '-c', $clients, '-j', $clients, '-T', int($for) || 1,
-			'-M', 'prepared', (map { ('-f', $_) } @scripts), 'postgres')
-		  or die "pgbench: $!";
+		while (time < $until)
+		{
+			system 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', int($until - time + 1), '-M', $mode,
+			  (map { ('-f', $_) } @scripts), 'postgres';
+			sleep 0.1;
+		}
+		POSIX::_exit(0);
 	}
-	push @children, [ $pid, $log, $read_only ];
 	return;
 }
 
+# Waits for all clients, and counts what they have done.
 sub wait_for_pgbench
 {
 	foreach my $child (@children)
 	{
 		waitpid $child->[0], 0;
-		open my $file, '<', $child->[1] or die $child->[1];
-		local $/ = undef;
-		my $text = <$file> // '';
-		$errors .= $text;
-		# by a function of some 2,000 looks, twice
-		$looks += 4000 * $1 if $child->[2] && $text =~ /number of transactions actually processed: (\d+)/;
-		$transactions += $1 if !$child->[2] && $text =~ /number of transactions actually processed: (\d+)/;
+		my $text = slurp($child->[1]);
+
+		$looks += $_ foreach $text =~ /^NOTICE: +looked for (\d+)/mg;
+		# "transaction type" has the path if there is one script
+		while ($text =~ m{^(?:SQL script \d+|transaction type): \S*/(\w+)\.sql\n.*?(?:^ - |actually processed: )(\d+)}msg)
+		{
+			$transactions += $2;
+			$statements += $2 * $statements{$1};
+			$looks += 2 * $2 if $1 eq 'gate';
+		}
+		unlink $child->[1];
 	}
 	@children = ();
 	return;
 }
-
-# What a session does not survive, when it is meant not to
-sub quietly
-{
-	my ($node, $sql) = @_;
-	my $out;
-
-	$node->psql('postgres', $sql, stderr => \$out, timeout => 180);
-	$errors .= $out // '';
-	return;
-}
-
-my $standby = start_standby($primary, 'standby');
-$primary->safe_psql('postgres', q(SELECT pg_create_physical_replication_slot('standby', true)));
-$standby->append_conf('postgresql.conf', "primary_slot_name = 'standby'");
-$standby->reload;
-
-# All rows that are visible, and all pages
-my $looked = 0;
-
-sub check_all
-{
-	my ($node, $what, $database) = @_;
-	my ($out, $err);
-
-	$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
-SELECT sum(cf_index_check(indexrelid::regclass, true)) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
-WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo') AND relkind = 'i' AND indisvalid AND indisready
-SQL
-	like($out // '', qr/^\d+$/, "$what: every row is in its index") or diag($err);
-	$looked += $out if ($out // '') =~ /^\d+$/;
-	return;
-}
-
-my @maintenance = (
-	'VACUUM t', 'REINDEX INDEX CONCURRENTLY t_k', 'REINDEX TABLE t', 'VACUUM FULL t',
-	'CREATE INDEX CONCURRENTLY t_more ON t USING cuckoo (k)', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
-	'REINDEX INDEX CONCURRENTLY t_v', 'VACUUM (FREEZE) t', 'ALTER TABLE t ALTER pad TYPE varchar',
-	'ALTER TABLE t ALTER pad TYPE text', 'REINDEX TABLE CONCURRENTLY parts', 'CHECKPOINT',
-	'SELECT cf_count(cf_index_filter($$t_k$$))');
-my $end = time + $seconds;
-my $round = 0;
-
-while (time < $end)
-{
-	my $for = $long ? 30 : 8;
-	my $until = time + $for;
-
-	$round++;
-	start_pgbench($primary, 8, $for, 0, @writers);
-	start_pgbench($primary, 3, $for, 1, @checkers);
-	start_pgbench($primary, 1, $for, 1, $held);
-	start_pgbench($standby, 2, $for, 1, grep { $_ !~ /serializable/ } @checkers);
-	start_pgbench($standby, 1, $for, 1, $held);
-	while (time < $until - 1)
-	{
-		my $sql = $maintenance[ rand @maintenance ];
-
-		quietly($primary, $sql);
-		sleep 0.05;
-	}
-	if ($round % 3 == 2)
-	{
-		# a backend dies, and with it all sessions
-		my $pid = $primary->safe_psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench' LIMIT 1");
-		kill 'KILL', $pid if $pid ne '';
-	}
-	elsif ($round % 3 == 0)
-	{
-		$primary->stop('immediate');
-		$primary->start;
-	}
-	wait_for_pgbench();
-	$primary->poll_query_until('postgres', 'SELECT true') or BAIL_OUT('the primary did not recover');
-	quietly($primary, 'DROP INDEX IF EXISTS t_more');
-	check_all($primary, "round $round, primary");
-	check_all($primary, "round $round, subscriber", 'subscriber');
-	$primary->wait_for_catchup($standby);
-	check_all($standby, "round $round, standby");
-}
-
-cmp_ok($primary->safe_psql('subscriber', 'SELECT count(*) FROM published'), '>', 0, 'rows were replicated logically');
-
-# promotion
-$primary->stop('immediate');
-$standby->promote;
-start_pgbench($standby, 4, 3, 0, @writers);
-start_pgbench($standby, 2, 3, 1, @checkers);
-wait_for_pgbench();
-check_all($standby, 'promoted');
-
-# What may be in the errors of sessions that were killed, canceled or too late
-unlike($errors, qr/FALSE NEGATIVE|division by zero|corrupt|lacks a row|PANIC|deadlock|could not read block/,
-	'no row was missed, and no page was lost');
-my $log = join '', map { slurp($_) } $primary->logfile, $standby->logfile;
-unlike($log, qr/inconsistent page found|PANIC:|TRAP:|ERROR:.*(FALSE NEGATIVE|is corrupt|lacks a row)/,
-	'nothing else in the logs');
-note("$round rounds: $looked rows looked for by cf_index_check, about $looks by checkers, beside $transactions transactions");
 
 sub slurp
 {
@@ -319,8 +275,255 @@ sub slurp
 
 	open my $file, '<', $path or die "$path: $!";
 	local $/ = undef;
-	return <$file>;
+	return <$file> // '';
 }
 
-$standby->stop;
+# Looks for all rows in all indexes that are valid, and at all pages.
+sub check_all
+{
+	my ($node, $what, $database) = @_;
+	my ($out, $err);
+
+	$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
+SELECT coalesce(sum(cf_index_check(indexrelid::regclass, true)), 0) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
+WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo') AND relkind = 'i' AND indisvalid AND indisready
+	AND (relpersistence = 'p' OR NOT pg_is_in_recovery())
+SQL
+	like($out // '', qr/^\d+$/, "$what: every row is in its index") or diag($err);
+	$looks += $out if ($out // '') =~ /^\d+$/;
+	return;
+}
+
+# What WAL has of indexes since the last call: records, and those of two pages,
+# which are splits and moves out of block 0.
+my ($records, $splits) = (0, 0);
+my $counted;
+
+sub count_wal
+{
+	my ($lsn, $file) = split /\|/, $primary->safe_psql('postgres',
+		'SELECT lsn, pg_walfile_name(lsn) FROM (SELECT pg_current_wal_flush_lsn()) l(lsn)');
+
+	if (defined $counted)
+	{
+		open my $wal, '-|', 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Generic',
+		  '-t', hex(substr $file, 0, 8), '-s', $counted, '-e', $lsn
+		  or die "pg_waldump: $!";
+		while (<$wal>)
+		{
+			$records++ if /^rmgr: Generic/;
+			$splits++ if /blkref #1/;
+		}
+		close $wal;
+	}
+	$counted = $lsn;
+	return;
+}
+
+# ---- disasters ----
+
+my ($kills, $crashes, $takeovers) = (0, 0, 0);
+
+# Some process of a server dies, and with it all sessions.
+sub kill_process
+{
+	my ($node) = @_;
+	my $pid = $node->safe_psql('postgres',
+		q(SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type <> 'startup' ORDER BY random() LIMIT 1));
+
+	kill 'KILL', $pid;
+	$kills++;
+	return;
+}
+
+# All processes of a server die at once.
+sub kill_server
+{
+	my ($node) = @_;
+	my $postmaster = $node->{_pid};
+
+	# it starts no more of them meanwhile
+	kill 'STOP', $postmaster;
+	my @children = grep { (eval { slurp("/proc/$_/stat") } // '') =~ /^\d+ \(.*\) \S $postmaster / }
+	  map { m{(\d+)$} } glob '/proc/[0-9]*';
+	$node->kill9;
+	kill 'KILL', @children;
+	return;
+}
+
+# Starts it again, as soon as the kernel has given its shared memory back.
+sub start_again
+{
+	my ($node) = @_;
+
+	foreach (1 .. 100)
+	{
+		return if $node->start(fail_ok => 1);
+		# it takes what the server that was killed has left in its file for one that runs
+		$node->{_pid} = undef;
+		sleep 0.5;
+	}
+	BAIL_OUT($node->name . ' did not recover');
+}
+
+sub crash
+{
+	kill_server($primary);
+	start_again($primary);
+	$crashes++;
+	return;
+}
+
+# The standby takes over, and the old primary becomes its standby.
+sub take_over
+{
+	my $old = $primary;
+	my $settings = $old->data_dir . '/postgresql.conf';
+
+	kill_server($old);
+	$standby->promote;
+	($primary, $standby) = ($standby, $old);
+	$takeovers++;
+	unsubscribe();
+	change_logging();
+	start_pgbench($primary, 4, 3, 'prepared', @writers);
+	start_pgbench($primary, 2, 3, 'prepared', @checkers);
+
+	# what it has written alone is undone
+	start_again($old);
+	$old->stop;
+	$primary->safe_psql('postgres', 'CHECKPOINT');
+	my $kept = slurp($settings);
+	my $connection = $primary->connstr('postgres');
+	my $status = system "pg_rewind --no-sync -D '@{[ $old->data_dir ]}' --source-server \"$connection\" >'$folder/rewind.log' 2>&1";
+	ok($status == 0, 'pg_rewind') or diag(slurp("$folder/rewind.log"));
+	open my $file, '>', $settings or die "$settings: $!";
+	print $file $kept;
+	close $file;
+	$old->enable_streaming($primary);
+	$old->start;
+	subscribe();
+	undef $counted;
+	return;
+}
+
+# Inserts log by the public functions, or again by what insert.c writes itself.
+my $public_wal = 0;
+
+sub change_logging
+{
+	# not installed, which is no error in the log
+	return if $primary->psql('postgres', "SET log_min_messages = fatal; LOAD 'cuckoo_faults'") != 0;
+	$public_wal = !$public_wal;
+	foreach my $database ('postgres', 'subscriber')
+	{
+		$primary->safe_psql($database, $public_wal
+			? q(UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin = '$libdir/cuckoo')
+			: q(UPDATE pg_proc SET probin = '$libdir/cuckoo' WHERE probin = 'cuckoo_faults'));
+	}
+	# no session can load both
+	$primary->safe_psql('postgres', q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pgbench'));
+	return;
+}
+
+# ---- logical replication, from one database of the primary to another ----
+
+$primary->safe_psql('postgres', 'CREATE DATABASE subscriber');
+$primary->safe_psql('subscriber', <<'SQL');
+CREATE EXTENSION cuckoo;
+CREATE TABLE published (k bigint PRIMARY KEY, v text);
+CREATE INDEX published_k ON published USING cuckoo (k);
+CREATE INDEX published_v ON published USING cuckoo (v);
+SQL
+
+sub subscribe
+{
+	$primary->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('subscribed', 'pgoutput')");
+	$primary->safe_psql('subscriber', <<"SQL");
+TRUNCATE published;
+CREATE SUBSCRIPTION subscribed CONNECTION 'host=@{[ $primary->host ]} port=@{[ $primary->port ]} dbname=postgres' PUBLICATION published
+	WITH (create_slot = false, slot_name = subscribed);
+SQL
+	return;
+}
+
+# after a takeover, whose slot has stayed behind
+sub unsubscribe
+{
+	$primary->safe_psql('subscriber', <<'SQL');
+ALTER SUBSCRIPTION subscribed DISABLE;
+ALTER SUBSCRIPTION subscribed SET (slot_name = NONE);
+DROP SUBSCRIPTION subscribed;
+SQL
+	return;
+}
+
+subscribe();
+
+# ---- rounds ----
+
+# With assertions a server can forget what it has cached whenever that may happen.
+my $discards = $primary->safe_psql('postgres',
+	"SELECT count(*) FROM pg_settings WHERE name = 'debug_discard_caches' AND max_val <> '0'");
+my @disasters = (
+	sub { kill_process($primary) }, \&take_over, \&crash,
+	sub { kill_process($standby) });
+my $end = time + $seconds;
+my ($round, $hot) = (0, 0);
+
+count_wal();
+while (time < $end || $takeovers == 0)
+{
+	my $disaster = $disasters[ $round++ % @disasters ];
+
+	start_pgbench($primary, 8, $round_seconds, 'prepared', @writers);
+	start_pgbench($primary, 4, $round_seconds, 'prepared', @checkers);
+	start_pgbench($primary, 1, $round_seconds, 'prepared', $held);
+	start_pgbench($primary, 1, $round_seconds, 'simple', @maintenance);
+	start_pgbench($standby, 2, $round_seconds, 'prepared', grep { $_ !~ /serializable/ } @checkers);
+	start_pgbench($standby, 1, $round_seconds, 'prepared', $held);
+	if ($discards)
+	{
+		local $ENV{PGOPTIONS} = '-c debug_discard_caches=1';
+		start_pgbench($primary, 1, $round_seconds, 'prepared', @writers);
+	}
+	sleep $round_seconds * (0.5 + rand 0.4);
+	$hot += $primary->safe_psql('postgres', "SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 't'");
+	count_wal();
+	$disaster->();
+	wait_for_pgbench();
+	foreach my $node ($primary, $standby)
+	{
+		$node->poll_query_until('postgres', 'SELECT true') or BAIL_OUT($node->name . ' did not recover');
+	}
+	check_all($primary, "round $round, primary");
+	check_all($primary, "round $round, subscriber", 'subscriber');
+	$primary->wait_for_catchup($standby);
+	check_all($standby, "round $round, standby");
+	count_wal();
+}
+
+# ---- what came of it ----
+
+my $all = $primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(v)) FROM published');
+
+ok($primary->poll_query_until('subscriber', "SELECT (count(*), sum(hashtext(v))) = (" . join(', ', split /\|/, $all) . ") FROM published"),
+	"logical replication: rows $all");
+check_all($primary, 'subscriber', 'subscriber');
+cmp_ok($hot, '>', 0, "$hot HOT updates");
+ok($looks > 1000 * $seconds, "$looks looks, beside $statements statements in $transactions transactions");
+ok($splits > 0, "$records records compared, $splits of them splits");
+note("$round rounds with $kills processes killed, $crashes servers, and $takeovers takeovers");
+
+# Errors that sessions of such a crowd may have are others. The assertion fails
+# in PostgreSQL 15 where a session with parallel workers sees that the server died.
+foreach my $node ($primary, $standby)
+{
+	my @wrong = grep { / (?:XX...|58...|53...|40P01|22012|P0001) .*(?:ERROR|FATAL|PANIC):|PANIC:|TRAP:|inconsistent page|signal (?:4|6|7|8|11)\b/ }
+	  grep { !/TRAP: .*IsTransactionOrTransactionBlock.*pgstat/ } split /\n/, slurp($node->logfile);
+
+	is(scalar @wrong, 0, $node->name . ': no row was missed, no page was lost or differs, nobody was deadlocked');
+	diag(join "\n", @wrong[ 0 .. ($#wrong > 20 ? 20 : $#wrong) ]) if @wrong;
+	$node->stop;
+}
 done_testing();
