@@ -242,7 +242,8 @@ set_run(Relation rel, uint32 run, BlockNumber first)
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(rel);
-	page = GenericXLogRegisterBuffer(state, buffer, 0);
+	/* while the index is built, the page has not been logged before */
+	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	meta = cuckoo_page_meta(page);
 	cuckoo_page_runs(page)[run] = first;
 	meta->runs = Max(meta->runs, run + 1);
@@ -305,7 +306,7 @@ saturate(Relation rel, const CuckooSpot *spot, int level)
 	if (!lock_full_page(rel, spot, level, &buffer))
 		return;
 	state = GenericXLogStart(rel);
-	page = GenericXLogRegisterBuffer(state, buffer, 0);
+	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	cuckoo_page_header(page)->flags |= CUCKOO_PAGE_SATURATED;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);

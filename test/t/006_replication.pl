@@ -123,6 +123,22 @@ my $errors;
 $standby->psql('postgres', 'UPDATE keyed SET f = cf_add(f, -1)', stderr => \$errors);
 like($errors, qr/in a read-only transaction/, 'standby: no change of a table');
 
+# An index whose pages are halved while it is built, because the table seems to
+# be small, and WAL has no full pages but those that it asks for
+$publisher->safe_psql('postgres', $_) foreach ('ALTER SYSTEM SET full_page_writes = off', 'SELECT pg_reload_conf()');
+$publisher->poll_query_until('postgres', "SELECT current_setting('full_page_writes') = 'off'");
+$publisher->safe_psql('postgres', <<'SQL');
+CREATE TABLE indexed AS SELECT i FROM generate_series(1, 200000) i;
+ANALYZE indexed;
+UPDATE pg_class SET reltuples = 1000 WHERE relname = 'indexed';
+CHECKPOINT;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1);
+SQL
+$publisher->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', "SELECT cf_index_check('indexed_i', true), pages > 60 FROM cf_index_info('indexed_i')"),
+	'200000|t', 'standby: an index that grew while it was built');
+
 # Promotion
 my $changed = 'SELECT md5(string_agg(f::text || s::text, $$ $$ ORDER BY n)) FROM keyed';
 my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2), s = cuckoo_agg_combine(s, (SELECT cf_state_agg(-1)))';
