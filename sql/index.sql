@@ -174,6 +174,19 @@ ALTER INDEX seen_id SET (gate = off);
 DROP INDEX seen_exact;
 EXPLAIN (COSTS OFF) SELECT * FROM seen WHERE id = 7;
 ALTER INDEX seen_id RESET (gate);
+CREATE TYPE pair AS (a int, b text);
+CREATE TYPE like_pair AS (a int, b text);
+CREATE TABLE pairs AS SELECT ROW(i, 'x')::pair AS p, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE INDEX pairs_p ON pairs USING cuckoo (p);
+ANALYZE pairs;
+EXPLAIN (COSTS OFF) SELECT * FROM pairs WHERE p = ROW(7, 'x')::pair;
+SELECT count(*) FROM pairs WHERE p = ROW(7, 'x')::pair;
+-- equal rows of other types have other hashes
+EXPLAIN (COSTS OFF) SELECT * FROM pairs WHERE p = ROW(7, 'x')::like_pair;
+SELECT count(*) FROM pairs WHERE p = ROW(7, 'x')::like_pair;
+SELECT count(*) FROM pairs WHERE p = ANY ('{"(7,x)","(8,x)"}'::like_pair[]);
+EXPLAIN (COSTS OFF) SELECT * FROM pairs WHERE p = ROW(7, 'x');
+SELECT count(*) FROM pairs WHERE p = ANY (ARRAY[ROW(7, 'x'::text), ROW(8, 'x'::text)]);
 
 -- partitions
 
@@ -182,14 +195,34 @@ CREATE TABLE events_1 PARTITION OF events FOR VALUES IN (1);
 CREATE TABLE events_2 PARTITION OF events FOR VALUES IN (2);
 CREATE INDEX events_id ON events USING cuckoo (id) WITH (fpp = 1e-5);
 INSERT INTO events SELECT i % 2 + 1, i FROM generate_series(1, 4000) i;
-CREATE TABLE events_3 (day int, id bigint);
-INSERT INTO events_3 SELECT 3, 1000000 + i FROM generate_series(0, 2000) i;
+CREATE TABLE events_3 (id bigint, day int);
+INSERT INTO events_3 SELECT 1000000 + i, 3 FROM generate_series(0, 2000) i;
 ALTER TABLE events ATTACH PARTITION events_3 FOR VALUES IN (3);
 SELECT cf_index_partitions('events_id', 1), cf_index_partitions('events_id', 1000000), cf_index_partitions('events_id', -1);
 SELECT cf_index_partitions_any('events_id', '{1,2,-3}'::bigint[]);
 SELECT cf_index_partitions('visits_id', 1);
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = 7;
 SELECT cf_index_contains('events_id', 1);
+-- a foreign table has no index
+CREATE FOREIGN DATA WRAPPER regress_cuckoo;
+CREATE SERVER regress_cuckoo FOREIGN DATA WRAPPER regress_cuckoo;
+CREATE FOREIGN TABLE events_4 PARTITION OF events FOR VALUES IN (4) SERVER regress_cuckoo;
+SELECT cf_index_partitions('events_id', 1), cf_index_partitions_any('events_id', '{-1}'::bigint[]);
+DROP FOREIGN TABLE events_4;
+DROP SERVER regress_cuckoo;
+DROP FOREIGN DATA WRAPPER regress_cuckoo;
+-- an index that not all partitions have
+CREATE INDEX events_some ON ONLY events USING cuckoo (id);
+SELECT cf_index_partitions('events_some', 1);
+CREATE INDEX events_some_1 ON events_1 USING cuckoo (id);
+CREATE INDEX events_some_2 ON events_2 USING cuckoo (id);
+ALTER INDEX events_some ATTACH PARTITION events_some_1;
+ALTER INDEX events_some ATTACH PARTITION events_some_2;
+SELECT cf_index_partitions('events_some', 1);
+CREATE INDEX events_some_3 ON events_3 USING cuckoo (id);
+ALTER INDEX events_some ATTACH PARTITION events_some_3;
+SELECT cf_index_partitions('events_some', 1);
+DROP INDEX events_some;
 
 -- privileges, row security, what is no index
 
@@ -219,6 +252,49 @@ SET ROLE index_reader;
 SELECT count(*) FROM all_seen WHERE id = 7;
 EXPLAIN (COSTS OFF) SELECT * FROM all_seen WHERE id = 7;
 RESET ROLE;
+-- rights on a partitioned table are rights on its partitions
+SET ROLE index_reader;
+SELECT cf_index_partitions('events_id', 1000000);
+RESET ROLE;
+GRANT SELECT (id) ON events TO index_reader;
+SET ROLE index_reader;
+SELECT cf_index_partitions('events_id', 1000000), cf_index_contains('events_3_id_idx', 1000000);
+SELECT count(id) FROM events WHERE id = 1000000;
+SELECT count(id) FROM events_3 WHERE id = 1000000;
+RESET ROLE;
+ALTER TABLE events ENABLE ROW LEVEL SECURITY;
+SET ROLE index_reader;
+SELECT cf_index_partitions('events_id', 1000000);
+RESET ROLE;
+ALTER TABLE events DISABLE ROW LEVEL SECURITY;
+
+-- a gate needs no rights: where the user has none, the table is read
+
+GRANT SELECT (id) ON seen TO index_reader;
+PREPARE as_anyone AS SELECT count(id) FROM seen WHERE id = 7;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE as_anyone;
+REVOKE EXECUTE ON FUNCTION cuckoo_gate(regclass, anycompatible) FROM PUBLIC;
+SET ROLE index_reader;
+EXPLAIN (COSTS OFF) EXECUTE as_anyone;
+EXECUTE as_anyone;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION cuckoo_gate(regclass, anycompatible) TO PUBLIC;
+RESET plan_cache_mode;
+CREATE SCHEMA closed;
+ALTER EXTENSION cuckoo SET SCHEMA closed;
+SET ROLE index_reader;
+EXPLAIN (COSTS OFF) SELECT count(id) FROM seen WHERE id = 7;
+SELECT count(id) FROM seen WHERE id = 7;
+RESET ROLE;
+ALTER EXTENSION cuckoo SET SCHEMA public;
+DROP SCHEMA closed;
+SET ROLE index_reader;
+SELECT cuckoo_gate('seen_id', -1), cuckoo_gate('pairs_p', ROW(-1, 'x')::pair), cuckoo_gate('seen', 1), cuckoo_gate(0, 1),
+	cuckoo_gate('seen_id', 'x'::text), cuckoo_gate_any('seen_id', '{-1,-2}'::int[]), cuckoo_gate_any('seen_id', '{-1,7}'::int[]);
+RESET ROLE;
+SELECT cuckoo_gate('pairs_p', ROW(-1, 'x')::pair), cuckoo_gate_any('seen_id', '{}'::int[]);
+
 SELECT cf_index_contains('visits', 1);
 SELECT cf_index_contains(0, 1);
 SELECT cf_index_contains('visits_id', 'x'::text);
@@ -345,7 +421,7 @@ ROLLBACK;
 SELECT cf_index_check('moved_number', true), cf_index_contains('moved_number', 7);
 
 DROP FUNCTION checked();
-DROP TABLE visits, numbers, one, again, many, dense, kinds, seen, child, events, boxes, mine, fast, emptied, moved, moved_like CASCADE;
-DROP TYPE mood;
+DROP TABLE visits, numbers, one, again, many, dense, kinds, seen, pairs, child, events, boxes, mine, fast, emptied, moved, moved_like CASCADE;
+DROP TYPE mood, pair, like_pair;
 DROP DOMAIN positive;
 DROP ROLE index_reader;

@@ -64,12 +64,15 @@
  * outer join.  A custom scan chooses its kind of slots; before, they are for
  * virtual rows, and what the executor has made ready is made again.  Errors of
  * input functions can be soft; before, they are thrown.  One function tells the
- * owner of any object.  fmgr.h declares _PG_init().
+ * owner of any object, and one the rights on it.  fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #define CUCKOO_OWNS_RELATION(relation, user) \
 	object_ownercheck(RelationRelationId, relation, user)
+#define CUCKOO_MAY_EXECUTE(function, user) \
+	(object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE) == \
+	 ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__, NULL)
@@ -78,6 +81,8 @@
 #else
 #define CUCKOO_OWNS_RELATION(relation, user) \
 	pg_class_ownercheck(relation, user)
+#define CUCKOO_MAY_EXECUTE(function, user) \
+	(pg_proc_aclcheck(function, user, ACL_EXECUTE) == ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	InvalidAttrNumber
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__)

@@ -250,7 +250,6 @@ Datum
 cf_index_info(PG_FUNCTION_ARGS)
 {
 	CuckooOpenIndex index = cuckoo_open_readable(PG_GETARG_OID(0));
-	CuckooHasher hasher = {0};
 	CuckooMeta	meta = cuckoo_index_open(index.rel)->meta;
 	Info		info = {0};
 	int64		bytes;
@@ -262,7 +261,6 @@ cf_index_info(PG_FUNCTION_ARGS)
 	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
 	read_pages(index.rel, add_info, &info);
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
-	cuckoo_index_hasher(&hasher, index.rel, CurrentMemoryContext);
 
 	values[n++] = Int64GetDatum((int64) info.items);
 	values[n++] = Float8GetDatum(ldexp(8 * 0.95, -meta.fpp_bits));
@@ -278,8 +276,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = Int32GetDatum(Max(meta.base_bits - meta.fpp_bits -
 									info.level, 0));
 	values[n++] = CStringGetTextDatum(cuckoo_family_name(meta.family));
-	values[n++] = BoolGetDatum((meta.flags & CUCKOO_META_STALE) != 0 ||
-							   meta.tag != hasher.tag);
+	values[n++] = BoolGetDatum(cuckoo_index_is_stale(index.rel));
 	Assert(n == lengthof(values));
 	cuckoo_close(&index);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));

@@ -7,7 +7,7 @@
  * planner's hook adds a condition that does not depend on the row:
  *
  *		Result
- *		  One-Time Filter: cf_index_contains('events_id_filter', 42)
+ *		  One-Time Filter: cuckoo_gate('events_id_filter', 42)
  *		  ->  Seq Scan on events
  *
  * The planner has chosen the plan of the table by then, and knows nothing of
@@ -15,10 +15,10 @@
  * an exact index serves the column, that saves less than it costs, unless the
  * index does not fit in memory: the option "gate" says so.
  *
- * The gate is evaluated with the rights of the query's user, who needs the same
- * privileges for the condition.  Where somebody else's rights apply (views), or
- * conditions must be evaluated before others (row security, security
- * barriers), there is none.
+ * The gate is evaluated with the rights of the query's user, and lets the table
+ * be read where these do not suffice.  Where somebody else's rights apply
+ * (views), or conditions must be evaluated before others (row security,
+ * security barriers), there is none.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +26,7 @@
 
 #include "access/genam.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -33,8 +34,10 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "parser/parse_func.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* A table of fewer pages is read as fast as the index. */
 #define MIN_PAGES		8
@@ -48,6 +51,13 @@ is_known(Node *value)
 	while (IsA(value, RelabelType))
 		value = (Node *) ((RelabelType *) value)->arg;
 	return IsA(value, Const) || IsA(value, Param);
+}
+
+/* False for a record without a type of its own, whose hash is unknown. */
+static bool
+has_hash(Oid type, bool is_array)
+{
+	return cuckoo_hashable(is_array ? get_base_element_type(type) : type);
 }
 
 /*
@@ -95,6 +105,7 @@ compared_value(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo * index,
 	else
 		return NULL;
 	if (!OidIsValid(operator) || !is_known(right) ||
+		!has_hash(exprType(right), *any) ||
 		!match_index_to_operand(left, 0, index) ||
 		!op_in_opfamily(operator, index->opfamily[0]) ||
 		(OidIsValid(index->indexcollations[0]) &&
@@ -126,22 +137,23 @@ has_exact_index(RelOptInfo *rel, Node *clause)
 	return false;
 }
 
-/* The call of cf_index_contains() or its form for arrays. */
+/* The call of cuckoo_gate(), or NULL if the user may not call it. */
 static Node *
 gate_call(Relation rel, Node *value, bool any, Oid collation)
 {
 	Oid			types[] = {REGCLASSOID, any ? ANYCOMPATIBLEARRAYOID
 	: ANYCOMPATIBLEOID};
+	const char *name = any ? "cuckoo_gate_any" : "cuckoo_gate";
 	Oid			schema = get_func_namespace(rel->rd_amhandler);
-	char	   *name = any ? "cf_index_contains_any" : "cf_index_contains";
 	Oid			function;
 	Const	   *index;
 
-	/* beside the handler, in whatever schema the extension is */
-	function = LookupFuncName(list_make2(makeString(get_namespace_name(schema)),
-										 makeString(name)),
-							  2, types, true);
-	if (!OidIsValid(function))
+	/* beside the handler, also if the user has no rights on the schema */
+	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+							   CStringGetDatum(name),
+							   PointerGetDatum(buildoidvector(types, 2)),
+							   ObjectIdGetDatum(schema));
+	if (!OidIsValid(function) || !CUCKOO_MAY_EXECUTE(function, GetUserId()))
 		return NULL;
 	index = makeConst(REGCLASSOID, -1, InvalidOid, sizeof(Oid),
 					  ObjectIdGetDatum(RelationGetRelid(rel)), false, true);
@@ -225,6 +237,9 @@ add_gates(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	}
 	foreach(cell, gates)
 		add_gate(root, rel, lfirst(cell));
+	/* another user may not be allowed to call it */
+	if (gates != NIL)
+		root->glob->dependsOnRole = true;
 }
 
 void

@@ -56,7 +56,7 @@ extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 /* Sets the planner's hook (index/gate.c). */
 extern void cuckoo_gate_init(void);
 
-/* An index opened for reading (index/probe.c), and its table. */
+/* An index opened for reading (index/open.c), and its table. */
 typedef struct CuckooOpenIndex
 {
 	Relation	heap;
@@ -74,7 +74,14 @@ extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 
 /* The same for what tells of the index itself, also if it is not usable. */
 extern CuckooOpenIndex cuckoo_open_readable(Oid oid);
+
+/* The same for a gate: false, and nothing open, instead of an error. */
+extern bool cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index);
+
 extern void cuckoo_close(CuckooOpenIndex *index);
+
+/* True if the hash of the element type has changed since it was built. */
+extern bool cuckoo_index_is_stale(Relation rel);
 
 /* False if no row that the transaction may see has this hash. */
 extern bool cuckoo_index_contains(Relation rel, uint64 hash);

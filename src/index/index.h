@@ -12,7 +12,8 @@
  *	index/insert.c		inserting, splitting, and their WAL
  *	index/build.c		CREATE INDEX and REINDEX
  *	index/handler.c		the access method: options, validation, vacuum
- *	index/probe.c		SQL functions that probe, and what they may see
+ *	index/open.c		opening an index to ask it: who may, can it answer
+ *	index/probe.c		SQL functions that probe
  *	index/export.c		SQL functions that read all of an index
  *	index/gate.c		one-time filters in plans
  *

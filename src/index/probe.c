@@ -1,166 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * index/probe.c
- *		SQL functions that ask an index: cf_index_contains and its forms.
- *
- * The answer "no" means that an exact index would find no row that the query
- * could see.  Therefore an index that cannot give this answer (not valid yet,
- * stale, not for this snapshot) is an error, and not "maybe", for which a
- * caller that drops duplicates would drop all rows.
+ *		SQL functions that ask an index: cf_index_contains, its forms, and
+ *		cuckoo_gate, which plans call.
  *
  *-------------------------------------------------------------------------
  */
 #include "index/handler.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relation.h"
-#include "access/sysattr.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
-#include "storage/predicate.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rls.h"
-#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(cf_index_contains);
 PG_FUNCTION_INFO_V1(cf_index_contains_any);
 PG_FUNCTION_INFO_V1(cf_index_contains_each);
 PG_FUNCTION_INFO_V1(cf_index_partitions);
 PG_FUNCTION_INFO_V1(cf_index_partitions_any);
-
-/* ---- what a user may ask ---- */
-
-bool
-cuckoo_is_index(Relation rel)
-{
-	return rel->rd_rel->relkind == RELKIND_INDEX &&
-		rel->rd_indam->ambuild == cuckoo_build_index;
-}
-
-/* Error 42501 unless the user may read all columns of the index. */
-static void
-check_privileges(Relation heap, Relation rel)
-{
-	Oid			user = GetUserId();
-	Oid			table = RelationGetRelid(heap);
-	Bitmapset  *columns = NULL;
-	int			column = -1;
-
-	if (check_enable_rls(table, InvalidOid, false) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("cannot read index \"%s\"", RelationGetRelationName(rel)),
-				 errdetail("Row security applies to its table, and the index knows rows that the user may not see.")));
-	if (pg_class_aclcheck(table, user, ACL_SELECT) == ACLCHECK_OK)
-		return;
-	if (rel->rd_index->indkey.values[0] != 0)
-		columns = bms_make_singleton(rel->rd_index->indkey.values[0] -
-									 FirstLowInvalidHeapAttributeNumber);
-	pull_varattnos((Node *) RelationGetIndexExpressions(rel), 1, &columns);
-	pull_varattnos((Node *) RelationGetIndexPredicate(rel), 1, &columns);
-	while ((column = bms_next_member(columns, column)) >= 0)
-	{
-		AttrNumber	attno = (AttrNumber)
-			(column + FirstLowInvalidHeapAttributeNumber);
-
-		/* a whole row needs all columns */
-		if (attno == InvalidAttrNumber ||
-			pg_attribute_aclcheck(table, attno, user,
-								  ACL_SELECT) != ACLCHECK_OK)
-			aclcheck_error(ACLCHECK_NO_PRIV,
-						   get_relkind_objtype(heap->rd_rel->relkind),
-						   RelationGetRelationName(heap));
-	}
-}
-
-/* Error 55000 unless the index has all rows that the transaction may see. */
-static void
-check_usable(Relation rel)
-{
-	const char *name = RelationGetRelationName(rel);
-	Form_pg_index form = rel->rd_index;
-	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
-	CuckooHasher hasher = {0};
-
-	if (!form->indisvalid || !form->indisready)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", name),
-				 errdetail("It is being built, or building it has failed."),
-				 errhint("Wait until it is built, or rebuild it with REINDEX.")));
-	if (form->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" cannot be used in this transaction", name),
-				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
-				 errhint("Try again in another transaction.")));
-	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	if ((cuckoo_index_open(rel)->meta.flags & CUCKOO_META_STALE) ||
-		cuckoo_index_open(rel)->meta.tag != hasher.tag)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is out of date", name),
-				 errdetail("The hash of its element type has changed since it was built."),
-				 errhint("Rebuild it with REINDEX.")));
-}
-
-CuckooOpenIndex
-cuckoo_open_readable(Oid oid)
-{
-	Oid			table = IndexGetRelation(oid, true);
-	CuckooOpenIndex index;
-
-	/* the table first, as everywhere */
-	if (OidIsValid(table))
-	{
-		index.heap = table_open(table, AccessShareLock);
-		index.rel = try_relation_open(oid, AccessShareLock);
-	}
-	if (!OidIsValid(table) || index.rel == NULL ||
-		!cuckoo_is_index(index.rel) || IndexGetRelation(oid, true) != table)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
-						get_rel_name(oid) != NULL ? get_rel_name(oid)
-						: psprintf("%u", oid)),
-				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
-				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") : 0));
-	if (RELATION_IS_OTHER_TEMP(index.rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot read the temporary index \"%s\" of another session",
-						RelationGetRelationName(index.rel))));
-	check_privileges(index.heap, index.rel);
-	return index;
-}
-
-CuckooOpenIndex
-cuckoo_open_for_reading(Oid oid)
-{
-	CuckooOpenIndex index = cuckoo_open_readable(oid);
-
-	check_usable(index.rel);
-	PredicateLockRelation(index.rel, GetActiveSnapshot());
-	return index;
-}
-
-void
-cuckoo_close(CuckooOpenIndex *index)
-{
-	relation_close(index->rel, AccessShareLock);
-	table_close(index->heap, AccessShareLock);
-}
+PG_FUNCTION_INFO_V1(cuckoo_gate);
+PG_FUNCTION_INFO_V1(cuckoo_gate_any);
 
 /* ---- probes ---- */
 
@@ -371,22 +234,99 @@ cf_index_contains_each(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
 }
 
+/* ---- gates ---- */
+
+/*
+ * False if no row that the query may see has one of the elements.  Where the
+ * user or the index cannot tell, the table has to.
+ */
+static bool
+gate(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
+{
+	CuckooOpenIndex index;
+	const CuckooMeta *meta;
+	bool		result = true;
+
+	if (!cuckoo_open_for_gate(oid, &index))
+		return true;
+	meta = &cuckoo_index_open(index.rel)->meta;
+	/* rows of another type may be equal, but have another hash */
+	if (hasher->family == meta->family && hasher->tag == meta->tag)
+	{
+		bool	   *found = palloc(elements->count * sizeof(bool));
+
+		result = probe_elements(index.rel, hasher, elements, found, true);
+		pfree(found);
+	}
+	cuckoo_close(&index);
+	return result;
+}
+
+/* cuckoo_gate(index, value) */
+Datum
+cuckoo_gate(PG_FUNCTION_ARGS)
+{
+	CuckooHasher *hasher = value_hasher(fcinfo);
+	Datum		value = PG_GETARG_DATUM(1);
+	bool		null = false;
+	CuckooElements elements = {NULL, &value, &null, 1};
+
+	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
+}
+
+/* cuckoo_gate_any(index, elements) */
+Datum
+cuckoo_gate_any(PG_FUNCTION_ARGS)
+{
+	CuckooElements elements;
+	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
+
+	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
+}
+
 /* ---- partitions ---- */
+
+/* Error 55000 unless all partitions have an index below this one. */
+static void
+check_partitioned_index(Oid oid)
+{
+	if (!get_index_isvalid(oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", get_rel_name(oid)),
+				 errdetail("Not every partition has an index that is attached to it."),
+				 errhint("Create them, and ALTER INDEX ... ATTACH PARTITION.")));
+}
 
 /*
  * The tables of the indexes below a partitioned index, or the table of a plain
- * one, that may have one of the elements: an array of regclass.
+ * one, that may have one of the elements: an array of regclass.  Foreign tables
+ * have no index, and so may have any.
  */
 static Datum
 partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 {
 	bool	   *found = palloc(elements->count * sizeof(bool));
-	List	   *indexes = find_all_inheritors(oid, NoLock, NULL);
-	Datum	   *tables = palloc(list_length(indexes) * sizeof(Datum));
-	int			n = 0;
+	bool		partitioned = get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX;
+	Relation	parent = NULL;
+	ArrayBuildState *tables = initArrayResult(REGCLASSOID,
+											  CurrentMemoryContext, false);
+	List	   *members;
 	ListCell   *cell;
 
-	foreach(cell, indexes)
+	if (partitioned)
+	{
+		/* so that the partitions stay */
+		parent = table_open(IndexGetRelation(oid, false), AccessShareLock);
+		check_partitioned_index(oid);
+		members = find_all_inheritors(RelationGetRelid(parent), NoLock, NULL);
+		foreach(cell, members)
+			if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+				accumArrayResult(tables, ObjectIdGetDatum(lfirst_oid(cell)),
+								 false, REGCLASSOID, CurrentMemoryContext);
+	}
+	members = find_all_inheritors(oid, NoLock, NULL);
+	foreach(cell, members)
 	{
 		CuckooOpenIndex index;
 
@@ -395,11 +335,14 @@ partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 			continue;
 		index = cuckoo_open_for_reading(lfirst_oid(cell));
 		if (probe_elements(index.rel, hasher, elements, found, true))
-			tables[n++] = ObjectIdGetDatum(RelationGetRelid(index.heap));
+			accumArrayResult(tables,
+							 ObjectIdGetDatum(RelationGetRelid(index.heap)),
+							 false, REGCLASSOID, CurrentMemoryContext);
 		cuckoo_close(&index);
 	}
-	return PointerGetDatum(construct_array(tables, n, REGCLASSOID, sizeof(Oid),
-										   true, TYPALIGN_INT));
+	if (partitioned)
+		table_close(parent, AccessShareLock);
+	return makeArrayResult(tables, CurrentMemoryContext);
 }
 
 /* cf_index_partitions(index, value) */

@@ -920,7 +920,7 @@ sub plain
 	my ($plan) = @_;
 
 	$plan =~ s/Custom Scan \(CuckooScan\)/Seq Scan/g;
-	$plan =~ s/^[ >-]*Result\n *One-Time Filter: \(*cf_index_contains[^\n]*\n//mg;
+	$plan =~ s/^[ >-]*Result\n *One-Time Filter: \(*cuckoo_gate[^\n]*\n//mg;
 	return $plan =~ s/^[ >-]+//mgr;
 }
 
@@ -929,7 +929,7 @@ sub difference
 {
 	my ($query) = @_;
 	my ($plan, @with) = result($query, 'on');
-	my @asked = $plan =~ /cf_index_contains(?:_any)?\('([^']+)'::regclass/g;
+	my @asked = $plan =~ /cuckoo_gate(?:_any)?\('([^']+)'::regclass/g;
 	# of all indexes of these tables, as another one takes the place of the first
 	my %gates = map { split /\|/ } !@asked ? () : split /\n/, must(
 		"SELECT DISTINCT i.indexrelid::regclass, substring(reloptions::text, 'gate=(\\w+)') FROM pg_index a JOIN pg_index i USING (indrelid) JOIN pg_class c ON c.oid = i.indexrelid

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/open.c
+ *		Opening an index to ask it: who may, and whether it can answer.
+ *
+ * The answer "no" means that an exact index would find no row that the query
+ * could see.  A function that a user calls throws an error if the index cannot
+ * tell (not valid yet, stale, not for this snapshot), and does not say "maybe",
+ * for which a caller that drops duplicates would drop all rows.  A gate, which
+ * the user did not ask for, lets the table be read instead.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/handler.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "catalog/index.h"
+#include "catalog/partition.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "storage/predicate.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+bool
+cuckoo_is_index(Relation rel)
+{
+	return rel->rd_rel->relkind == RELKIND_INDEX &&
+		rel->rd_indam->ambuild == cuckoo_build_index;
+}
+
+/* ---- who may ask ---- */
+
+/* The columns that an index is made of, numbered as by pull_varattnos(). */
+static Bitmapset *
+columns_of(Relation rel)
+{
+	Bitmapset  *columns = NULL;
+
+	if (rel->rd_index->indkey.values[0] != 0)
+		columns = bms_make_singleton(rel->rd_index->indkey.values[0] -
+									 FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) RelationGetIndexExpressions(rel), 1, &columns);
+	pull_varattnos((Node *) RelationGetIndexPredicate(rel), 1, &columns);
+	return columns;
+}
+
+static bool
+row_security_applies(Oid table)
+{
+	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
+}
+
+/*
+ * True if the user may read these columns of a table, all rows of them, by the
+ * rights on it or on a table that it is a partition of.
+ */
+static bool
+may_read_by(Oid granting, Oid table, const Bitmapset *columns)
+{
+	Oid			user = GetUserId();
+	int			column = -1;
+
+	if (row_security_applies(granting))
+		return false;
+	if (pg_class_aclcheck(granting, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	while ((column = bms_next_member(columns, column)) >= 0)
+	{
+		AttrNumber	attno = (AttrNumber)
+			(column + FirstLowInvalidHeapAttributeNumber);
+
+		/* a whole row needs all columns */
+		if (attno == InvalidAttrNumber)
+			return false;
+		/* they may stand in another order there */
+		attno = get_attnum(granting, get_attname(table, attno, false));
+		if (pg_attribute_aclcheck(granting, attno, user,
+								  ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return columns != NULL;
+}
+
+static bool
+may_read(Relation heap, Relation rel)
+{
+	Oid			table = RelationGetRelid(heap);
+	Bitmapset  *columns = columns_of(rel);
+	ListCell   *ancestor;
+
+	if (may_read_by(table, table, columns))
+		return true;
+	if (heap->rd_rel->relispartition)
+		foreach(ancestor, get_partition_ancestors(table))
+			if (may_read_by(lfirst_oid(ancestor), table, columns))
+				return true;
+	return false;
+}
+
+/* ---- whether it can answer ---- */
+
+static bool
+is_valid(Relation rel)
+{
+	return rel->rd_index->indisvalid && rel->rd_index->indisready;
+}
+
+/* False if it may lack old versions of rows that the transaction may see. */
+static bool
+is_old_enough(Relation rel)
+{
+	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
+
+	return !rel->rd_index->indcheckxmin ||
+		TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin);
+}
+
+bool
+cuckoo_index_is_stale(Relation rel)
+{
+	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
+	CuckooHasher hasher = {0};
+
+	if (meta.flags & CUCKOO_META_STALE)
+		return true;
+	if (meta.tag == 0)			/* the family says all of the hash */
+		return false;
+	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
+	return meta.tag != hasher.tag;
+}
+
+/* ---- opening ---- */
+
+/* Opens them; false if there is no such index of this access method. */
+static bool
+open_index(Oid oid, CuckooOpenIndex *index)
+{
+	Oid			table = IndexGetRelation(oid, true);
+
+	index->heap = index->rel = NULL;
+	/* the table first, as everywhere */
+	if (OidIsValid(table))
+		index->heap = try_relation_open(table, AccessShareLock);
+	if (index->heap != NULL)
+		index->rel = try_relation_open(oid, AccessShareLock);
+	if (index->rel != NULL && cuckoo_is_index(index->rel) &&
+		IndexGetRelation(oid, true) == table)
+		return true;
+	cuckoo_close(index);
+	return false;
+}
+
+CuckooOpenIndex
+cuckoo_open_readable(Oid oid)
+{
+	CuckooOpenIndex index;
+
+	if (!open_index(oid, &index))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
+						get_rel_name(oid) != NULL ? get_rel_name(oid)
+						: psprintf("%u", oid)),
+				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
+				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") : 0));
+	if (RELATION_IS_OTHER_TEMP(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read the temporary index \"%s\" of another session",
+						RelationGetRelationName(index.rel))));
+	if (!may_read(index.heap, index.rel))
+	{
+		if (row_security_applies(RelationGetRelid(index.heap)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("cannot read index \"%s\"",
+							RelationGetRelationName(index.rel)),
+					 errdetail("Row security applies to its table, and the index knows rows that the user may not see.")));
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(index.heap->rd_rel->relkind),
+					   RelationGetRelationName(index.heap));
+	}
+	return index;
+}
+
+CuckooOpenIndex
+cuckoo_open_for_reading(Oid oid)
+{
+	CuckooOpenIndex index = cuckoo_open_readable(oid);
+	const char *name = RelationGetRelationName(index.rel);
+
+	if (!is_valid(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid", name),
+				 errdetail("It is being built, or building it has failed."),
+				 errhint("Wait until it is built, or rebuild it with REINDEX.")));
+	if (!is_old_enough(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" cannot be used in this transaction", name),
+				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
+				 errhint("Try again in another transaction.")));
+	if (cuckoo_index_is_stale(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is out of date", name),
+				 errdetail("The hash of its element type has changed since it was built."),
+				 errhint("Rebuild it with REINDEX.")));
+	PredicateLockRelation(index.rel, GetActiveSnapshot());
+	return index;
+}
+
+bool
+cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
+{
+	if (!open_index(oid, index))
+		return false;
+	if (RELATION_IS_OTHER_TEMP(index->rel) || !is_valid(index->rel) ||
+		!is_old_enough(index->rel) || cuckoo_index_is_stale(index->rel) ||
+		!may_read(index->heap, index->rel))
+	{
+		cuckoo_close(index);
+		return false;
+	}
+	PredicateLockRelation(index->rel, GetActiveSnapshot());
+	return true;
+}
+
+void
+cuckoo_close(CuckooOpenIndex *index)
+{
+	if (index->rel != NULL)
+		relation_close(index->rel, AccessShareLock);
+	if (index->heap != NULL)
+		relation_close(index->heap, AccessShareLock);
+}
