@@ -46,7 +46,7 @@ static relopt_enum_elt_def gate_values[] =
 		"off", CUCKOO_GATE_OFF
 	},
 	{
-		NULL
+		NULL, 0
 	}
 };
 
