@@ -56,8 +56,10 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
 	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
 	('{cf_count,cf_count_value}', 'cf_count(s.f) + cf_count(s.f, i) + cf_count(s.stored)'),
-	('{cf_index_contains,cf_index_partitions}', 'cf_index_contains(''indexed_i'', i) OR cf_index_partitions(''indexed_i'', i) IS NULL'),
-	('{cf_index_contains_any,cf_index_contains_each,cf_index_partitions_any}', 'cf_index_contains_any(''indexed_i'', s.a)
+	('{cf_index_contains,cuckoo_gate,cf_index_partitions}', 'cf_index_contains(''indexed_i'', i) OR cuckoo_gate(''indexed_i'', -i)
+		OR cf_index_partitions(''indexed_i'', i) IS NULL'),
+	('{cf_index_contains_any,cuckoo_gate_any,cf_index_contains_each,cf_index_partitions_any}', 'cf_index_contains_any(''indexed_i'', s.a)
+		OR cuckoo_gate_any(''indexed_i'', s.a)
 		OR cf_index_contains_each(''indexed_i'', s.a) IS NULL OR cf_index_partitions_any(''indexed_i'', s.a) IS NULL'),
 	('{cf_index_info,cf_index_filter,cf_index_check,cuckoo_handler}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
 		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),

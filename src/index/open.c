@@ -99,9 +99,13 @@ may_read(Relation heap, Relation rel)
 	if (may_read_by(table, table, columns))
 		return true;
 	if (heap->rd_rel->relispartition)
+	{
 		foreach(ancestor, get_partition_ancestors(table))
+		{
 			if (may_read_by(lfirst_oid(ancestor), table, columns))
 				return true;
+		}
+	}
 	return false;
 }
 
