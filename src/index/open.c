@@ -94,17 +94,16 @@ may_read(Relation heap, Relation rel)
 {
 	Oid			table = RelationGetRelid(heap);
 	Bitmapset  *columns = columns_of(rel);
-	ListCell   *ancestor;
+	List	   *ancestors = heap->rd_rel->relispartition ?
+		get_partition_ancestors(table) : NIL;
+	ListCell   *cell;
 
 	if (may_read_by(table, table, columns))
 		return true;
-	if (heap->rd_rel->relispartition)
+	foreach(cell, ancestors)
 	{
-		foreach(ancestor, get_partition_ancestors(table))
-		{
-			if (may_read_by(lfirst_oid(ancestor), table, columns))
-				return true;
-		}
+		if (may_read_by(lfirst_oid(cell), table, columns))
+			return true;
 	}
 	return false;
 }
