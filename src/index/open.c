@@ -18,6 +18,7 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/transam.h"
+#include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
@@ -241,8 +242,17 @@ cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
 void
 cuckoo_close(CuckooOpenIndex *index)
 {
+	/*
+	 * On a standby the locks stay until the transaction ends, like those of a
+	 * scan.  Otherwise the index could be replaced by one that the primary has
+	 * rebuilt without rows that are deleted there, although this transaction's
+	 * snapshot still sees them.  A rebuild on the same server knows of the
+	 * snapshot.
+	 */
+	LOCKMODE	lock = RecoveryInProgress() ? NoLock : AccessShareLock;
+
 	if (index->rel != NULL)
-		relation_close(index->rel, AccessShareLock);
+		relation_close(index->rel, lock);
 	if (index->heap != NULL)
-		relation_close(index->heap, AccessShareLock);
+		relation_close(index->heap, lock);
 }

@@ -139,6 +139,29 @@ $publisher->wait_for_catchup($standby);
 is($standby->safe_psql('postgres', "SELECT cf_index_check('indexed_i', true), pages > 60 FROM cf_index_info('indexed_i')"),
 	'200000|t', 'standby: an index that grew while it was built');
 
+# A transaction that has asked an index keeps it, as a scan would: the primary
+# rebuilds it without a row that is deleted there, but still seen here.
+$publisher->safe_psql('postgres', <<'SQL');
+CREATE TABLE held AS SELECT i FROM generate_series(1, 1000) i;
+CREATE INDEX held_i ON held USING cuckoo (i);
+SQL
+$publisher->wait_for_catchup($standby);
+checks($standby, 'postgres', <<"SQL");
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT 'standby: a row is in the index', cf_index_contains('held_i', 7);
+\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE TABLE rebuilt ()'
+DO \$\$
+BEGIN
+	FOR i IN 1..1000 LOOP
+		PERFORM pg_stat_clear_snapshot(), pg_sleep(0.01);
+		EXIT WHEN to_regclass('rebuilt') IS NOT NULL OR EXISTS (
+			SELECT FROM pg_stat_activity WHERE backend_type = 'startup' AND wait_event_type = 'Lock');
+	END LOOP;
+END \$\$;
+SELECT 'standby: as long as the transaction sees it', cf_index_contains('held_i', 7) AND count(*) = 1 FROM held WHERE i = 7;
+END;
+SQL
+
 # Promotion
 my $changed = 'SELECT md5(string_agg(f::text || s::text, $$ $$ ORDER BY n)) FROM keyed';
 my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2), s = cuckoo_agg_combine(s, (SELECT cf_state_agg(-1)))';
