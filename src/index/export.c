@@ -90,6 +90,21 @@ typedef struct Export
 	uint8	   *image;
 } Export;
 
+/* Sets the level of the filter.  Error 54000 if it would be too large. */
+static void
+set_level(Export *e, Relation rel, int level)
+{
+	if (cuckoo_header_set_level(&e->h, level) != CUCKOO_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the filter of index \"%s\" would exceed the size limit",
+						RelationGetRelationName(rel)),
+				 errdetail("The size limit of a filter is %d MiB.",
+						   (int) (CUCKOO_MAX_SIZE >> 20)),
+				 errhint("Take the filters of the partitions one by one, or rebuild the index with a larger fpp.")));
+	e->level = level;
+}
+
 static void
 keep_page(Relation rel, Page page, BlockNumber block, void *state)
 {
@@ -112,7 +127,8 @@ keep_page(Relation rel, Page page, BlockNumber block, void *state)
 	}
 	e->pages[e->count] = palloc(BLCKSZ);
 	memcpy(e->pages[e->count++], page, BLCKSZ);
-	e->level = Max(e->level, header->level);
+	if (header->level > e->level)
+		set_level(e, rel, header->level);
 	e->items += h.items;
 }
 
@@ -172,33 +188,23 @@ cf_index_filter(PG_FUNCTION_ARGS)
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
 	Export		e = {0};
 	struct varlena *filter;
-	CuckooStatus status;
 
 	check_secret(index.rel);
 	e.meta = cuckoo_index_open(index.rel)->meta;
-	e.room = e.meta.pages;
-	e.pages = MemoryContextAllocHuge(CurrentMemoryContext,
-									 e.room * sizeof(char *));
-	read_pages(index.rel, keep_page, &e);
-
 	e.h.base = e.meta.pages * e.meta.page_buckets;
 	e.h.page = e.meta.page_buckets;
 	e.h.base_bits = e.meta.base_bits;
 	e.h.fpp_bits = e.meta.fpp_bits;
 	e.h.seed = e.meta.seed;
-	e.h.family = e.items > 0 || e.meta.family != CUCKOO_FAMILY_NONE ?
-		e.meta.family : CUCKOO_FAMILY_NONE;
+	e.h.family = e.meta.family;
 	e.h.tag = e.meta.tag;
+	set_level(&e, index.rel, 0);
+	e.room = e.meta.pages;
+	e.pages = MemoryContextAllocHuge(CurrentMemoryContext,
+									 e.room * sizeof(char *));
+	read_pages(index.rel, keep_page, &e);
+
 	e.h.items = e.items;
-	status = cuckoo_header_set_level(&e.h, e.level);
-	if (status != CUCKOO_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the filter of index \"%s\" would exceed the size limit",
-						RelationGetRelationName(index.rel)),
-				 errdetail("The size limit of a filter is %d MiB.",
-						   (int) (CUCKOO_MAX_SIZE >> 20)),
-				 errhint("Take the filters of the partitions one by one, or rebuild the index with a larger fpp.")));
 	filter = cuckoo_new_datum(cuckoo_image_size(&e.h));
 	e.image = cuckoo_image(filter);
 	cuckoo_header_write(&e.h, e.image);
