@@ -5,7 +5,8 @@
  *
  *	test_fault(kind, n)
  *		From now on the n-th point of that kind, 'cancel' or 'memory', fails,
- *		once.  0 is for none.
+ *		once.  0 is for none.  The kind 'kill' has the points of 'cancel', but
+ *		ends the process there, and with it all sessions of the server.
  *
  *	test_fault_pending()
  *		Is it still to come?
@@ -21,6 +22,7 @@
  */
 #include "cuckoo_faults.h"
 
+#include <signal.h>
 #include <sys/resource.h>
 
 #undef CHECK_FOR_INTERRUPTS
@@ -42,6 +44,7 @@ typedef struct FaultKind
 
 static FaultKind cancels;
 static FaultKind failures;
+static FaultKind kills;
 
 /* Counts a point, and notes it if it is to fail. */
 static bool
@@ -64,6 +67,8 @@ is_to_fail(FaultKind *kind, const char *file, int line)
 void
 cuckoo_fault_cancel(const char *file, int line)
 {
+	if (is_to_fail(&kills, file, line))
+		kill(MyProcPid, SIGKILL);
 	if (is_to_fail(&cancels, file, line))
 		QueryCancelPending = InterruptPending = true;
 	if (InterruptPending)
@@ -85,14 +90,15 @@ kind_argument(FunctionCallInfo fcinfo)
 {
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	return strcmp(name, "cancel") == 0 ? &cancels : &failures;
+	return strcmp(name, "cancel") == 0 ? &cancels :
+		strcmp(name, "kill") == 0 ? &kills : &failures;
 }
 
 /* test_fault(text, bigint) */
 Datum
 test_fault(PG_FUNCTION_ARGS)
 {
-	cancels.left = failures.left = 0;
+	cancels.left = failures.left = kills.left = 0;
 	kind_argument(fcinfo)->left = PG_GETARG_INT64(1);
 	PG_RETURN_VOID();
 }
@@ -101,7 +107,7 @@ test_fault(PG_FUNCTION_ARGS)
 Datum
 test_fault_pending(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(cancels.left > 0 || failures.left > 0);
+	PG_RETURN_BOOL(cancels.left > 0 || failures.left > 0 || kills.left > 0);
 }
 
 /* test_fault_lines(text) */

@@ -332,6 +332,73 @@ SELECT 'with room it changes', cf_contains(f, -1) AND cf_count(f) = 200001 AND f
 DROP TABLE disk;
 SQL
 
+# The same while an index grows. What is deleted stays in it, so that it becomes
+# larger than its table and all other files.
+my $rounds = join '', map { "SELECT grow($_) \\g /dev/null\nDELETE FROM growing WHERE i % 100 <> 0;\nVACUUM growing;\n" } 1 .. 20;
+checks($node, 'postgres', <<"SQL");
+CREATE TABLE growing (i int);
+CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (fpp = 1e-8, seed = 1);
+CREATE FUNCTION grow(round int) RETURNS text LANGUAGE plpgsql AS \$\$
+BEGIN
+	INSERT INTO growing SELECT 20000 * round + i FROM generate_series(1, 20000) i;
+	RETURN '00000';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END \$\$;
+SELECT test_limit_files(1500000) \\g /dev/null
+$rounds
+SELECT 'no room on the disk for an index', grow(21) NOT IN ('00000', '57014') AND count(*) BETWEEN 1000 AND 3800 FROM growing;
+SELECT 'what was inserted is in it', cf_index_check('growing_i', true) = count(*) FROM growing;
+SELECT test_limit_files(0) \\g /dev/null
+SELECT 'with room it grows', grow(22) = '00000' AND cf_index_check('growing_i', true) > 20000;
+SQL
+$node->stop('immediate');
+$node->start;
+checks($node, 'postgres', "SELECT 'and survives a crash', cf_index_check('growing_i', true) > 20000;\nDROP TABLE growing;\n");
+
+# The process is killed at each step of a split: of the first, which moves the
+# page out of block 0, and of a later one. The rows of `killed` are those before.
+$node->safe_psql('postgres', <<'SQL');
+CREATE PROCEDURE fill_until(name text, pages_then int) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (i int); CREATE INDEX %s_i ON %1$I USING cuckoo (i) WITH (fpp = 1e-8, seed = 1)', name, name);
+	FOR n IN 1..5000 LOOP
+		EXECUTE format('INSERT INTO %I VALUES ($1)', name) USING n;
+		EXIT WHEN (cf_index_info(name || '_i')).pages = pages_then;
+	END LOOP;
+END $$;
+CALL fill_until('trial_2', 2);
+CALL fill_until('trial_4', 4);
+SQL
+foreach my $pages (2, 4)
+{
+	my $rows = $node->safe_psql('postgres', "SELECT count(*) FROM trial_$pages");
+	my $n = 0;
+	my $killed = 1;
+
+	while ($killed)
+	{
+		my $table = "killed_${pages}_" . ++$n;
+
+		$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE $table (i int);
+CREATE INDEX ${table}_i ON $table USING cuckoo (i) WITH (fpp = 1e-8, seed = 1);
+INSERT INTO $table SELECT generate_series(1, $rows - 1);
+SQL
+		$killed = $node->psql('postgres', "SELECT test_fault('kill', $n);\nINSERT INTO $table VALUES ($rows)") != 0;
+		next if !$killed;
+		$node->stop('immediate', fail_ok => 1);
+		$node->{_pid} = undef;
+		$node->start;
+		checks($node, 'postgres', <<"SQL");
+SELECT 'split to $pages pages, killed at point $n', cf_index_check('${table}_i', true) = $rows - 1;
+INSERT INTO $table SELECT generate_series($rows, $rows + 1000);
+SELECT 'split to $pages pages, killed at point $n, and after that', cf_index_check('${table}_i', true) = $rows + 1000;
+SQL
+	}
+	cmp_ok($n, '>', 4, "split to $pages pages: $n points");
+}
+
 # The largest filter. The tests of the core see how it works; here it cannot grow.
 checks($node, 'postgres', <<"SQL");
 $begin
