@@ -70,6 +70,8 @@ foreach my $element (@{ $elements->{elements} })
 {
 	# 14 is the first version whose numeric has infinities
 	next if $element->{type} eq 'numeric' && $element->{value} =~ /Infinity/ && $version < 140000;
+	# and 16 the first that reads a "char" from octal digits
+	next if $element->{type} eq '"char"' && $element->{value} =~ /^\\/ && $version < 160000;
 
 	foreach my $i (0 .. $#{ $elements->{seeds} })
 	{
@@ -81,6 +83,12 @@ foreach my $element (@{ $elements->{elements} })
 nothing_wrong('hashes of elements');
 
 my $images = vectors('images')->{images};
+
+foreach my $text (@{ vectors('images')->{texts} })
+{
+	$sql .= sprintf "SELECT text FROM (SELECT %s) r(text) WHERE text::cuckoofilter::text <> %s;\n", map { quoted($_) } @$text;
+}
+nothing_wrong('texts with white space');
 
 foreach my $image (@$images)
 {

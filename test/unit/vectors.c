@@ -98,25 +98,36 @@ print_hex(const uint8_t *bytes, size_t size)
 	putchar('"');
 }
 
-static void
-print_base64(const uint8_t *bytes, uint64_t size)
+static char *
+base64_of(const uint8_t *bytes, uint64_t size)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		"abcdefghijklmnopqrstuvwxyz0123456789+/";
+	char	   *text = unit_alloc(size / 3 * 4 + 5);
+	char	   *end = text;
 
-	putchar('"');
 	for (uint64_t i = 0; i < size; i += 3)
 	{
 		uint32_t	v = (uint32_t) bytes[i] << 16;
 
 		v |= i + 1 < size ? (uint32_t) bytes[i + 1] << 8 : 0;
 		v |= i + 2 < size ? bytes[i + 2] : 0;
-		putchar(digits[v >> 18]);
-		putchar(digits[v >> 12 & 63]);
-		putchar(i + 1 < size ? digits[v >> 6 & 63] : '=');
-		putchar(i + 2 < size ? digits[v & 63] : '=');
+		*end++ = digits[v >> 18];
+		*end++ = digits[v >> 12 & 63];
+		*end++ = i + 1 < size ? digits[v >> 6 & 63] : '=';
+		*end++ = i + 2 < size ? digits[v & 63] : '=';
 	}
-	putchar('"');
+	*end = '\0';
+	return text;
+}
+
+static void
+print_base64(const uint8_t *bytes, uint64_t size)
+{
+	char	   *text = base64_of(bytes, size);
+
+	printf("\"%s\"", text);
+	free(text);
 }
 
 /* ---- elements ----------------------------------------------------------- */
@@ -394,7 +405,8 @@ static const struct
 	{16384, 1, 13, 0},
 	{134217726, 0, 8, 0},
 	{348, 116, 16, 2},
-	{1160, 1160, 15, 0}
+	{1160, 1160, 15, 0},
+	{256, 1, 20, 3}
 };
 
 #define LENGTH(array)	((int) (sizeof(array) / sizeof((array)[0])))
@@ -459,6 +471,19 @@ print_element(const char *type_name, const char *literal)
 	first = false;
 }
 
+/* The first integer from 0 on whose hash has the core that becomes 1. */
+static const char *
+literal_with_low_byte_0(void)
+{
+	static char literal[20];
+	int			i = 0;
+
+	do
+		sprintf(literal, "%d", i++);
+	while ((hash_of(type_of("int8"), literal, 0) & 0xff) != 0);
+	return literal;
+}
+
 static void
 print_elements(void)
 {
@@ -475,6 +500,7 @@ print_elements(void)
 		{"text", "\xe2\x82\xac\xf0\x9f\xa5\x9a"},
 		{"text", "https://bad.example/1"}, {"text", "\"quoted\"\t\\"},
 		{"char(5)", "a    "}, {"char(5)", ""}, {"\"char\"", "a"},
+		{"\"char\"", ""}, {"\"char\"", "\\351"},
 		{"bytea", "\\x"}, {"bytea", "\\x00"}, {"bytea", "\\x61"},
 		{"bytea", "\\x00ff80c3"},
 		{"uuid", "00000000-0000-0000-0000-000000000000"},
@@ -527,6 +553,7 @@ print_elements(void)
 	print_geometries();
 	for (int i = 0; i < LENGTH(values); i++)
 		print_element(values[i][0], values[i][1]);
+	print_element("int8", literal_with_low_byte_0());
 	for (int i = 0; i < LENGTH(lengths); i++)
 	{
 		char		text[LONGEST];
@@ -632,6 +659,7 @@ typedef struct Recipe
 
 static const Recipe recipes[] = {
 	{"no family", "", 2, 0, 9, 8, 0, 0, 0, 0},
+	{"no family, grown", "", 34, 0, 20, 13, 2, 0, 0, SECRET},
 	{"empty", "text", 34, 0, 20, 13, 0, 0, 0, 0},
 	{"all of it deleted", "int8", 34, 0, 20, 13, 2, 40, 40, 0},
 	{"grown", "int8", 2, 0, 18, 8, 0, 900, 0, 0},
@@ -878,6 +906,43 @@ print_copies(const char *name, int copies)
 	unit_filter_free(&f);
 }
 
+/* The text of a valid image of 39 + bits bytes, which says how it is padded. */
+static char *
+text_of(int bits)
+{
+	CuckooHeader h = header(2, false, bits, 8, 0, 0);
+	UnitFilter	f;
+	char	   *text;
+
+	unit_filter_init(&f, &h);
+	cuckoo_header_write(&f.h, f.image);
+	text = base64_of(f.image, cuckoo_image_size(&h));
+	unit_filter_free(&f);
+	return text;
+}
+
+/* The text of an image, and the same with white space wherever it may be. */
+static void
+print_spaced(int bits)
+{
+	static const char spaces[] = " \t\r\n";
+	char	   *text = text_of(bits);
+	char		spaced[200];
+	int			n = 0;
+
+	spaced[n++] = ' ';
+	for (int i = 0; text[i] != '\0'; i++)
+	{
+		spaced[n++] = text[i];
+		spaced[n++] = spaces[i % 4];
+	}
+	spaced[n] = '\0';
+	printf("%s[", bits > 9 ? ",\n" : "");
+	print_string(spaced);
+	printf(", \"%s\"]", text);
+	free(text);
+}
+
 static void
 print_images(void)
 {
@@ -908,6 +973,9 @@ print_images(void)
 		sprintf(name, "width %d", bits);
 		print_image(&r);
 	}
+	printf("\n],\n\"texts\": [\n");
+	for (int bits = 9; bits <= 11; bits++)
+		print_spaced(bits);
 	printf("\n]\n}\n");
 }
 
@@ -943,6 +1011,29 @@ print_changed(const char *what, const UnitFilter *f, int offset, uint8_t byte)
 }
 
 /*
+ * An empty image of so many base buckets and bits, whose length agrees with
+ * them.  It has windows if there are more than 256.
+ */
+static void
+print_empty(const char *what, uint32_t base, int base_bits, int level)
+{
+	CuckooHeader h = header(2, false, 12, 8, 0, 0);
+	uint64_t	size = CUCKOO_HEADER_SIZE + CUCKOO_TAIL_SIZE +
+		((uint64_t) base << level) * (uint64_t) (base_bits - level - 1) / 2;
+	uint8_t    *image = unit_alloc(size);
+
+	memset(image, 0, size);
+	h.base = base;
+	h.base_bits = (uint8_t) base_bits;
+	h.fpp_bits = 8;
+	h.level = (uint8_t) level;
+	h.windows = base > 256;
+	cuckoo_header_write(&h, image);
+	print_refused(what, image, size);
+	free(image);
+}
+
+/*
  * An image of two buckets with f = 12, whose first bucket has this code and
  * these lanes, and which counts so many items.
  */
@@ -960,6 +1051,59 @@ print_bucket(const char *what, uint64_t code, uint64_t lane0, uint64_t lane1,
 				   lane1 << 20 | lane2 << 28 | lane3 << 36);
 	print_refused(what, f.image, cuckoo_image_size(&f.h));
 	unit_filter_free(&f);
+}
+
+/*
+ * Prints a text up to its n-th character from the end, and something else in
+ * its place.
+ */
+static void
+print_text(const char *text, int n, const char *instead)
+{
+	static bool first = true;
+	char		changed[200];
+
+	sprintf(changed, "%.*s%s", (int) strlen(text) - n, text, instead);
+	if (!first)
+		printf(",\n");
+	print_string(changed);
+	first = false;
+}
+
+static void
+print_refused_texts(void)
+{
+	char	   *none = text_of(9);	/* no padding */
+	char	   *two = text_of(10);	/* AA== */
+	char	   *one = text_of(11);	/* AAA= */
+
+	print_text(none, 1, "");
+	print_text(none, 3, "");
+	print_text(none, 0, "=");
+	print_text(none, 0, "====");
+	print_text(none, 0, "Q===");
+	print_text(none, 4, "A*AA");
+	print_text(none, 4, "A-AA");
+	print_text(none, 4, "A_AA");
+	print_text(none, 4, "A=AA");
+	print_text(none, 0, "\v");
+	print_text(one, 1, "");
+	print_text(one, 1, "==");
+	print_text(one, 2, "B=");
+	print_text(one, 0, "A");
+	print_text(one, 0, " AAAA");
+	print_text(two, 2, "");
+	print_text(two, 2, "=");
+	print_text(two, 2, "===");
+	print_text(two, 2, "=Z");
+	print_text(two, 3, "B==");
+	print_text(two, 2, "\u00a0==");
+	print_text(two, 0, "AAAA");
+	print_text(two, 0, "\n*");
+	print_text(two, 0, "\f");
+	free(none);
+	free(one);
+	free(two);
 }
 
 static void
@@ -985,16 +1129,17 @@ print_refusals(void)
 	snprintf(family, sizeof(family), "family %d", CUCKOO_FAMILY_LAST + 1);
 	print_changed(family, &f, CUCKOO_AT_FAMILY, CUCKOO_FAMILY_LAST + 1);
 	print_changed("items without a family", &f, CUCKOO_AT_FAMILY, 0);
-	print_changed("f0 below ft", &f, CUCKOO_AT_BASE_BITS, 9);
-	print_changed("f0 33", &f, CUCKOO_AT_BASE_BITS, 33);
+	print_changed("f0 below ft", &f, CUCKOO_AT_FPP_BITS, 13);
+	print_empty("f0 33", 2, 33, 0);
 	print_changed("ft 7", &f, CUCKOO_AT_FPP_BITS, 7);
-	print_changed("g above f0 - 8", &f, CUCKOO_AT_LEVEL, 5);
+	print_empty("g above f0 - 8", 6, 12, 5);
 	print_changed("another g", &f, CUCKOO_AT_LEVEL, 2);
 	print_changed("an unknown flag", &f, CUCKOO_AT_FLAGS, 4);
 	print_changed("windows and pages", &f, CUCKOO_AT_FLAGS, 3);
 	print_changed("pages of 0 buckets", &f, CUCKOO_AT_FLAGS, 2);
+	/* which are odd, or do not divide 6 */
 	for (uint8_t page = 3; page <= 8; page++)
-		if (page != 6)
+		if (page % 2 == 0 ? page != 6 : page == 3)
 		{
 			CuckooHeader h = f.h;
 			char		name[40];
@@ -1006,8 +1151,9 @@ print_refusals(void)
 		}
 	cuckoo_header_write(&f.h, f.image);
 	print_changed("windows with m0 = 6", &f, CUCKOO_AT_FLAGS, 1);
-	print_changed("m0 0", &f, CUCKOO_AT_BASE, 0);
-	print_changed("m0 odd", &f, CUCKOO_AT_BASE, 7);
+	print_empty("windows with m0 = 258", 258, 8, 0);
+	print_empty("m0 0", 0, 12, 0);
+	print_empty("m0 odd", 7, 12, 1);
 	print_changed("m0 of another length", &f, CUCKOO_AT_BASE, 8);
 	print_changed("m0 beyond 512 MiB", &f, CUCKOO_AT_BASE + 3, 0xff);
 	print_changed("tag of an integer", &f, CUCKOO_AT_TAG + 1, 1);
@@ -1027,11 +1173,9 @@ print_refusals(void)
 	print_bucket("an empty slot after one with nibble 0", 0, 0, 0, 3, 0, 1);
 	print_bucket("equal nibbles in the wrong order", 816, 1, 1, 3, 2, 4);
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);
-	printf("\n],\n\"texts\": [\"Q0Y\", \"Q0YB=\", \"Q0YB====\", \"Q0YBA\", \"Q0YBAQ=\", \"Q0YBAQ===\", "
-		   "\"Q0YBAQ==Q0YB\", \"Q0YB*Q0Y\", \"Q0YB-Q_Y\", \"====\", \"Q=0Y\", "
-		   "\"Q0YBAQ\\u00a0==\", \"Q0YBAQ=Z\", \"Q0YBAR==\", \"Q0YBAQF=\", "
-		   "\"Q===\", \"Q0YBA===\", \"Q0YBAQ==A\", \"Q0YBAQ==\\n*\", \"Q0YBAQI= Q0YB\", "
-		   "\"Q0YB\\u000b\", \"Q0YBAQ==\\f\"]\n}\n");
+	printf("\n],\n\"texts\": [");
+	print_refused_texts();
+	printf("]\n}\n");
 	free(longer);
 	unit_filter_free(&f);
 }

@@ -131,6 +131,8 @@ class Vectors(unittest.TestCase):
         for text in vectors("refused")["texts"]:
             with self.subTest(text=text), self.assertRaisesRegex(Refused, "not valid base64"):
                 Filter(text, "open_text")
+        for spaced, text in vectors("images")["texts"]:
+            self.assertEqual(Filter(spaced, "open_text").capacity(), Filter(base64.b64decode(text), "open").capacity())
 
     def test_no_status(self):
         for status in (-5, -99, -100, -500, -(2**31), 1, 2**31 - 1):

@@ -90,6 +90,7 @@ test('refused', async () => {
     await assert.rejects(CuckooFilter.load(Buffer.from(image, 'base64')), expected);
   }
   for (const text of texts) await assert.rejects(CuckooFilter.load(text), /not valid base64/, text);
+  for (const [spaced, text] of vectors('images').texts) assert.equal((await CuckooFilter.load(spaced)).toString(), text);
   await assert.rejects(CuckooFilter.load(''), InvalidImage);
 });
 

@@ -169,6 +169,8 @@ class Vectors(unittest.TestCase):
         for text in vectors("refused")["texts"]:
             with self.subTest(text=text), self.assertRaisesRegex(InvalidImage, "not valid base64"):
                 CuckooFilter(text)
+        for spaced, text in vectors("images")["texts"]:
+            self.assertEqual(str(CuckooFilter(spaced)), text)
 
     def test_keys(self):
         """Not of the client, which only reads, but of a model of a program that also writes."""
