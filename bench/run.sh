@@ -11,6 +11,7 @@
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
 #	index		indexes that are filters, beside others
+#	reads		blocks that indexes read, with SETTINGS='shared_buffers = 32MB'
 #	gate		what such an index does to queries of its table
 #	dedup		ways to deduplicate a stream
 set -euo pipefail
@@ -84,6 +85,11 @@ seen_sets()
 index()
 {
 	part index "Indexes, $rows rows" rows="$rows" growth=build/growth
+}
+
+reads()
+{
+	part reads "Blocks read for each value, $rows rows, shared_buffers $(psql -XAtc 'SHOW shared_buffers')" rows="$rows"
 }
 
 gate()
