@@ -114,7 +114,7 @@ BEGIN
 	SELECT typname INTO type FROM pg_attribute JOIN pg_type t ON t.oid = atttypid WHERE attrelid = 'pair'::regclass AND attname = 'b';
 	EXECUTE format('CREATE TYPE in_row AS (v %s, n int)', type);
 	CREATE TEMP TABLE filter AS SELECT cf_agg(a, 0.001) AS f FROM pair;
-	EXECUTE 'SELECT i, a::text, b::text FROM pair WHERE (a = b) <> (cf_hash(a) = cf_hash(b)) LIMIT 1' INTO example;
+	EXECUTE 'SELECT i, left(a::text, 200) AS a, left(b::text, 200) AS b FROM pair WHERE (a = b) <> (cf_hash(a) = cf_hash(b)) LIMIT 1' INTO example;
 	IF example IS NOT NULL THEN
 		RAISE WARNING 'pair %: % and %', example.i, example.a, example.b;
 	END IF;
