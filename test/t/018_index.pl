@@ -57,6 +57,27 @@ REINDEX INDEX pairs_p;
 SELECT 'rebuilt', NOT stale AND cf_index_contains('pairs_p', ROW(1, 'x', NULL)::pair)
 	AND cf_index_contains('pairs_p', ROW(2, 'y', NULL)::pair) FROM cf_index_info('pairs_p');
 DROP TABLE pairs, pair;
+CREATE TYPE pair AS (a int, b text);
+CREATE TYPE like_pair AS (a int, b text);
+CREATE TABLE pairs AS SELECT ROW(i, 'x')::pair AS p, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE INDEX pairs_p ON pairs USING cuckoo (p);
+ANALYZE pairs;
+CREATE FUNCTION plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan text;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan;
+END $$;
+SELECT 'a gate for rows', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')::pair') ~ 'cuckoo_gate' AND count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::pair;
+SELECT 'no such row', count(*) = 0 AND NOT cuckoo_gate('pairs_p', ROW(-1, 'x')::pair) FROM pairs WHERE p = ROW(-1, 'x')::pair;
+SELECT 'equal rows of another type', count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::like_pair;
+SELECT 'an array of them', count(*) = 2 FROM pairs WHERE p = ANY ('{"(7,x)","(8,x)"}'::like_pair[]);
+SELECT 'no gate for rows without a type', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')') !~ 'cuckoo_gate';
+SELECT 'and an array of them', count(*) = 2 FROM pairs WHERE p = ANY (ARRAY[ROW(7, 'x'::text), ROW(8, 'x'::text)]);
+DROP TABLE pairs;
+DROP TYPE pair, like_pair;
+DROP FUNCTION plan;
 SQL
 }
 
