@@ -1,20 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * filter/moving.c
- *		Unions over a moving window: cf_union_agg(f) OVER (... ROWS 6 PRECEDING).
+ *		Unions over a moving window: cf_union_agg(f) OVER (ROWS 6 PRECEDING).
  *
- * If the start of a window's frame moves, PostgreSQL calls an aggregate's moving
- * functions: cuckoo_union_moving_trans() adds the filter that comes,
+ * If the start of a window's frame moves, PostgreSQL calls the moving functions
+ * of an aggregate: cuckoo_union_moving_trans() adds the filter that comes,
  * cuckoo_union_moving_inverse() removes the oldest one, and a final function
  * gives the union of those that remain, or the number of its items.  Filters
  * leave in the order in which they came, which the documentation of CREATE
  * AGGREGATE promises.
  *
- * A key can therefore be kept with the number of the last filter that had it,
- * see cuckoo_keys_renew().  To remove a filter is to count, and to add one takes
- * one pass over the keys, which also drops those whose last filter has left.  So
- * each filter is read once, where the ordinary functions read all filters of a
- * frame again for each row.  The result is the same, byte for byte.
+ * Because of this order, a key is kept with the number of the last filter that
+ * had it, see cuckoo_keys_renew().  Removing a filter only moves a limit, and
+ * adding one takes one pass over the keys, which also drops those whose last
+ * filter has left.  Each filter is read once, where the ordinary functions
+ * would read all filters of a frame again for each row.  The result is the
+ * same, byte for byte.
  *
  * The state takes 12 bytes for each key of the frame, and twice as much for a
  * moment.
