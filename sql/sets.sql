@@ -163,6 +163,32 @@ RESET parallel_leader_participation;
 SELECT count(*), count(*) FILTER (WHERE week = (SELECT cf_union_agg(f) FROM days p WHERE p.day BETWEEN d.day - 6 AND d.day)) AS same
 FROM (SELECT day, cf_union_agg(f) OVER (ORDER BY day ROWS 6 PRECEDING) AS week FROM days) d;
 SELECT bool_and(u = (SELECT cf_union_agg(f) FROM days p WHERE p.day <= d.day)) AS growing FROM (SELECT day, cf_union_agg(f) OVER (ORDER BY day) AS u FROM days WHERE day <= 40) d;
+-- a window whose start moves: the bytes and the count of the filters in each frame, whatever comes and goes
+CREATE TABLE mixed (day int, what text, f cuckoofilter);
+INSERT INTO mixed SELECT day, 'copies', CASE WHEN day % 3 = 0 THEN cf_union_all(f, f) ELSE f END FROM days WHERE day <= 30;
+INSERT INTO mixed SELECT day, 'nulls', CASE WHEN day % 5 > 1 THEN f END FROM days WHERE day <= 30;
+INSERT INTO mixed SELECT day, 'none, of a family or not, and neutral', CASE day % 7 WHEN 0 THEN cf_clear(f) WHEN 2 THEN cf_new(300000, 0.001) WHEN 4 THEN n ELSE f END FROM days, neutral WHERE day <= 30;
+INSERT INTO mixed SELECT day, 'nothing', CASE day % 3 WHEN 0 THEN n WHEN 1 THEN m END FROM days, neutral WHERE day <= 30;
+INSERT INTO mixed SELECT day, 'small', cf_agg(i, 1000, 0.01) FROM generate_series(1, 30) day, generate_series(day, day + 5) i GROUP BY day;
+CREATE FUNCTION moving(frame text) RETURNS TABLE (what text, frames bigint, filters boolean, counts boolean) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('SELECT what, count(*), bool_and(f IS NOT DISTINCT FROM u), bool_and(n IS NOT DISTINCT FROM cf_count(u))
+		FROM (SELECT what, cf_union_agg(f) OVER w AS f, cf_union_count_agg(f) OVER w AS n, array_agg(f) OVER w AS all_of FROM mixed WINDOW w AS (PARTITION BY what ORDER BY day %s)) s,
+			LATERAL (SELECT cf_union_agg(x) AS u FROM unnest(all_of) x) t GROUP BY what', frame);
+END $$;
+SELECT what, count(*), sum(frames) AS frames, bool_and(filters) AS filters, bool_and(counts) AS counts
+FROM unnest('{ROWS 6 PRECEDING,ROWS CURRENT ROW,ROWS BETWEEN 4 PRECEDING AND 2 PRECEDING,ROWS BETWEEN 2 PRECEDING AND 3 FOLLOWING,ROWS BETWEEN 3 FOLLOWING AND 5 FOLLOWING,
+	ROWS BETWEEN 2 FOLLOWING AND UNBOUNDED FOLLOWING,RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING,GROUPS 2 PRECEDING,ROWS 8 PRECEDING EXCLUDE CURRENT ROW}'::text[]) frame, moving(frame) GROUP BY what ORDER BY what COLLATE "C";
+-- after a neutral filter another geometry may follow, as long as both are in no frame
+SELECT count(*), bool_and(u = CASE WHEN f = n THEN b ELSE f END) AS neutral
+FROM (SELECT v.f, n, lag(v.f) OVER w AS b, cf_union_agg(v.f) OVER w AS u FROM neutral, generate_series(4, 15) i, LATERAL (SELECT CASE WHEN i % 2 = 1 THEN n ELSE parts_of(i * 100, 1, i) END) v(f) WINDOW w AS (ORDER BY i ROWS 1 PRECEDING)) s;
+SELECT count(*), count(n), bool_and(n IS NOT DISTINCT FROM (SELECT cf_union_count_agg(f) FROM days p WHERE p.day BETWEEN d.day - 2 AND d.day AND p.day % 5 < 2)) AS filtered
+FROM (SELECT day, cf_union_count_agg(f) FILTER (WHERE day % 5 < 2) OVER (ORDER BY day ROWS 2 PRECEDING) AS n FROM days) d;
+SELECT bool_and(n = cf_count(u)) AS growing FROM (SELECT cf_union_count_agg(f) OVER w AS n, cf_union_agg(f) OVER w AS u FROM days WINDOW w AS (ORDER BY day)) d;
+SELECT cf_union_count_agg(f) = cf_count(u) AS counted, cf_union_count_agg(f) FILTER (WHERE day < 0) AS none, cf_union_count_agg(f) FILTER (WHERE day = 1) = max(cf_count(f)) FILTER (WHERE day = 1) AS one FROM days, serial GROUP BY u;
+SELECT cf_union_agg(f) OVER (ORDER BY n ROWS 1 PRECEDING) IS NULL FROM (VALUES (1, cf_new(1000)), (2, cf_new(2000))) v(n, f);
+DROP FUNCTION moving;
+DROP TABLE mixed;
 -- a state gives back what it does not need: the room of keys that two runs share, and the filter that a window has seen
 SELECT cf_union_agg(u) = u AS same, max(contexts('cuckoofilter union', 0, 'sum(total_bytes)')) < 1000000 AS little FROM serial, generate_series(1, 5) GROUP BY u;
 SELECT count(f) AS windows, max(bytes) < 1000000 AS little

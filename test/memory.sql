@@ -75,6 +75,10 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_compact,cf_grow}', 'cf_compact(cf_grow(s.f))'),
 	('{cf_union,cf_union_all,cf_intersect}', 'cf_union(s.f, cf_union_all(s.h, cf_intersect(s.f, s.h)))'),
 	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
+	('{cf_union_count_agg,cuckoo_union_count}', '(SELECT cf_union_count_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
+	('{cuckoo_union_moving_trans,cuckoo_union_moving_inverse,cuckoo_union_moving_final,cuckoo_union_moving_count}',
+		'(SELECT count(u) + sum(n) FROM (SELECT cf_union_agg(x) OVER w AS u, cf_union_count_agg(x) OVER w AS n
+			FROM unnest(ARRAY[s.f, s.h, NULL, s.f, s.h]) WITH ORDINALITY v(x, o) WINDOW w AS (ORDER BY o ROWS 2 PRECEDING)) m)'),
 	('{cf_intersect_agg,cf_at_least_agg,cuckoo_at_least_trans,cuckoo_at_least_final}',
 		'(SELECT cf_intersect_agg(x) = cf_at_least_agg(x, 3) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'cuckoostate_send(cuckoostate_in(cuckoostate_out(s.state)))'),

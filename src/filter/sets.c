@@ -10,7 +10,8 @@
  * from partial states.
  *
  * cf_union(), cf_union_all() and cf_intersect() are also the transition and
- * combine functions of aggregates, whose states are in filter/set_state.c.
+ * combine functions of aggregates, whose states are in filter/set_state.c, or
+ * over a moving window in filter/moving.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,7 @@ PG_FUNCTION_INFO_V1(cuckoo_at_least_final);
 PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_overlap_info);
 PG_FUNCTION_INFO_V1(cf_compact);
+PG_FUNCTION_INFO_V1(cuckoo_union_count);
 PG_FUNCTION_INFO_V1(cf_grow);
 
 /* Items up to which an aggregate's state is rewritten for each row. */
@@ -238,6 +240,33 @@ cf_compact(PG_FUNCTION_ARGS)
 	filter = filter_argument(fcinfo, 0, &h);
 	run = cuckoo_read_run(&h, filter);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));
+}
+
+/*
+ * cuckoo_union_count(state): what cf_count() would say of the union, without
+ * building it; final function of cf_union_count_agg
+ */
+Datum
+cuckoo_union_count(PG_FUNCTION_ARGS)
+{
+	CuckooSetState *state = cuckoo_set_state(PG_GETARG_DATUM(0));
+	CuckooHeader h;
+	CuckooRun	run;
+
+	if (state != NULL && state->filter == NULL)
+	{
+		cuckoo_set_merge(state);
+		run = state->runs[0];
+	}
+	else
+	{
+		const struct varlena *filter = filter_argument(fcinfo, 0, &h);
+
+		run = cuckoo_read_run(&h, filter);
+	}
+	/* of a state this only takes away copies that its filter would not have */
+	PG_RETURN_INT64((int64) cuckoo_keys_limit(run.keys, run.count,
+											  CUCKOO_MAX_COPIES));
 }
 
 /* cf_grow(f): the same keys, one growth level higher */

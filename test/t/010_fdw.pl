@@ -184,5 +184,29 @@ SELECT 'cf_info of remote filters', count(*) = 5 AND min(items) = 20001 AND max(
 FROM infos_1;
 SQL
 
+# Types: those of another extension, and one declared otherwise than it is
+SKIP:
+{
+	skip 'this PostgreSQL has no citext', 1
+	  if $here->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") eq '0';
+	$_->safe_psql('postgres', 'CREATE EXTENSION citext') foreach $here, $there{1};
+	$there{1}->safe_psql('postgres', <<'SQL');
+CREATE TABLE mail AS SELECT ('User' || i)::citext AS address, ('user' || i)::char(10) AS padded FROM generate_series(1, 1000) i;
+SQL
+	checks($here, 'postgres', <<'SQL');
+CREATE FOREIGN TABLE mail (address citext, padded text) SERVER there1;
+CREATE FOREIGN TABLE mail_as_it_is (padded char(10)) SERVER there1 OPTIONS (table_name 'mail');
+CREATE TABLE known AS SELECT cf_agg(('uSER' || i)::citext, 1e-8) AS f, cf_agg('user' || i, 1e-8) AS g FROM generate_series(1, 50) i;
+SELECT 'citext, without its extension in the option', remote !~ 'WHERE' AND rows = 1000 AND result('SELECT count(*) FROM mail WHERE cf_contains((SELECT f FROM known), address)') = '50'
+FROM wire('SELECT * FROM mail WHERE cf_contains((SELECT f FROM known), address)');
+ALTER SERVER there1 OPTIONS (SET extensions 'cuckoo, citext');
+SELECT 'citext, with it', remote ~ 'WHERE' AND rows = 50 FROM wire('SELECT address FROM mail WHERE cf_contains((SELECT f FROM known), address)');
+SELECT 'char(n) declared as text: there', remote ~ 'WHERE' AND rows = 50 FROM wire('SELECT * FROM mail WHERE cf_contains((SELECT g FROM known), padded)');
+SELECT 'char(n) declared as text: here', result('SELECT count(*) FROM (SELECT * FROM mail OFFSET 0) m WHERE cf_contains((SELECT g FROM known), padded)') = '0';
+SELECT 'char(n) declared as it is: there', rows = 50 FROM wire('SELECT * FROM mail_as_it_is WHERE cf_contains((SELECT g FROM known), padded)');
+SELECT 'char(n) declared as it is: here', result('SELECT count(*) FROM (SELECT * FROM mail_as_it_is OFFSET 0) m WHERE cf_contains((SELECT g FROM known), padded)') = '50';
+SQL
+}
+
 $_->stop foreach $here, values %there;
 done_testing();
