@@ -107,7 +107,7 @@ cuckoo_union_moving_inverse(PG_FUNCTION_ARGS)
 	CuckooMoving *state = (CuckooMoving *) PG_GETARG_POINTER(0);
 
 	if (PG_ARGISNULL(0))
-		elog(ERROR, "no state to remove a filter from");
+		elog(ERROR, "function of an aggregate called elsewhere");
 	if (!PG_ARGISNULL(1))
 	{
 		if (state->stuck)
