@@ -115,24 +115,28 @@ as_root()
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# apt_get ARG...: not through run(), so that an interrupt waits until the
-# package manager has come to a consistent end
+# apt_get ARG...: an interrupt waits until the package manager has come to a
+# consistent end. It is in a session of its own, where the terminal's Ctrl-C does
+# not reach dpkg, which would leave packages half installed. sudo is not, because
+# it asks for the password on the terminal.
 apt_get()
 {
 	{
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
-			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" 2>&1 || echo failed
+		trap '' HUP INT TERM
+		as_root setsid --wait env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 || echo failed
 	} | hear "apt-get $1" || die "apt-get $1 failed"
 }
 
 # hear TASK: reads the output of the task, and reports every minute that the
 # task goes on. If the last line is "failed", it shows all of the output. No
-# signal ends it early.
+# signal ends it early, which it says after an interrupt.
 hear()
 {
 	local line status last='' heard='' said=$SECONDS
 
-	trap '' HUP INT PIPE TERM
+	trap '' HUP PIPE TERM
+	trap 'say "$1 must not be interrupted: please wait"' INT
 	while read -r -t 10 line; status=$?; [ $status != 1 ]; do
 		if [ $status = 0 ]; then
 			heard+=$last$'\n'

@@ -30,7 +30,9 @@
 #   gate = off in the second run.
 #
 # A fuzzer that tests nothing is a defect, too, so it fails if too few plans
-# have the scan, or if a query has an unexpected error.
+# have the scan, or if a query has an unexpected error. The share of plans is
+# that of the schema, 0 to 25% with a gate, so that it is judged only where there
+# were several schemas, which a busy machine does not come to in 10 seconds.
 use strict;
 use warnings;
 
@@ -46,6 +48,7 @@ use constant QUERIES_OF_A_SCHEMA => 200;
 use constant LEAST_WITH_SCAN => 30;
 use constant LEAST_WITH_GATE => 5;
 use constant MOST_NOT_COMPARED => 10;
+use constant FIRST_TO_JUDGE => 5 * QUERIES_OF_A_SCHEMA;
 
 # errors that queries are meant to give
 my %meant = map { $_ => 1 } qw(00000 21000 22012 22P02 42804 55000);
@@ -1010,5 +1013,5 @@ printf "# %.0f%% by the scan, %.0f%% with a gate, %.0f%% compared in order, %.0f
   map { percent($count{$_}) } qw(scan gate ordered parallel rows errors left_out);
 exit end_session(
 	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan and gates (seed $seed)" ],
-	[ defined $only || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{gate}) >= LEAST_WITH_GATE && percent($count{left_out}) <= MOST_NOT_COMPARED),
+	[ defined $only || $count{queries} < FIRST_TO_JUDGE || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{gate}) >= LEAST_WITH_GATE && percent($count{left_out}) <= MOST_NOT_COMPARED),
 		'most queries test the scan, and some a gate' ]);

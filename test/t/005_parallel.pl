@@ -11,7 +11,9 @@ use lib "$FindBin::RealBin/..";
 use CuckooTest;
 use Test::More;
 
-my $node = start_node('parallel', 'max_worker_processes = 40', 'max_parallel_workers = 40', 'shared_buffers = 64MB');
+# no autovacuum: once it has marked pages as visible, plans scan an index
+my $node = start_node('parallel', 'max_worker_processes = 40', 'max_parallel_workers = 40', 'shared_buffers = 64MB',
+	'autovacuum = off');
 
 citus($node) or diag('no citext: all states are internal');
 

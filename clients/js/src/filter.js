@@ -134,6 +134,9 @@ export class CuckooFilter {
 
   /** For load(). */
   constructor(source) {
+    // what is neither, Uint8Array would take for no bytes
+    check(typeof source === 'string' || source?.byteLength !== undefined,
+      'neither bytes nor text, perhaps a promise without await');
     const image = typeof source === 'string' ? decodeText(source) : new Uint8Array(source);
     const view = new DataView(image.buffer);
 

@@ -92,6 +92,11 @@ test('refused', async () => {
   for (const text of texts) await assert.rejects(CuckooFilter.load(text), /not valid base64/, text);
   for (const [spaced, text] of vectors('images').texts) assert.equal((await CuckooFilter.load(spaced)).toString(), text);
   await assert.rejects(CuckooFilter.load(''), InvalidImage);
+  // a Buffer that went through JSON is such an object
+  for (const source of [null, undefined, Promise.resolve(''), { type: 'Buffer', data: [67, 70] }]) {
+    const expected = { name: 'InvalidImage', message: /neither bytes nor text/ };
+    await assert.rejects(CuckooFilter.load(source), expected);
+  }
 });
 
 test('pages that are refused', async () => {
