@@ -256,7 +256,7 @@ Datum
 cf_index_info(PG_FUNCTION_ARGS)
 {
 	CuckooOpenIndex index = cuckoo_open_readable(PG_GETARG_OID(0));
-	CuckooMeta	meta = cuckoo_index_open(index.rel)->meta;
+	CuckooMeta	meta;
 	Info		info = {0};
 	int64		bytes;
 	TupleDesc	desc;
@@ -265,6 +265,10 @@ cf_index_info(PG_FUNCTION_ARGS)
 	int			n = 0;
 
 	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
+	if (bytes == 0)				/* building has not begun */
+		cuckoo_index_not_valid(index.rel);
+	meta = cuckoo_index_open(index.rel)->meta;
 	read_pages(index.rel, add_info, &info);
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
 

@@ -68,12 +68,15 @@ typedef struct CuckooOpenIndex
  * Errors: 42809 if it is no index of this access method, 42501 if the user may
  * not read the columns or row security applies to them, 55000 if it is not
  * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
- * to another session.
+ * to another session, or is unlogged and this is a standby.
  */
 extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 
 /* The same for what tells of the index itself, also if it is not usable. */
 extern CuckooOpenIndex cuckoo_open_readable(Oid oid);
+
+/* The error for an index that is not valid. */
+pg_noreturn extern void cuckoo_index_not_valid(Relation rel);
 
 /* The same for a gate: false, and nothing open, instead of an error. */
 extern bool cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index);

@@ -24,6 +24,7 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -117,6 +118,24 @@ is_valid(Relation rel)
 	return rel->rd_index->indisvalid && rel->rd_index->indisready;
 }
 
+void
+cuckoo_index_not_valid(Relation rel)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel)),
+			 errdetail("It is being built, or building it has failed."),
+			 errhint("Wait until it is built, or rebuild it with REINDEX.")));
+}
+
+/* False on a standby for what is not replicated. */
+static bool
+is_on_server(Relation rel)
+{
+	return rel->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT ||
+		!RecoveryInProgress();
+}
+
 /* False if it may lack old versions of rows that the transaction may see. */
 static bool
 is_old_enough(Relation rel)
@@ -142,6 +161,14 @@ cuckoo_index_is_stale(Relation rel)
 }
 
 /* ---- opening ---- */
+
+/* For serializable transactions, and the statistics of indexes. */
+static void
+note_use(Relation rel)
+{
+	PredicateLockRelation(rel, GetActiveSnapshot());
+	pgstat_count_index_scan(rel);
+}
 
 /* Opens them; false if there is no such index of this access method. */
 static bool
@@ -180,6 +207,11 @@ cuckoo_open_readable(Oid oid)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot read the temporary index \"%s\" of another session",
 						RelationGetRelationName(index.rel))));
+	if (!is_on_server(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read the unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index.rel))));
 	if (!may_read(index.heap, index.rel))
 	{
 		if (row_security_applies(RelationGetRelid(index.heap)))
@@ -202,11 +234,7 @@ cuckoo_open_for_reading(Oid oid)
 	const char *name = RelationGetRelationName(index.rel);
 
 	if (!is_valid(index.rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", name),
-				 errdetail("It is being built, or building it has failed."),
-				 errhint("Wait until it is built, or rebuild it with REINDEX.")));
+		cuckoo_index_not_valid(index.rel);
 	if (!is_old_enough(index.rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -219,7 +247,7 @@ cuckoo_open_for_reading(Oid oid)
 				 errmsg("index \"%s\" is out of date", name),
 				 errdetail("The hash of its element type has changed since it was built."),
 				 errhint("Rebuild it with REINDEX.")));
-	PredicateLockRelation(index.rel, GetActiveSnapshot());
+	note_use(index.rel);
 	return index;
 }
 
@@ -228,14 +256,15 @@ cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
 {
 	if (!open_index(oid, index))
 		return false;
-	if (RELATION_IS_OTHER_TEMP(index->rel) || !is_valid(index->rel) ||
-		!is_old_enough(index->rel) || cuckoo_index_is_stale(index->rel) ||
+	if (RELATION_IS_OTHER_TEMP(index->rel) || !is_on_server(index->rel) ||
+		!is_valid(index->rel) || !is_old_enough(index->rel) ||
+		cuckoo_index_is_stale(index->rel) ||
 		!may_read(index->heap, index->rel))
 	{
 		cuckoo_close(index);
 		return false;
 	}
-	PredicateLockRelation(index->rel, GetActiveSnapshot());
+	note_use(index->rel);
 	return true;
 }
 

@@ -144,9 +144,14 @@ is($standby->safe_psql('postgres', "SELECT cf_index_check('indexed_i', true), pa
 $publisher->safe_psql('postgres', <<'SQL');
 CREATE TABLE held AS SELECT i FROM generate_series(1, 1000) i;
 CREATE INDEX held_i ON held USING cuckoo (i);
+CREATE UNLOGGED TABLE unlogged AS SELECT 1 AS i;
+CREATE INDEX unlogged_i ON unlogged USING cuckoo (i);
 SQL
 $publisher->wait_for_catchup($standby);
 checks($standby, 'postgres', <<"SQL");
+SELECT cf_index_contains('unlogged_i', 1);
+SELECT 'standby: no unlogged index', :'SQLSTATE' = '0A000';
+SELECT 'standby: and no gate by it', cuckoo_gate('unlogged_i', 2);
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT 'standby: a row is in the index', cf_index_contains('held_i', 7);
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE TABLE rebuilt ()'

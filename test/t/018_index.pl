@@ -536,6 +536,7 @@ my $all = $primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(v)) FRO
 ok($primary->poll_query_until('subscriber', "SELECT (count(*), sum(hashtext(v))) = (" . join(', ', split /\|/, $all) . ") FROM published"),
 	"logical replication: rows $all");
 check_all($primary, 'subscriber', 'subscriber');
+ok($primary->poll_query_until('postgres', "SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"), 'questions are counted');
 cmp_ok($hot, '>', 0, "$hot HOT updates");
 ok($looks > 1000 * $seconds, "$looks looks, beside $statements statements in $transactions transactions");
 ok($splits > 0, "$records records compared, $splits of them splits");
