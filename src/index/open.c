@@ -18,6 +18,7 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
@@ -136,14 +137,35 @@ is_on_server(Relation rel)
 		!RecoveryInProgress();
 }
 
-/* False if it may lack old versions of rows that the transaction may see. */
+/* True if a transaction had ended when the snapshot was taken. */
+static bool
+is_before(uint64 full_xid, Snapshot snapshot)
+{
+	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+
+	/* longer ago than a snapshot can be, whose IDs have 32 bits */
+	if (full_xid < next && next - full_xid >= UINT64CONST(1) << 31)
+		return true;
+	return !XidInMVCCSnapshot((TransactionId) full_xid, snapshot);
+}
+
+/*
+ * False if it may lack rows that the snapshot sees: old versions of rows, as
+ * PostgreSQL says of each index, and on a standby deleted rows.  A build leaves
+ * out what nobody on the primary can see any more, but the primary need not
+ * know the snapshots of a standby.
+ */
 static bool
 is_old_enough(Relation rel)
 {
 	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
+	Snapshot	snapshot = GetActiveSnapshot();
 
-	return !rel->rd_index->indcheckxmin ||
-		TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin);
+	if (rel->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin))
+		return false;
+	return !snapshot->takenDuringRecovery ||
+		is_before(cuckoo_index_open(rel)->meta.since, snapshot);
 }
 
 bool
@@ -271,17 +293,8 @@ cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
 void
 cuckoo_close(CuckooOpenIndex *index)
 {
-	/*
-	 * On a standby the locks stay until the transaction ends, like those of a
-	 * scan.  Otherwise the index could be replaced by one that the primary has
-	 * rebuilt without rows that are deleted there, although this transaction's
-	 * snapshot still sees them.  A rebuild on the same server knows of the
-	 * snapshot.
-	 */
-	LOCKMODE	lock = RecoveryInProgress() ? NoLock : AccessShareLock;
-
 	if (index->rel != NULL)
-		relation_close(index->rel, lock);
+		relation_close(index->rel, AccessShareLock);
 	if (index->heap != NULL)
-		relation_close(index->heap, lock);
+		relation_close(index->heap, AccessShareLock);
 }
