@@ -38,11 +38,11 @@ typedef struct CuckooMoving
 	uint32		end;			/* the number of the next one */
 
 	/*
-	 * True if a filter cannot be removed, because it may have given the union
-	 * its header, or because there are no more numbers.  PostgreSQL then
-	 * begins again with the filters that remain.
+	 * The last filter that has the header of the union by itself.  While it
+	 * is in the frame, the others can leave.  When it leaves, PostgreSQL
+	 * begins again with those that remain.
 	 */
-	bool		stuck;
+	uint32		giver;
 } CuckooMoving;
 
 static void
@@ -53,6 +53,7 @@ add_filter(CuckooMoving *state, Datum datum, MemoryContext context)
 	CuckooRun	added;
 	CuckooRun	old = state->run;
 	CuckooRun	run;
+	uint32		first = state->first;
 	MemoryContext caller;
 
 	cuckoo_open(&h, filter);
@@ -75,12 +76,12 @@ add_filter(CuckooMoving *state, Datum datum, MemoryContext context)
 	}
 
 	state->run = run;
-	state->end -= state->first;
+	state->end -= first;
 	state->first = 0;
-	state->stuck |= !cuckoo_is_alike(&state->header, &h) ||
-		state->end == PG_UINT32_MAX;
-	state->end += state->end < PG_UINT32_MAX;
 	cuckoo_adopt(&state->header, &h);
+	state->giver = cuckoo_is_alike(&state->header, &h) ? state->end :
+		state->giver - first;
+	state->end += state->end < PG_UINT32_MAX;
 }
 
 /* cuckoo_union_moving_trans(state, filter); the state is never null */
@@ -110,7 +111,7 @@ cuckoo_union_moving_inverse(PG_FUNCTION_ARGS)
 		elog(ERROR, "function of an aggregate called elsewhere");
 	if (!PG_ARGISNULL(1))
 	{
-		if (state->stuck)
+		if (state->first == state->giver || state->end == PG_UINT32_MAX)
 			PG_RETURN_NULL();
 		state->first++;
 	}

@@ -255,8 +255,12 @@ cuckoo_union_count(PG_FUNCTION_ARGS)
 
 	if (state != NULL && state->filter == NULL)
 	{
+		/* its filter would not have more copies, either */
 		cuckoo_set_merge(state);
 		run = state->runs[0];
+		state->runs[0].count = cuckoo_keys_limit(run.keys, run.count,
+												 CUCKOO_MAX_COPIES);
+		PG_RETURN_INT64((int64) state->runs[0].count);
 	}
 	else
 	{
@@ -264,7 +268,6 @@ cuckoo_union_count(PG_FUNCTION_ARGS)
 
 		run = cuckoo_read_run(&h, filter);
 	}
-	/* of a state this only takes away copies that its filter would not have */
 	PG_RETURN_INT64((int64) cuckoo_keys_limit(run.keys, run.count,
 											  CUCKOO_MAX_COPIES));
 }

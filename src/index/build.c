@@ -20,7 +20,6 @@
 #include "index/handler.h"
 
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "optimizer/plancat.h"
@@ -343,7 +342,6 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 
 	b.options = cuckoo_index_options(rel);
 	b.meta = new_meta(rel);
-	b.meta.since = U64FromFullTransactionId(GetTopFullTransactionId());
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
 	estimate_rel_size(heap, NULL, &pages, &b.expected, &visible);
 	/* a sort takes as much again */

@@ -16,7 +16,6 @@
 
 #include "access/htup_details.h"
 #include "access/reloptions.h"
-#include "access/xact.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
@@ -231,19 +230,11 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	return false;
 }
 
-/*
- * Deleted rows stay until REINDEX: the index does not know whose hash it is.
- * If the index is not valid yet, CREATE INDEX CONCURRENTLY may be asking which
- * rows it has, to insert those that its second snapshot sees besides.  (A
- * VACUUM may find such an index, too, which does no harm, but it cannot have a
- * transaction ID while it has parallel workers.)
- */
+/* Deleted rows stay until REINDEX: the index does not know whose hash it is. */
 static IndexBulkDeleteResult *
 bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 			IndexBulkDeleteCallback callback, void *state)
 {
-	if (!info->index->rd_index->indisvalid && !IsInParallelMode())
-		cuckoo_index_set_since(info->index);
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 

@@ -25,7 +25,6 @@
 #include "index/page.h"
 
 #include "access/generic_xlog.h"
-#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -405,34 +404,33 @@ cuckoo_index_insert(Relation rel, uint64 hash, bool logged)
 	}
 }
 
-/* ---- what block 0 says of the index as a whole ---- */
-
-static void
-change_meta(Relation rel, uint16 flags, uint64 since)
+bool
+cuckoo_index_was_set_stale(Relation rel)
 {
 	Buffer		buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
-	GenericXLogState *state;
-	CuckooMeta *meta;
+	bool		result;
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(rel);
-	meta = cuckoo_page_meta(GenericXLogRegisterBuffer(state, buffer, 0));
-	meta->flags |= flags;
-	meta->since = Max(meta->since, since);
-	GenericXLogFinish(state);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	result = (cuckoo_page_meta(BufferGetPage(buffer))->flags &
+			  CUCKOO_META_STALE) != 0;
 	UnlockReleaseBuffer(buffer);
-	cuckoo_index_forget(rel);
+	return result;
 }
 
 void
 cuckoo_index_set_stale(Relation rel)
 {
-	if ((cuckoo_index_open(rel)->meta.flags & CUCKOO_META_STALE) == 0)
-		change_meta(rel, CUCKOO_META_STALE, 0);
-}
+	Buffer		buffer;
+	GenericXLogState *state;
 
-void
-cuckoo_index_set_since(Relation rel)
-{
-	change_meta(rel, 0, U64FromFullTransactionId(GetTopFullTransactionId()));
+	if (cuckoo_index_open(rel)->meta.flags & CUCKOO_META_STALE)
+		return;
+	buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(rel);
+	cuckoo_page_meta(GenericXLogRegisterBuffer(state, buffer, 0))->flags |=
+		CUCKOO_META_STALE;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+	cuckoo_index_forget(rel);
 }

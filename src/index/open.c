@@ -18,7 +18,6 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
@@ -31,6 +30,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 bool
 cuckoo_is_index(Relation rel)
@@ -137,35 +137,41 @@ is_on_server(Relation rel)
 		!RecoveryInProgress();
 }
 
-/* True if a transaction had ended when the snapshot was taken. */
+/*
+ * True on a standby if the index was built by a transaction that the snapshot
+ * does not see.  The build left out rows that nobody on the primary could see
+ * any more, but the primary need not know the snapshots of a standby.  REINDEX
+ * writes the index's row in pg_class, and CONCURRENTLY that in pg_index.
+ */
 static bool
-is_before(uint64 full_xid, Snapshot snapshot)
+is_newer_than(Relation rel, Snapshot snapshot)
 {
-	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	HeapTuple	class;
+	bool		result;
 
-	/* longer ago than a snapshot can be, whose IDs have 32 bits */
-	if (full_xid < next && next - full_xid >= UINT64CONST(1) << 31)
+	if (!snapshot->takenDuringRecovery)
+		return false;
+	class = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
+	if (!HeapTupleIsValid(class))
 		return true;
-	return !XidInMVCCSnapshot((TransactionId) full_xid, snapshot);
+	result = XidInMVCCSnapshot(HeapTupleHeaderGetXmin(class->t_data),
+							   snapshot) ||
+		XidInMVCCSnapshot(HeapTupleHeaderGetXmin(rel->rd_indextuple->t_data),
+						  snapshot);
+	ReleaseSysCache(class);
+	return result;
 }
 
-/*
- * False if it may lack rows that the snapshot sees: old versions of rows, as
- * PostgreSQL says of each index, and on a standby deleted rows.  A build leaves
- * out what nobody on the primary can see any more, but the primary need not
- * know the snapshots of a standby.
- */
+/* False if it may lack rows that the transaction may see. */
 static bool
 is_old_enough(Relation rel)
 {
 	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
-	Snapshot	snapshot = GetActiveSnapshot();
 
 	if (rel->rd_index->indcheckxmin &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin))
 		return false;
-	return !snapshot->takenDuringRecovery ||
-		is_before(cuckoo_index_open(rel)->meta.since, snapshot);
+	return !is_newer_than(rel, GetActiveSnapshot());
 }
 
 bool
@@ -178,8 +184,11 @@ cuckoo_index_is_stale(Relation rel)
 		return true;
 	if (meta.tag == 0)			/* the family says all of the hash */
 		return false;
+	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid))
+		return true;
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	return meta.tag != hasher.tag;
+	/* the tag may be the old one again, after rows came with another hash */
+	return meta.tag != hasher.tag || cuckoo_index_was_set_stale(rel);
 }
 
 /* ---- opening ---- */

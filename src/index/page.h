@@ -85,7 +85,6 @@ typedef struct CuckooMeta
 	uint8		fpp_bits;		/* ft */
 	uint8		family;
 	uint8		fillfactor;
-	uint64		since;			/* full ID of the transaction that built it */
 } CuckooMeta;
 
 /* What every page has in front of its buckets; in block 0 if it is inline. */
@@ -239,8 +238,8 @@ extern bool cuckoo_index_insert(Relation rel, uint64 hash, bool logged);
 /* Notes durably that the hash function of the type has changed. */
 extern void cuckoo_index_set_stale(Relation rel);
 
-/* Notes durably that this transaction leaves out rows that are deleted. */
-extern void cuckoo_index_set_since(Relation rel);
+/* True if that was noted, also by a session that this one has not heard of. */
+extern bool cuckoo_index_was_set_stale(Relation rel);
 
 /* The block 0 of an empty index; see index/build.c for what is chosen. */
 extern void cuckoo_meta_init(Page page, const CuckooMeta *meta);

@@ -42,7 +42,9 @@ my $primary = start_node('primary', @settings);
 # A type that changes under its index, with 14 and later, where rows are hashed
 if ($primary->safe_psql('postgres', 'SHOW server_version_num') >= 140000)
 {
-	checks($primary, 'postgres', <<'SQL');
+	my $connection = $primary->connstr('postgres');
+
+	checks($primary, 'postgres', <<'SQL' =~ s/\$connection/$connection/r);
 CREATE TABLE pair (a int, b text);
 CREATE TABLE pairs (p pair);
 INSERT INTO pairs VALUES (ROW(1, 'x'));
@@ -57,6 +59,22 @@ REINDEX INDEX pairs_p;
 SELECT 'rebuilt', NOT stale AND cf_index_contains('pairs_p', ROW(1, 'x', NULL)::pair)
 	AND cf_index_contains('pairs_p', ROW(2, 'y', NULL)::pair) FROM cf_index_info('pairs_p');
 DROP TABLE pairs, pair;
+
+-- rows that came while the type had another hash, as another session sees it
+CREATE TYPE pair AS (a int);
+CREATE TABLE pairs AS SELECT ROW(i)::pair AS p, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE INDEX pairs_p ON pairs USING cuckoo (p);
+ANALYZE pairs;
+SELECT 'not yet there', NOT cf_index_contains('pairs_p', ROW(-1)::pair);
+\! psql -Xqd "$connection" -c 'ALTER TYPE pair ADD ATTRIBUTE b text' -c "INSERT INTO pairs VALUES (ROW(-1, 'x'))" -c 'ALTER TYPE pair DROP ATTRIBUTE b'
+SELECT 'no gate by an index that was out of date', count(*) = 1 FROM pairs WHERE p = ROW(-1)::pair;
+SELECT cf_index_contains('pairs_p', ROW(-1)::pair);
+SELECT 'nor an answer', :'SQLSTATE' = '55000';
+ALTER TYPE pair ADD ATTRIBUTE j json;
+SELECT 'a type without a hash', stale FROM cf_index_info('pairs_p');
+DROP TABLE pairs;
+DROP TYPE pair;
+
 CREATE TYPE pair AS (a int, b text);
 CREATE TYPE like_pair AS (a int, b text);
 CREATE TABLE pairs AS SELECT ROW(i, 'x')::pair AS p, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;

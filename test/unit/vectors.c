@@ -882,17 +882,21 @@ print_example(const char *name, CuckooHeader h, int level)
 }
 
 /*
- * Copies of the integer 1, and two of 2 where they find room.  cuckoo keeps at
- * most two, but the image is valid.
+ * Copies of the integer 1, two of 2 where they find room, and others.  cuckoo
+ * keeps at most two, but the image is valid.
  */
 static void
-print_copies(const char *name, int copies)
+print_copies(const char *name, int copies, uint32_t base, int others)
 {
 	int			type = type_of("int8");
-	CuckooHeader h = header(2, false, 12, 12, 0, 0);
+	CuckooHeader h = header(base, false, 12, 12, 0, 0);
 	UnitFilter	f;
 
 	unit_filter_init(&f, &h);
+	for (int i = 4; i < 4 + others; i++)
+		if (unit_filter_add(&f, hash_of(type, literal_of(type, (uint64_t) i),
+										0), 1) > CUCKOO_UNCHANGED)
+			abort();
 	for (int copy = 1; copy <= copies; copy++)
 		cuckoo_insert(&f.h, f.image, hash_of(type, "1", 0), copy);
 	for (int copy = 1; copy <= 2; copy++)
@@ -959,9 +963,10 @@ print_images(void)
 	for (int i = 0; i < LENGTH(recipes); i++)
 		print_image(&recipes[i]);
 
-	print_copies("three copies", 3);
-	print_copies("six copies, which is full", 6);
-	print_copies("eight copies", 8);
+	print_copies("three copies", 3, 2, 0);
+	print_copies("six copies, which is full", 6, 2, 0);
+	print_copies("eight copies", 8, 2, 0);
+	print_copies("four copies among others", 4, 500, 1400);
 
 	/* every width of fingerprints */
 	for (int bits = 8; bits <= 32; bits++)
