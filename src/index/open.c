@@ -66,7 +66,7 @@ row_security_applies(Oid table)
  * rights on it or on a table that it is a partition of.
  */
 static bool
-may_read_by(Oid granting, Oid table, const Bitmapset *columns)
+may_read_by(Oid granting, Oid table, const Bitmapset * columns)
 {
 	Oid			user = GetUserId();
 	int			column = -1;

@@ -321,9 +321,11 @@ partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 		check_partitioned_index(oid);
 		members = find_all_inheritors(RelationGetRelid(parent), NoLock, NULL);
 		foreach(cell, members)
+		{
 			if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
 				accumArrayResult(tables, ObjectIdGetDatum(lfirst_oid(cell)),
 								 false, REGCLASSOID, CurrentMemoryContext);
+		}
 	}
 	members = find_all_inheritors(oid, NoLock, NULL);
 	foreach(cell, members)
