@@ -92,8 +92,12 @@ SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_w'), chr(23
 SQL
 
 # An encoding that has no conversion to UTF-8 at all
-$node->safe_psql('postgres', q(CREATE DATABASE "MULE" TEMPLATE template0 ENCODING 'MULE_INTERNAL' LC_COLLATE 'C' LC_CTYPE 'C'));
-checks($node, 'MULE', <<'SQL');
+SKIP:
+{
+	skip 'PostgreSQL 19 has no such encoding', 2 if $node->safe_psql('postgres', "SELECT pg_char_to_encoding('MULE_INTERNAL')") < 0;
+
+	$node->safe_psql('postgres', q(CREATE DATABASE "MULE" TEMPLATE template0 ENCODING 'MULE_INTERNAL' LC_COLLATE 'C' LC_CTYPE 'C'));
+	checks($node, 'MULE', <<'SQL');
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
 CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (fpp = 1e-8, gate = on);
@@ -103,6 +107,7 @@ SELECT 'an index takes what it has', cf_index_contains('odd_w', convert_from('\x
 REINDEX INDEX odd_w;
 SELECT 'a build, too', cf_index_check('odd_w', true) = 200;
 SQL
+}
 
 SKIP:
 {
