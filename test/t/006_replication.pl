@@ -155,12 +155,7 @@ SELECT 'standby: and no gate by it', cuckoo_gate('unlogged_i', 2);
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT 'standby: a row is in the index', cf_index_contains('held_i', 7);
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE TABLE rebuilt ()'
-DO \$\$
-BEGIN
-	WHILE to_regclass('rebuilt') IS NULL LOOP
-		PERFORM pg_sleep(0.01);
-	END LOOP;
-END \$\$;
+\\! until psql -XAtd '@{[ $standby->connstr('postgres') ]}' -c "SELECT to_regclass('rebuilt') IS NOT NULL" | grep -q t; do sleep 0.1; done
 SELECT 'standby: it still sees the row', count(*) = 1 AND cuckoo_gate('held_i', 7) FROM held WHERE i = 7;
 SELECT cf_index_contains('held_i', 7);
 \\set code :SQLSTATE
@@ -168,12 +163,7 @@ END;
 SELECT 'standby: and may not ask the index', :'code' = '55000';
 SELECT 'standby: another one may', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'REINDEX INDEX CONCURRENTLY held_i' -c 'DROP TABLE rebuilt'
-DO \$\$
-BEGIN
-	WHILE to_regclass('rebuilt') IS NOT NULL LOOP
-		PERFORM pg_sleep(0.01);
-	END LOOP;
-END \$\$;
+\\! until psql -XAtd '@{[ $standby->connstr('postgres') ]}' -c "SELECT to_regclass('rebuilt') IS NULL" | grep -q t; do sleep 0.1; done
 SELECT 'standby: rebuilt beside others', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
 SQL
 
