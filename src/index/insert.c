@@ -171,17 +171,23 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 
 /* ---- more pages ---- */
 
-/* Adds a run of unused pages to the file; returns its first block. */
-static BlockNumber
-extend(Relation rel, uint32 pages)
+/*
+ * Adds unused pages behind those of the runs in the list, from this block on.
+ * Some may be there, from somebody who was interrupted in this.
+ */
+static void
+extend(Relation rel, BlockNumber first, uint32 pages)
 {
-	BlockNumber first = InvalidBlockNumber;
+	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
 
-	for (uint32 i = 0; i < pages; i++)
+	for (BlockNumber block = first; block < first + pages; block++)
 	{
-		Buffer		buffer = ReadBuffer(rel, P_NEW);
+		Buffer		buffer = ReadBuffer(rel, block < blocks ? block : P_NEW);
 
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		if (BufferGetBlockNumber(buffer) != block ||
+			cuckoo_page_is_used(BufferGetPage(buffer)))
+			cuckoo_index_corrupt(rel, block, "it is not in the list of runs");
 		START_CRIT_SECTION();
 		cuckoo_page_init_unused(BufferGetPage(buffer));
 		MarkBufferDirty(buffer);
@@ -189,12 +195,9 @@ extend(Relation rel, uint32 pages)
 		if (RelationNeedsWAL(rel))
 			log_newpage_buffer(buffer, true);
 		END_CRIT_SECTION();
-		if (i == 0)
-			first = BufferGetBlockNumber(buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	return first;
 }
 
 /*
@@ -222,6 +225,7 @@ move_out(Relation rel, BlockNumber target)
 	memset(cuckoo_page_meta(to), 0, sizeof(data));
 	data.flags &= ~CUCKOO_META_INLINE;
 	data.runs = 1;
+	data.end = target + 1;
 	cuckoo_meta_init(from, &data);
 	*cuckoo_page_runs(from) = target;
 	((PageHeader) from)->pd_lower += sizeof(BlockNumber);
@@ -231,9 +235,9 @@ move_out(Relation rel, BlockNumber target)
 	cuckoo_index_forget(rel);
 }
 
-/* Enters a run in the list. */
+/* Enters a run of so many pages, the last of the file, in the list. */
 static void
-set_run(Relation rel, uint32 run, BlockNumber first)
+set_run(Relation rel, uint32 run, BlockNumber first, uint32 pages)
 {
 	Buffer		buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
 	GenericXLogState *state;
@@ -247,6 +251,7 @@ set_run(Relation rel, uint32 run, BlockNumber first)
 	meta = cuckoo_page_meta(page);
 	cuckoo_page_runs(page)[run] = first;
 	meta->runs = Max(meta->runs, run + 1);
+	meta->end = first + pages;
 	((PageHeader) page)->pd_lower = (LocationIndex)
 		(CUCKOO_PAGE_DATA + meta->runs * sizeof(BlockNumber));
 	GenericXLogFinish(state);
@@ -272,13 +277,19 @@ allocate(Relation rel, uint32 number, uint32 segment)
 	index = cuckoo_index_open(rel);
 	if (index->meta.flags & CUCKOO_META_INLINE)
 	{
-		move_out(rel, extend(rel, 1));
+		extend(rel, CUCKOO_META_BLOCK + 1, 1);
+		move_out(rel, CUCKOO_META_BLOCK + 1);
 		index = cuckoo_index_open(rel);
 	}
 	run = cuckoo_index_run(&index->meta, number, segment, &offset, &length);
 	fits = run < CUCKOO_MAX_RUNS_LISTED;
 	if (fits && !BlockNumberIsValid(cuckoo_index_block(index, number, segment)))
-		set_run(rel, (uint32) run, extend(rel, length));
+	{
+		BlockNumber first = index->meta.end;
+
+		extend(rel, first, length);
+		set_run(rel, (uint32) run, first, length);
+	}
 	UnlockRelationForExtension(rel, ExclusiveLock);
 	return fits;
 }

@@ -62,7 +62,8 @@ is_valid_meta(const CuckooMeta *m)
 		m->base_bits <= CUCKOO_MAX_BITS &&
 		m->page_buckets / 2 * (m->base_bits - 1) <= CUCKOO_PAGE_ROOM &&
 		m->family <= CUCKOO_FAMILY_LAST &&
-		((m->flags & CUCKOO_META_INLINE) == 0 || m->pages == 1);
+		((m->flags & CUCKOO_META_INLINE) != 0 ? m->pages == 1 :
+		 m->end > m->pages);
 }
 
 const CuckooIndex *
@@ -175,13 +176,20 @@ cuckoo_page_init_unused(Page page)
 	((PageHeader) page)->pd_lower = CUCKOO_PAGE_DATA;
 }
 
+/* The offset behind the buckets of a page of this filter. */
+static LocationIndex
+end_of_page(const CuckooHeader *h)
+{
+	return (LocationIndex)
+		(CUCKOO_PAGE_DATA + h->buckets / 2 * (h->bits - 1));
+}
+
 void
 cuckoo_page_set_end(Page page, const CuckooHeader *h)
 {
 	PageHeader	header = (PageHeader) page;
 
-	header->pd_lower = (LocationIndex)
-		(CUCKOO_PAGE_DATA + h->buckets / 2 * (h->bits - 1));
+	header->pd_lower = end_of_page(h);
 }
 
 void
@@ -222,6 +230,8 @@ cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
 		header->segment >> header->level != 0)
 		cuckoo_index_corrupt(rel, block, "impossible level, number or segment");
 	h = index->filters[header->level];
+	if (((PageHeader) page)->pd_lower != end_of_page(&h))
+		cuckoo_index_corrupt(rel, block, "its length is not that of its level");
 	h.items = cuckoo_load64(header->items);
 	return h;
 }

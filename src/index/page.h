@@ -79,8 +79,10 @@ typedef struct CuckooMeta
 	uint64		seed;
 	uint32		pages;			/* N */
 	uint32		runs;			/* length of the list */
+	BlockNumber end;			/* the block behind these runs */
 	uint16		page_buckets;	/* w */
 	uint16		tag;			/* of the type, family "other" */
+	uint32		layout;			/* of its rows, see cuckoo_type_layout() */
 	uint8		base_bits;		/* f0 */
 	uint8		fpp_bits;		/* ft */
 	uint8		family;
@@ -139,6 +141,7 @@ typedef struct CuckooIndex
 {
 	CuckooMeta	meta;			/* as of when it was read */
 	int			level;			/* where most pages are */
+	bool		fits_type;		/* known to be hashed as its column is now */
 	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
 	BlockNumber runs[FLEXIBLE_ARRAY_MEMBER];	/* meta.runs */
 } CuckooIndex;

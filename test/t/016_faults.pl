@@ -356,7 +356,16 @@ SELECT 'with room it grows', grow(22) = '00000' AND cf_index_check('growing_i', 
 SQL
 $node->stop('immediate');
 $node->start;
-checks($node, 'postgres', "SELECT 'and survives a crash', cf_index_check('growing_i', true) > 20000;\nDROP TABLE growing;\n");
+checks($node, 'postgres', <<'SQL');
+SELECT 'and survives a crash', cf_index_check('growing_i', true) > 20000;
+-- the list of runs in block 0, and how long a run is that begins in group g
+WITH page AS (SELECT pg_read_binary_file(pg_relation_filepath('growing_i'), 0, 8192) AS b),
+listed AS (SELECT n FROM page, generate_series(1, get_byte(b, 44) + 256 * get_byte(b, 45)) n WHERE get_byte(b, 92 + 4 * n) + get_byte(b, 93 + 4 * n) > 0),
+runs AS (SELECT row_number() OVER () AS n, length FROM (SELECT greatest(2 ^ (g - 1), 1) AS size, ceil(greatest(2 ^ (g - 1), 1) / 32) AS length
+	FROM generate_series(0, 12) g) s, generate_series(1, (size / length)::int))
+SELECT 'the blocks are those that are listed', count(*) > 100 AND 1 + sum(length) = pg_relation_size('growing_i') / 8192 FROM listed JOIN runs USING (n);
+DROP TABLE growing;
+SQL
 
 # The process is killed at each step of a split: of the first, which moves the
 # page out of block 0, and of a later one. The rows of `killed` are those before.
