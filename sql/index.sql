@@ -68,7 +68,13 @@ CREATE TABLE many (id int);
 INSERT INTO many SELECT i FROM generate_series(1, 300000) i;
 CREATE INDEX many_id ON many USING cuckoo (id);
 SELECT cf_index_check('many_id', true);
-SELECT saturated, items BETWEEN 299900 AND 300000 AS items FROM cf_index_info('many_id');
+SELECT saturated, items BETWEEN 299900 AND 300000 AS items, bits_per_item < 24 AS dense FROM cf_index_info('many_id');
+-- made for what it has, where the rows do not fit in memory
+CREATE INDEX many_few ON many USING cuckoo ((id % 3));
+CREATE INDEX many_some ON many USING cuckoo (id) WHERE id % 3 = 0;
+CREATE INDEX many_null ON many USING cuckoo (nullif(id % 4, 0)) WHERE id > 1000;
+SELECT relname, pg_relation_size(oid) < pg_relation_size('many_id') / 2 AS smaller FROM pg_class WHERE relname LIKE 'many\__%' ORDER BY 1;
+SELECT cf_index_check('many_few', true), cf_index_check('many_some', true), cf_index_check('many_null', true);
 RESET maintenance_work_mem;
 
 -- of each family, built and grown: the keys that adding the values to a filter of that geometry gives
@@ -136,6 +142,62 @@ SELECT cf_index_contains('kinds_m', 'fine'::mood);
 SELECT sum(cf_index_check(i::regclass, true)) FROM unnest('{kinds_m,kinds_p,kinds_a,kinds_r,kinds_c,kinds_n,kinds_x,kinds_t,kinds_j,kinds_f,kinds_e}'::text[]) i;
 SELECT count(*) > 30 AS classes, bool_and(amvalidate(oid)) FROM pg_opclass
 WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'cuckoo');
+
+-- trailing blanks, which char(n) ignores
+CREATE TABLE blanks (t text, c char(9), v varchar, a char(3)[], filler text);
+INSERT INTO blanks SELECT 'x' || i || '  ', 'x' || i, 'x' || i || ' ', ARRAY[i % 900], repeat('f', 100) FROM generate_series(1, 3000) i;
+CREATE INDEX blanks_t ON blanks USING cuckoo (t bpchar_ops);
+CREATE INDEX blanks_c ON blanks USING cuckoo (c);
+CREATE INDEX blanks_v ON blanks USING cuckoo (v);
+CREATE INDEX blanks_a ON blanks USING cuckoo (a);
+ANALYZE blanks;
+EXPLAIN (COSTS OFF) SELECT * FROM blanks WHERE t::bpchar = 'x5';
+SELECT count(*) FROM blanks WHERE t::bpchar = 'x5';
+SELECT count(*) FROM blanks WHERE t::bpchar = ANY ('{x5,x6 }');
+SELECT cf_index_contains('blanks_t', 'x5'), cf_index_contains('blanks_t', 'x5 '::char(9));
+SELECT cf_index_contains('blanks_c', 'x5   '), cf_index_contains('blanks_c', 'x5 '::varchar), cf_index_contains('blanks_c', 'x5 '::char(4)),
+	cf_index_contains_each('blanks_c', '{x5,"x5 ",-}'::text[]), cf_index_contains_any('blanks_c', '{"x5 "}'::varchar[]);
+SELECT cf_index_contains('blanks_v', 'x5 '), cf_index_contains('blanks_v', 'x5'), cf_index_contains('blanks_v', 'x5 '::char(3));
+SELECT stale, cf_index_contains('blanks_a', '{5}'::char(3)[]), cf_index_contains('blanks_a', '{-5}'::char(3)[]) FROM cf_index_info('blanks_a');
+EXPLAIN (COSTS OFF) SELECT * FROM blanks WHERE a = '{5}'::char(3)[];
+-- a B-tree that cannot serve the condition takes no gate away
+CREATE INDEX ON blanks USING btree (v COLLATE "C");
+EXPLAIN (COSTS OFF) SELECT * FROM blanks WHERE v = 'none';
+DROP TABLE blanks;
+
+-- a view remembers the index by its OID
+CREATE VIEW asking AS SELECT cf_index_contains('visits_id', 1);
+CREATE VIEW asking_by_name AS SELECT cf_index_contains('visits_id'::text::regclass, 1);
+REINDEX INDEX CONCURRENTLY visits_id;
+DO $$
+DECLARE
+	hint text;
+BEGIN
+	PERFORM * FROM asking;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RAISE NOTICE '%: %', SQLSTATE, hint;
+END $$;
+SELECT * FROM asking_by_name;
+DROP VIEW asking, asking_by_name;
+SELECT cf_index_partitions(0, 1);
+
+-- no equality
+CREATE OPERATOR CLASS less_ops FOR TYPE int4 USING cuckoo AS OPERATOR 1 <;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'less_ops';
+DROP OPERATOR FAMILY less_ops USING cuckoo;
+
+-- workers cannot read temporary tables
+CREATE TEMPORARY TABLE temporary AS SELECT 7 AS id;
+CREATE INDEX temporary_id ON temporary USING cuckoo (id);
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT count(*) BETWEEN 1 AND 100 AS found FROM numbers WHERE cf_index_contains('temporary_id', id);
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+DROP TABLE temporary;
 
 -- plans: a gate where no exact index serves the column
 
@@ -227,6 +289,15 @@ RESET ROLE;
 GRANT SELECT ON visits TO index_reader;
 SET ROLE index_reader;
 SELECT cf_index_filter('visits_url');
+RESET ROLE;
+-- the seed is still the secret one until REINDEX
+ALTER INDEX visits_url SET (seed = 5);
+SET ROLE index_reader;
+SELECT cf_index_filter('visits_url');
+RESET ROLE;
+REINDEX INDEX visits_url;
+SET ROLE index_reader;
+SELECT cf_count(cf_index_filter('visits_url')) > 0 AS given;
 RESET ROLE;
 ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 SET ROLE index_reader;

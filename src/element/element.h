@@ -60,8 +60,15 @@ typedef struct CuckooHasher
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
-/* True if values of the type can be elements, whatever their collation. */
-extern bool cuckoo_hashable(Oid type);
+/* True if values of the type, under the collation, can be elements. */
+extern bool cuckoo_hashable(Oid type, Oid collation);
+
+/*
+ * A hash of the numbers of the attributes in the rows that a type consists of,
+ * 0 if there are none.  It changes if one is dropped and another one added, so
+ * that stored values become others.
+ */
+extern uint32 cuckoo_type_layout(Oid type);
 
 /*
  * Fills in a zeroed hasher, which is used while `context` lives; error 42883 or

@@ -68,14 +68,14 @@ watch_types(void)
 }
 
 bool
-cuckoo_hashable(Oid type)
+cuckoo_hashable(Oid type, Oid collation)
 {
 	uint8		family;
 	CuckooEncoding encoding;
 
 	type = getBaseType(type);
 	return cuckoo_plain_family(type, &family, &encoding) ||
-		cuckoo_has_tag(type, InvalidOid);
+		cuckoo_has_tag(type, collation);
 }
 
 static void

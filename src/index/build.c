@@ -5,9 +5,10 @@
  *
  * The build collects the hashes of all rows and sorts them, which brings them
  * into the order of pages, and fills each page at once with cuckoo_build().  If
- * they take more than maintenance_work_mem, what was collected so far is
- * inserted in the order of pages, and so is what follows; the number of pages
- * is then that for the rows that the planner expects.
+ * they take more than maintenance_work_mem, also without those that are there
+ * twice, what was collected so far is inserted in the order of pages, and so is
+ * what follows; the number of pages is then that for a table whose other blocks
+ * have as many new elements.
  *
  * Geometry.  f0 is ft plus spare bits, of which each doubling of the index
  * takes one, so that the false-positive rate stays as requested until they are
@@ -22,7 +23,6 @@
 #include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
-#include "optimizer/plancat.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
@@ -96,6 +96,7 @@ new_meta(Relation rel)
 	meta.version = CUCKOO_META_VERSION;
 	meta.family = hasher.family;
 	meta.tag = hasher.tag;
+	meta.layout = cuckoo_type_layout(hasher.type);
 	if (!cuckoo_index_seed(rel, &meta.seed) &&
 		!pg_strong_random(&meta.seed, sizeof(meta.seed)))
 		ereport(ERROR,
@@ -134,6 +135,7 @@ write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta)
 		for (uint32 i = 0; i < runs; i++)
 			cuckoo_page_runs(page)[i] = 1 + i * length;
 		cuckoo_page_meta(page)->runs = runs;
+		cuckoo_page_meta(page)->end = 1 + meta->pages;
 		((PageHeader) page)->pd_lower += runs * sizeof(BlockNumber);
 	}
 	MarkBufferDirty(buffer);
@@ -150,7 +152,7 @@ typedef struct BuildState
 	CuckooHasher hasher;
 	CuckooMeta	meta;
 	CuckooOptions options;
-	double		expected;		/* rows, if not all fit in memory */
+	BlockNumber blocks;			/* of the table */
 	bool		created;		/* the pages exist */
 	uint64	   *hashes;
 	uint64		count;
@@ -282,22 +284,37 @@ create_pages(BuildState *b)
 	b->created = true;
 }
 
-/* Moves what was collected into the index. */
+/* Moves what was collected into the index, which is made for n elements. */
 static void
-flush(BuildState *b, double rows)
+flush(BuildState *b, double n)
 {
-	sort_hashes(b);
 	if (b->created)
 		insert_hashes(b->rel, b->hashes, b->count);
 	else
 	{
-		choose_geometry(&b->meta, &b->options, Max(rows, (double) b->count));
+		choose_geometry(&b->meta, &b->options, n);
 		create_pages(b);
 	}
 	b->count = 0;
 }
 
 /* ---- collecting ---- */
+
+/* Makes room for a hash, when the scan has come to this block. */
+static void
+make_room(BuildState *b, BlockNumber block)
+{
+	if (b->room < b->most)
+	{
+		b->room = Min(b->room * 2, b->most);
+		b->hashes = repalloc_huge(b->hashes, b->room * sizeof(uint64));
+		return;
+	}
+	sort_hashes(b);
+	if (b->count > b->most / 2)
+		flush(b, (double) b->count * Max(b->blocks, 1) /
+			  Min(block + 1, Max(b->blocks, 1)));
+}
 
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
@@ -311,15 +328,7 @@ collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	if (isnull[0])
 		return;
 	if (b->count == b->room)
-	{
-		if (b->room == b->most)
-			flush(b, b->expected);
-		else
-		{
-			b->room = Min(b->room * 2, b->most);
-			b->hashes = repalloc_huge(b->hashes, b->room * sizeof(uint64));
-		}
-	}
+		make_room(b, ItemPointerGetBlockNumber(tid));
 	if (b->by_value)
 	{
 		b->hashes[b->count++] = cuckoo_hash(&b->hasher, values[0],
@@ -337,13 +346,11 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	b = {.rel = rel};
-	BlockNumber pages;
-	double		visible;
 
 	b.options = cuckoo_index_options(rel);
 	b.meta = new_meta(rel);
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
-	estimate_rel_size(heap, NULL, &pages, &b.expected, &visible);
+	b.blocks = RelationGetNumberOfBlocks(heap);
 	/* a sort takes as much again */
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
@@ -352,10 +359,11 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
-	result->heap_tuples = table_index_build_scan(heap, rel, info, true, true,
+	/* from the first block on, see make_room() */
+	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
 												 collect, &b, NULL);
-	if (b.count > 0 || !b.created)
-		flush(&b, 0);
+	sort_hashes(&b);
+	flush(&b, (double) b.count);
 	result->index_tuples = b.rows;
 	MemoryContextDelete(b.context);
 	pfree(b.hashes);

@@ -171,7 +171,9 @@ check_secret(Relation rel)
 {
 	uint64		seed;
 
-	if (!cuckoo_index_seed(rel, &seed) &&
+	/* the option may have been set after the index was built */
+	if (!(cuckoo_index_seed(rel, &seed) &&
+		  seed == cuckoo_index_open(rel)->meta.seed) &&
 		!CUCKOO_OWNS_RELATION(RelationGetRelid(rel), GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -266,7 +268,8 @@ cf_index_info(PG_FUNCTION_ARGS)
 
 	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
-	if (bytes == 0)				/* building has not begun */
+	/* it is being built, which with CONCURRENTLY others may see */
+	if (bytes == 0 || !index.rel->rd_index->indisready)
 		cuckoo_index_not_valid(index.rel);
 	meta = cuckoo_index_open(index.rel)->meta;
 	read_pages(index.rel, add_info, &info);

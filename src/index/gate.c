@@ -55,9 +55,10 @@ is_known(Node *value)
 
 /* False for a record without a type of its own, whose hash is unknown. */
 static bool
-has_hash(Oid type, bool is_array)
+has_hash(Oid type, bool is_array, Oid collation)
 {
-	return cuckoo_hashable(is_array ? get_base_element_type(type) : type);
+	return cuckoo_hashable(is_array ? get_base_element_type(type) : type,
+						   collation);
 }
 
 /*
@@ -105,7 +106,7 @@ compared_value(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo * index,
 	else
 		return NULL;
 	if (!OidIsValid(operator) || !is_known(right) ||
-		!has_hash(exprType(right), *any) ||
+		!has_hash(exprType(right), *any, index->indexcollations[0]) ||
 		!match_index_to_operand(left, 0, index) ||
 		!op_in_opfamily(operator, index->opfamily[0]) ||
 		(OidIsValid(index->indexcollations[0]) &&
@@ -122,6 +123,11 @@ has_exact_index(RelOptInfo *rel, Node *clause)
 								: ((ScalarArrayOpExpr *) clause)->args);
 	Node	   *right = lsecond(IsA(clause, OpExpr) ? ((OpExpr *) clause)->args
 								: ((ScalarArrayOpExpr *) clause)->args);
+	Oid			operator = IsA(clause, OpExpr) ? ((OpExpr *) clause)->opno
+		: ((ScalarArrayOpExpr *) clause)->opno;
+	Oid			collation = IsA(clause, OpExpr) ?
+		((OpExpr *) clause)->inputcollid
+		: ((ScalarArrayOpExpr *) clause)->inputcollid;
 	ListCell   *cell;
 
 	foreach(cell, rel->indexlist)
@@ -130,6 +136,9 @@ has_exact_index(RelOptInfo *rel, Node *clause)
 
 		if ((index->relam == BTREE_AM_OID || index->relam == HASH_AM_OID) &&
 			(index->indpred == NIL || index->predOK) &&
+			op_in_opfamily(operator, index->opfamily[0]) &&
+			(!OidIsValid(index->indexcollations[0]) ||
+			 index->indexcollations[0] == collation) &&
 			(match_index_to_operand(left, 0, index) ||
 			 match_index_to_operand(right, 0, index)))
 			return true;

@@ -18,6 +18,7 @@
 #include "access/reloptions.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_opclass.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "commands/vacuum.h"
@@ -171,8 +172,19 @@ cuckoo_index_hasher(CuckooHasher *hasher, Relation rel, MemoryContext context)
 {
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), 0);
 
-	cuckoo_index_hasher_of(hasher, column->atttypid, rel->rd_indcollation[0],
-						   context);
+	/* the class for char(n) ignores trailing blanks also of other types */
+	cuckoo_index_hasher_of(hasher, rel->rd_opcintype[0] == BPCHAROID ?
+						   BPCHAROID : column->atttypid,
+						   rel->rd_indcollation[0], context);
+}
+
+bool
+cuckoo_index_fits(Relation rel, const CuckooHasher *hasher)
+{
+	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
+
+	return hasher->family == meta.family && hasher->tag == meta.tag &&
+		(meta.tag == 0 || cuckoo_type_layout(hasher->type) == meta.layout);
 }
 
 /* ---- the access method ---- */
@@ -201,7 +213,7 @@ insert_state(Relation rel, IndexInfo * info)
 		return state;
 	memset(&state->hasher, 0, sizeof(CuckooHasher));
 	cuckoo_index_hasher(&state->hasher, rel, info->ii_Context);
-	if (state->hasher.tag != cuckoo_index_open(rel)->meta.tag)
+	if (!cuckoo_index_fits(rel, &state->hasher))
 		cuckoo_index_set_stale(rel);
 	return state;
 }
@@ -269,6 +281,22 @@ cuckoo_is_our_index(const IndexOptInfo * index)
 	return (void *) index->amcostestimate == (void *) estimate_cost;
 }
 
+/* True for operators that merge or hash joins can use: these are equalities. */
+static bool
+is_equality(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	Form_pg_operator form;
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	result = form->oprcanmerge || form->oprcanhash;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /*
  * An operator class has one operator, the equality of the type: strategy 1.
  */
@@ -291,11 +319,12 @@ validate(Oid opclass)
 		HeapTuple	member = &operators->members[i]->tuple;
 		Form_pg_amop op = (Form_pg_amop) GETSTRUCT(member);
 
-		if (op->amopstrategy != 1 || op->amoppurpose != AMOP_SEARCH)
+		if (op->amopstrategy != 1 || op->amoppurpose != AMOP_SEARCH ||
+			!is_equality(op->amopopr))
 		{
 			ereport(INFO,
 					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-					 errmsg("operator family of access method \"cuckoo\" contains an operator that is not a search operator of strategy 1: %s",
+					 errmsg("operator family of access method \"cuckoo\" contains an operator that is not an equality of strategy 1: %s",
 							format_operator(op->amopopr))));
 			valid = false;
 		}

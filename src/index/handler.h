@@ -49,6 +49,9 @@ extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
 extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
 								MemoryContext context);
 
+/* True if elements had the same hash when the index was built. */
+extern bool cuckoo_index_fits(Relation rel, const CuckooHasher *hasher);
+
 /* The same for a value of another type, which is compared with them. */
 extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 								   Oid collation, MemoryContext context);

@@ -116,7 +116,8 @@ may_read(Relation heap, Relation rel)
 static bool
 is_valid(Relation rel)
 {
-	return rel->rd_index->indisvalid && rel->rd_index->indisready;
+	return rel->rd_index->indisvalid && rel->rd_index->indisready &&
+		!ReindexIsProcessingIndex(RelationGetRelid(rel));
 }
 
 void
@@ -182,13 +183,21 @@ cuckoo_index_is_stale(Relation rel)
 
 	if (meta.flags & CUCKOO_META_STALE)
 		return true;
-	if (meta.tag == 0)			/* the family says all of the hash */
+	if (cuckoo_index_open(rel)->fits_type)
 		return false;
-	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid))
+	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid,
+						 rel->rd_indcollation[0]))
 		return true;
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	/* the tag may be the old one again, after rows came with another hash */
-	return meta.tag != hasher.tag || cuckoo_index_was_set_stale(rel);
+	/* also of another family: for some types ALTER TABLE keeps the file */
+	if (!cuckoo_index_fits(rel, &hasher))
+		return true;
+	if (meta.tag != 0)
+		/* it may be the old one again, after rows came with another hash */
+		return cuckoo_index_was_set_stale(rel);
+	/* the family says all of the hash, as long as the relcache entry lives */
+	((CuckooIndex *) cuckoo_index_open(rel))->fits_type = true;
+	return false;
 }
 
 /* ---- opening ---- */
@@ -232,7 +241,9 @@ cuckoo_open_readable(Oid oid)
 						get_rel_name(oid) != NULL ? get_rel_name(oid)
 						: psprintf("%u", oid)),
 				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
-				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") : 0));
+				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") :
+				 get_rel_name(oid) == NULL ?
+				 errhint("REINDEX CONCURRENTLY replaces an index by another one. Views and constraints that name an index should write 'name'::text::regclass.") : 0));
 	if (RELATION_IS_OTHER_TEMP(index.rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

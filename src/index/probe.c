@@ -46,6 +46,23 @@ hasher_for(CuckooHasher *hasher)
 	return hasher;
 }
 
+/*
+ * The hasher of values that are looked for in an index: where the column's
+ * equality ignores trailing blanks, so does the hash of a text.
+ */
+static CuckooHasher
+hasher_in(const CuckooHasher *hasher, Relation rel)
+{
+	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
+	CuckooHasher result = *hasher;
+
+	cuckoo_check_family(hasher, meta.family, meta.tag);
+	if (rel->rd_opcintype[0] == BPCHAROID &&
+		result.encoding == CUCKOO_ENCODING_TEXT)
+		result.encoding = CUCKOO_ENCODING_BPCHAR;
+	return result;
+}
+
 /* True if the page with this header has a spot. */
 static bool
 is_page_of(const CuckooPageHeader *header, const CuckooSpot *spot)
@@ -94,25 +111,16 @@ cuckoo_index_contains(Relation rel, uint64 hash)
 	return result;
 }
 
-/* The hash of a value in an index, whose family it must be of. */
-static uint64
-hash_for(CuckooHasher *hasher, Relation rel, Datum value)
-{
-	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
-
-	cuckoo_check_family(hasher, meta.family, meta.tag);
-	return cuckoo_hash(hasher, value, meta.seed);
-}
-
 /* cf_index_contains(index, value) */
 Datum
 cf_index_contains(PG_FUNCTION_ARGS)
 {
 	CuckooHasher *hasher = value_hasher(fcinfo);
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
-	bool		result = cuckoo_index_contains(index.rel,
-											   hash_for(hasher, index.rel,
-														PG_GETARG_DATUM(1)));
+	CuckooHasher of_index = hasher_in(hasher, index.rel);
+	uint64		hash = cuckoo_hash(&of_index, PG_GETARG_DATUM(1),
+								   cuckoo_index_open(index.rel)->meta.seed);
+	bool		result = cuckoo_index_contains(index.rel, hash);
 
 	cuckoo_close(&index);
 	PG_RETURN_BOOL(result);
@@ -161,9 +169,10 @@ probe_page(Relation rel, const CuckooMeta *meta, const uint64 *hashes,
  * up once for many.  If `any`, ends soon after one is found.
  */
 static bool
-probe_elements(Relation rel, CuckooHasher *hasher,
+probe_elements(Relation rel, const CuckooHasher *hasher,
 			   const CuckooElements *elements, bool *found, bool any)
 {
+	const CuckooHasher of_index = hasher_in(hasher, rel);
 	const CuckooMeta meta = cuckoo_index_open(rel)->meta;
 	int			level = cuckoo_index_open(rel)->level;
 	int			page_bits = pg_leftmost_one_pos32(meta.pages) + 1;
@@ -174,12 +183,13 @@ probe_elements(Relation rel, CuckooHasher *hasher,
 	int			n = 0;
 	bool		result = false;
 
-	cuckoo_check_family(hasher, meta.family, meta.tag);
 	level = Min(level, 32 - page_bits);
 	for (int i = 0; i < elements->count; i++)
+	{
+		cuckoo_pause(i);
 		if (!elements->nulls[i])
 		{
-			uint64		hash = cuckoo_hash(hasher, elements->values[i],
+			uint64		hash = cuckoo_hash(&of_index, elements->values[i],
 										   meta.seed);
 			CuckooSpot	spot = cuckoo_index_spot(&meta, hash);
 			uint64		segment = cuckoo_spot_ext(&spot) &
@@ -189,6 +199,7 @@ probe_elements(Relation rel, CuckooHasher *hasher,
 			order[n++] = (segment << page_bits | spot.number) <<
 				(64 - page_bits - level) | (uint32) i;
 		}
+	}
 	cuckoo_sort(order, n, scratch, 0, (uint64) meta.pages << level);
 	for (int i = 0; i < n && !(any && result);)
 	{
@@ -262,16 +273,31 @@ gate(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 	return result;
 }
 
+/* False if the type of the second argument has no hash any more. */
+static bool
+has_hash(FunctionCallInfo fcinfo, bool is_array)
+{
+	const CuckooHasher *hasher = fcinfo->flinfo->fn_extra;
+	Oid			type;
+
+	if (likely(hasher != NULL && cuckoo_hasher_is_current(hasher)))
+		return true;
+	type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	return cuckoo_hashable(is_array ? get_base_element_type(type) : type,
+						   PG_GET_COLLATION());
+}
+
 /* cuckoo_gate(index, value) */
 Datum
 cuckoo_gate(PG_FUNCTION_ARGS)
 {
-	CuckooHasher *hasher = value_hasher(fcinfo);
 	Datum		value = PG_GETARG_DATUM(1);
 	bool		null = false;
 	CuckooElements elements = {NULL, &value, &null, 1};
 
-	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
+	if (!has_hash(fcinfo, false))
+		PG_RETURN_BOOL(true);
+	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), value_hasher(fcinfo), &elements));
 }
 
 /* cuckoo_gate_any(index, elements) */
@@ -279,8 +305,11 @@ Datum
 cuckoo_gate_any(PG_FUNCTION_ARGS)
 {
 	CuckooElements elements;
-	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
+	CuckooHasher *hasher;
 
+	if (!has_hash(fcinfo, true))
+		PG_RETURN_BOOL(true);
+	hasher = array_hasher(fcinfo, &elements);
 	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
 }
 
@@ -327,7 +356,8 @@ partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 								 false, REGCLASSOID, CurrentMemoryContext);
 		}
 	}
-	members = find_all_inheritors(oid, NoLock, NULL);
+	members = partitioned ? find_all_inheritors(oid, NoLock, NULL)
+		: list_make1_oid(oid);
 	foreach(cell, members)
 	{
 		CuckooOpenIndex index;

@@ -39,6 +39,37 @@ my @settings = (
 	q(log_line_prefix = '%m [%p] %e %q%a '));
 my $primary = start_node('primary', @settings);
 
+# A column whose type changes so that the index keeps its file, and what another
+# session inserts then
+checks($primary, 'postgres', <<'SQL' =~ s/\$connection/$primary->connstr('postgres')/er);
+CREATE TABLE numbers AS SELECT i AS v, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE INDEX numbers_v ON numbers USING cuckoo (v oid_ops);
+SELECT relfilenode AS file FROM pg_class WHERE relname = 'numbers_v' \gset
+ALTER TABLE numbers ALTER v TYPE oid;
+SELECT 'the file is kept', relfilenode = :file FROM pg_class WHERE relname = 'numbers_v';
+SELECT cf_index_contains('numbers_v', 3000);
+SELECT 'no answer for another type', :'SQLSTATE' = '55000';
+\! psql -Xqd "$connection" -c 'INSERT INTO numbers VALUES (3000)'
+SELECT cf_index_contains('numbers_v', 3000);
+SELECT 'nor after an insert', :'SQLSTATE' = '55000' AND stale FROM cf_index_info('numbers_v');
+REINDEX INDEX numbers_v;
+SELECT 'rebuilt for the type', NOT stale AND cf_index_contains('numbers_v', 3000::oid) FROM cf_index_info('numbers_v');
+SQL
+
+# The only page has a wrong level
+my $file = $primary->data_dir . '/' . $primary->safe_psql('postgres', q(SELECT pg_relation_filepath('numbers_v')));
+$primary->stop;
+open my $index, '+<:raw', $file or die;
+seek $index, 88, 0 and print {$index} "\1";
+close $index or die;
+$primary->start;
+checks($primary, 'postgres', <<'SQL');
+CREATE FUNCTION state_for(n oid) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN cf_index_contains(''numbers_v'', n); EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
+SELECT 'no answer by a page that contradicts itself', count(*) = 2000 AND count(*) FILTER (WHERE s NOT IN ('XX001', 'XX002')) = 0
+FROM generate_series(1, 2000) i, state_for(i::oid) s;
+DROP TABLE numbers;
+SQL
+
 # A type that changes under its index, with 14 and later, where rows are hashed
 if ($primary->safe_psql('postgres', 'SHOW server_version_num') >= 140000)
 {
@@ -74,6 +105,42 @@ ALTER TYPE pair ADD ATTRIBUTE j json;
 SELECT 'a type without a hash', stale FROM cf_index_info('pairs_p');
 DROP TABLE pairs;
 DROP TYPE pair;
+
+-- an attribute gives way to another one of its type: all values are others
+CREATE TYPE pair AS (a int, b int);
+CREATE TABLE pairs AS SELECT ROW(i, i)::pair AS p, ARRAY[ROW(i, i)::pair] AS ps, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE INDEX pairs_p ON pairs USING cuckoo (p);
+CREATE INDEX pairs_ps ON pairs USING cuckoo (ps);
+ANALYZE pairs;
+SELECT 'as it was', cf_index_contains('pairs_p', ROW(5, 5)::pair) AND NOT cf_index_contains('pairs_ps', ARRAY[ROW(5, NULL)::pair]);
+ALTER TYPE pair DROP ATTRIBUTE b, ADD ATTRIBUTE b int;
+SELECT 'other values', count(*) = 1 FROM pairs WHERE p = ROW(5, NULL)::pair;
+SELECT 'in arrays', count(*) = 1 FROM pairs WHERE ps = ARRAY[ROW(5, NULL)::pair];
+SELECT 'the indexes are stale', bool_and(stale) FROM (SELECT (cf_index_info(i::regclass)).stale FROM unnest('{pairs_p,pairs_ps}'::text[]) i) s;
+REINDEX TABLE pairs;
+SELECT 'and right again', cf_index_check('pairs_p', true) + cf_index_check('pairs_ps', true) = 4000 AND cf_index_contains('pairs_p', ROW(5, NULL)::pair);
+CREATE INDEX pairs_row ON pairs USING cuckoo ((pairs.*));
+ALTER TABLE pairs DROP COLUMN filler;
+ALTER TABLE pairs ADD COLUMN filler text;
+SELECT 'whole rows', count(*) = 1 FROM pairs WHERE pairs = ROW(ROW(5, NULL)::pair, ARRAY[ROW(5, NULL)::pair], NULL)::pairs;
+SELECT 'their index is stale', stale FROM cf_index_info('pairs_row');
+
+-- a plan that is kept, when the type loses its hash
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_pair (pair) AS SELECT count(*) FROM pairs WHERE p = $1;
+PREPARE of_pairs (pair[]) AS SELECT count(*) FROM pairs WHERE p = ANY ($1);
+EXECUTE of_pair (ROW(5, NULL)) \g /dev/null
+EXECUTE of_pairs (ARRAY[ROW(5, NULL)::pair]) \g /dev/null
+CREATE TYPE mood AS ENUM ('good');
+ALTER TYPE pair ADD ATTRIBUTE c mood;
+EXECUTE of_pair (ROW(5, NULL, NULL)) \g /dev/null
+SELECT 'no error by a gate', :'SQLSTATE' = '00000';
+EXECUTE of_pairs (ARRAY[ROW(5, NULL, NULL)::pair]) \g /dev/null
+SELECT 'nor for an array', :'SQLSTATE' = '00000';
+DEALLOCATE ALL;
+RESET plan_cache_mode;
+DROP TABLE pairs;
+DROP TYPE pair, mood;
 
 CREATE TYPE pair AS (a int, b text);
 CREATE TYPE like_pair AS (a int, b text);
