@@ -359,6 +359,7 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 	return refusal;
 }
 
+/* See cuckoo_type_layout(). */
 static void
 add_layout(uint32 *layout, Oid type)
 {
