@@ -147,6 +147,7 @@ WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'cuckoo');
 CREATE TABLE blanks (t text, c char(9), v varchar, a char(3)[], filler text);
 INSERT INTO blanks SELECT 'x' || i || '  ', 'x' || i, 'x' || i || ' ', ARRAY[i % 900], repeat('f', 100) FROM generate_series(1, 3000) i;
 CREATE INDEX blanks_t ON blanks USING cuckoo (t bpchar_ops);
+CREATE INDEX blanks_t ON blanks USING cuckoo ((t::bpchar));
 CREATE INDEX blanks_c ON blanks USING cuckoo (c);
 CREATE INDEX blanks_v ON blanks USING cuckoo (v);
 CREATE INDEX blanks_a ON blanks USING cuckoo (a);
@@ -154,7 +155,10 @@ ANALYZE blanks;
 EXPLAIN (COSTS OFF) SELECT * FROM blanks WHERE t::bpchar = 'x5';
 SELECT count(*) FROM blanks WHERE t::bpchar = 'x5';
 SELECT count(*) FROM blanks WHERE t::bpchar = ANY ('{x5,x6 }');
-SELECT cf_index_contains('blanks_t', 'x5'), cf_index_contains('blanks_t', 'x5 '::char(9));
+SELECT cf_index_contains('blanks_t', 'x5'), cf_index_contains('blanks_t', 'x5 '::char(9)), cf_index_contains('blanks_t', 'x5       '::name),
+	cf_index_contains('blanks_t', ' '::"char");
+SELECT bool_and(cf_index_contains('blanks_t', t)) AND bool_and(cf_index_contains('blanks_t', t::name)) AND bool_and(t::bpchar <@ f)
+FROM blanks, (SELECT cf_index_filter('blanks_t') OFFSET 0) f(f);
 SELECT cf_index_contains('blanks_c', 'x5   '), cf_index_contains('blanks_c', 'x5 '::varchar), cf_index_contains('blanks_c', 'x5 '::char(4)),
 	cf_index_contains_each('blanks_c', '{x5,"x5 ",-}'::text[]), cf_index_contains_any('blanks_c', '{"x5 "}'::varchar[]);
 SELECT cf_index_contains('blanks_v', 'x5 '), cf_index_contains('blanks_v', 'x5'), cf_index_contains('blanks_v', 'x5 '::char(3));

@@ -57,6 +57,7 @@ typedef struct CuckooHasher
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 	int16		length;			/* typlen of its argument; -1 varies */
 	bool		any_text;		/* without a form in UTF-8, hash it as it is */
+	bool		trim;			/* text without trailing blanks, as char(n) */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 

@@ -136,13 +136,15 @@ text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
 
 /*
  * Text in the server's encoding, hashed as UTF-8, or by PostgreSQL's function
- * under a nondeterministic collation.
+ * under a nondeterministic collation; char(n) without its trailing blanks.
  */
 static uint64
 hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 {
 	int			encoding = GetDatabaseEncoding();
 
+	if (hasher->trim || hasher->encoding == CUCKOO_ENCODING_BPCHAR)
+		len = bpchartruelen((char *) text, len);
 	if (hasher->hash_proc != NULL)
 	{
 		struct varlena *copy = cstring_to_text_with_len(text, len);
@@ -203,7 +205,7 @@ hash_char(const CuckooHasher *hasher, char value, uint64 seed)
 	return hash_text(hasher, text, strlen(text), seed);
 }
 
-/* The bytes of a varlena value; those of char(n) without trailing blanks. */
+/* The bytes of a varlena value, which may be a text. */
 static uint64
 hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
@@ -212,8 +214,6 @@ hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 	int			len = VARSIZE_ANY_EXHDR(v);
 	uint64		hash;
 
-	if (hasher->encoding == CUCKOO_ENCODING_BPCHAR)
-		len = bpchartruelen((char *) bytes, len);
 	hash = hasher->encoding == CUCKOO_ENCODING_BYTEA ?
 		XXH3_64bits_withSeed(bytes, len, seed) :
 		hash_text(hasher, bytes, len, seed);

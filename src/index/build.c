@@ -7,8 +7,8 @@
  * into the order of pages, and fills each page at once with cuckoo_build().  If
  * they take more than maintenance_work_mem, also without those that are there
  * twice, what was collected so far is inserted in the order of pages, and so is
- * what follows; the number of pages is then that for a table whose other blocks
- * have as many new elements.
+ * what follows; the number of pages is then that for a table which has as many
+ * new elements in its other blocks, but for those before the first element.
  *
  * Geometry.  f0 is ft plus spare bits, of which each doubling of the index
  * takes one, so that the false-positive rate stays as requested until they are
@@ -22,8 +22,11 @@
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include <math.h>
@@ -92,6 +95,14 @@ new_meta(Relation rel)
 
 	memset(&meta, 0, sizeof(meta));
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
+	/* its equality is that of char(n), but text has another hash */
+	if (rel->rd_opcintype[0] == BPCHAROID &&
+		getBaseType(hasher.type) != BPCHAROID)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("operator class bpchar_ops cannot index values of type %s",
+						format_type_be(hasher.type)),
+				 errhint("Create an index on an expression such as (column::bpchar).")));
 	meta.magic = CUCKOO_META_MAGIC;
 	meta.version = CUCKOO_META_VERSION;
 	meta.family = hasher.family;
@@ -152,7 +163,9 @@ typedef struct BuildState
 	CuckooHasher hasher;
 	CuckooMeta	meta;
 	CuckooOptions options;
+	bool		fits;			/* the type has not changed meanwhile */
 	BlockNumber blocks;			/* of the table */
+	BlockNumber first;			/* of them that has an element */
 	bool		created;		/* the pages exist */
 	uint64	   *hashes;
 	uint64		count;
@@ -304,16 +317,37 @@ flush(BuildState *b, double n)
 static void
 make_room(BuildState *b, BlockNumber block)
 {
+	BlockNumber blocks = Max(b->blocks, block + 1);
+
+	if (b->room == 0)
+		b->first = block;
 	if (b->room < b->most)
 	{
-		b->room = Min(b->room * 2, b->most);
+		b->room = Min(Max(b->room * 2, 1024), b->most);
 		b->hashes = repalloc_huge(b->hashes, b->room * sizeof(uint64));
 		return;
 	}
 	sort_hashes(b);
 	if (b->count > b->most / 2)
-		flush(b, (double) b->count * Max(b->blocks, 1) /
-			  Min(block + 1, Max(b->blocks, 1)));
+		flush(b, (double) b->count * (blocks - b->first) /
+			  (block + 1 - b->first));
+}
+
+/* Hashes a value, and notes whether the type has changed. */
+static uint64
+hash_value(BuildState *b, Datum value)
+{
+	uint64		hash = cuckoo_hash(&b->hasher, value, b->meta.seed);
+
+	while (unlikely(!cuckoo_hasher_is_current(&b->hasher)))
+	{
+		memset(&b->hasher, 0, sizeof(CuckooHasher));
+		cuckoo_index_hasher(&b->hasher, b->rel,
+							MemoryContextGetParent(b->context));
+		b->fits &= cuckoo_meta_fits(&b->meta, &b->hasher);
+		hash = cuckoo_hash(&b->hasher, value, b->meta.seed);
+	}
+	return hash;
 }
 
 static void
@@ -331,12 +365,11 @@ collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		make_room(b, ItemPointerGetBlockNumber(tid));
 	if (b->by_value)
 	{
-		b->hashes[b->count++] = cuckoo_hash(&b->hasher, values[0],
-											b->meta.seed);
+		b->hashes[b->count++] = hash_value(b, values[0]);
 		return;
 	}
 	caller = MemoryContextSwitchTo(b->context);
-	b->hashes[b->count++] = cuckoo_hash(&b->hasher, values[0], b->meta.seed);
+	b->hashes[b->count++] = hash_value(b, values[0]);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(b->context);
 }
@@ -350,12 +383,12 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.options = cuckoo_index_options(rel);
 	b.meta = new_meta(rel);
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
+	b.fits = cuckoo_meta_fits(&b.meta, &b.hasher);
 	b.blocks = RelationGetNumberOfBlocks(heap);
 	/* a sort takes as much again */
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
-	b.room = 1024;
-	b.hashes = palloc(b.room * sizeof(uint64));
+	b.hashes = palloc(sizeof(uint64));
 	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
@@ -364,6 +397,8 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 												 collect, &b, NULL);
 	sort_hashes(&b);
 	flush(&b, (double) b.count);
+	if (!b.fits)
+		cuckoo_index_set_stale(rel);
 	result->index_tuples = b.rows;
 	MemoryContextDelete(b.context);
 	pfree(b.hashes);

@@ -172,19 +172,15 @@ cuckoo_index_hasher(CuckooHasher *hasher, Relation rel, MemoryContext context)
 {
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel), 0);
 
-	/* the class for char(n) ignores trailing blanks also of other types */
-	cuckoo_index_hasher_of(hasher, rel->rd_opcintype[0] == BPCHAROID ?
-						   BPCHAROID : column->atttypid,
-						   rel->rd_indcollation[0], context);
+	cuckoo_index_hasher_of(hasher, column->atttypid, rel->rd_indcollation[0],
+						   context);
 }
 
 bool
-cuckoo_index_fits(Relation rel, const CuckooHasher *hasher)
+cuckoo_meta_fits(const CuckooMeta *meta, const CuckooHasher *hasher)
 {
-	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
-
-	return hasher->family == meta.family && hasher->tag == meta.tag &&
-		(meta.tag == 0 || cuckoo_type_layout(hasher->type) == meta.layout);
+	return hasher->family == meta->family && hasher->tag == meta->tag &&
+		(meta->tag == 0 || cuckoo_type_layout(hasher->type) == meta->layout);
 }
 
 /* ---- the access method ---- */
@@ -200,6 +196,7 @@ static InsertState *
 insert_state(Relation rel, IndexInfo * info)
 {
 	InsertState *state = info->ii_AmCache;
+	CuckooMeta	meta;
 
 	if (state == NULL)
 	{
@@ -213,7 +210,8 @@ insert_state(Relation rel, IndexInfo * info)
 		return state;
 	memset(&state->hasher, 0, sizeof(CuckooHasher));
 	cuckoo_index_hasher(&state->hasher, rel, info->ii_Context);
-	if (!cuckoo_index_fits(rel, &state->hasher))
+	meta = cuckoo_index_open(rel)->meta;
+	if (!cuckoo_meta_fits(&meta, &state->hasher))
 		cuckoo_index_set_stale(rel);
 	return state;
 }
@@ -231,11 +229,15 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 	if (isnull[0])
 		return false;
-	state = insert_state(rel, info);
-	seed = cuckoo_index_open(rel)->meta.seed;
-	caller = MemoryContextSwitchTo(state->context);
-	hash = cuckoo_hash(&state->hasher, values[0], seed);
-	MemoryContextSwitchTo(caller);
+	do
+	{
+		state = insert_state(rel, info);
+		seed = cuckoo_index_open(rel)->meta.seed;
+		caller = MemoryContextSwitchTo(state->context);
+		hash = cuckoo_hash(&state->hasher, values[0], seed);
+		MemoryContextSwitchTo(caller);
+		/* hashing may hear that the type has changed */
+	} while (!cuckoo_hasher_is_current(&state->hasher));
 	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
 		MemoryContextReset(state->context);
 	cuckoo_index_insert(rel, hash, true);

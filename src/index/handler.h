@@ -49,8 +49,9 @@ extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
 extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
 								MemoryContext context);
 
-/* True if elements had the same hash when the index was built. */
-extern bool cuckoo_index_fits(Relation rel, const CuckooHasher *hasher);
+/* True if elements have the hash that they had when the index was built. */
+extern bool cuckoo_meta_fits(const CuckooMeta *meta,
+							 const CuckooHasher *hasher);
 
 /* The same for a value of another type, which is compared with them. */
 extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
@@ -81,7 +82,10 @@ extern CuckooOpenIndex cuckoo_open_readable(Oid oid);
 /* The error for an index that is not valid. */
 pg_noreturn extern void cuckoo_index_not_valid(Relation rel);
 
-/* The same for a gate: false, and nothing open, instead of an error. */
+/* The error for one that is out of date. */
+pg_noreturn extern void cuckoo_index_out_of_date(Relation rel);
+
+/* As for reading, for a gate: false, and nothing open, instead of an error. */
 extern bool cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index);
 
 extern void cuckoo_close(CuckooOpenIndex *index);

@@ -439,8 +439,10 @@ cuckoo_index_set_stale(Relation rel)
 	buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(rel);
-	cuckoo_page_meta(GenericXLogRegisterBuffer(state, buffer, 0))->flags |=
-		CUCKOO_META_STALE;
+	/* a build has not logged the page before */
+	cuckoo_page_meta(GenericXLogRegisterBuffer(state, buffer,
+											   GENERIC_XLOG_FULL_IMAGE))
+		->flags |= CUCKOO_META_STALE;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
 	cuckoo_index_forget(rel);

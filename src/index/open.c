@@ -130,6 +130,16 @@ cuckoo_index_not_valid(Relation rel)
 			 errhint("Wait until it is built, or rebuild it with REINDEX.")));
 }
 
+void
+cuckoo_index_out_of_date(Relation rel)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" is out of date", RelationGetRelationName(rel)),
+			 errdetail("The hash of its element type has changed since it was built."),
+			 errhint("Rebuild it with REINDEX.")));
+}
+
 /* False on a standby for what is not replicated. */
 static bool
 is_on_server(Relation rel)
@@ -190,7 +200,7 @@ cuckoo_index_is_stale(Relation rel)
 		return true;
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
 	/* also of another family: for some types ALTER TABLE keeps the file */
-	if (!cuckoo_index_fits(rel, &hasher))
+	if (!cuckoo_meta_fits(&meta, &hasher))
 		return true;
 	if (meta.tag != 0)
 		/* it may be the old one again, after rows came with another hash */
@@ -284,11 +294,7 @@ cuckoo_open_for_reading(Oid oid)
 				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
 				 errhint("Try again in another transaction.")));
 	if (cuckoo_index_is_stale(index.rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is out of date", name),
-				 errdetail("The hash of its element type has changed since it was built."),
-				 errhint("Rebuild it with REINDEX.")));
+		cuckoo_index_out_of_date(index.rel);
 	note_use(index.rel);
 	return index;
 }

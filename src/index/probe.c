@@ -30,6 +30,14 @@ PG_FUNCTION_INFO_V1(cuckoo_gate_any);
 /* Elements that are probed together. */
 #define PROBE_BATCH		64
 
+/* What is asked of several elements. */
+typedef enum ProbeMode
+{
+	PROBE_EACH,
+	PROBE_ANY,					/* one is enough */
+	PROBE_GATE					/* the same, and true instead of an error */
+} ProbeMode;
+
 /* The hasher of an argument as the index hashes it. */
 static CuckooHasher *
 hasher_for(CuckooHasher *hasher)
@@ -57,10 +65,25 @@ hasher_in(const CuckooHasher *hasher, Relation rel)
 	CuckooHasher result = *hasher;
 
 	cuckoo_check_family(hasher, meta.family, meta.tag);
-	if (rel->rd_opcintype[0] == BPCHAROID &&
-		result.encoding == CUCKOO_ENCODING_TEXT)
-		result.encoding = CUCKOO_ENCODING_BPCHAR;
+	if (rel->rd_opcintype[0] == BPCHAROID)
+	{
+		result.trim = true;
+		/* of a nondeterministic collation, which a text's hash trims by this */
+		if (result.encoding == CUCKOO_ENCODING_OTHER)
+			result.encoding = CUCKOO_ENCODING_BPCHAR;
+	}
 	return result;
+}
+
+/*
+ * True if the index is out of date by now, because hashing, which may read
+ * tables, has heard that a type has changed.
+ */
+static bool
+has_changed(const CuckooHasher *hasher, Relation rel)
+{
+	return unlikely(!cuckoo_hasher_is_current(hasher)) &&
+		cuckoo_index_is_stale(rel);
 }
 
 /* True if the page with this header has a spot. */
@@ -120,8 +143,11 @@ cf_index_contains(PG_FUNCTION_ARGS)
 	CuckooHasher of_index = hasher_in(hasher, index.rel);
 	uint64		hash = cuckoo_hash(&of_index, PG_GETARG_DATUM(1),
 								   cuckoo_index_open(index.rel)->meta.seed);
-	bool		result = cuckoo_index_contains(index.rel, hash);
+	bool		result;
 
+	if (has_changed(&of_index, index.rel))
+		cuckoo_index_out_of_date(index.rel);
+	result = cuckoo_index_contains(index.rel, hash);
 	cuckoo_close(&index);
 	PG_RETURN_BOOL(result);
 }
@@ -166,11 +192,11 @@ probe_page(Relation rel, const CuckooMeta *meta, const uint64 *hashes,
 /*
  * Sets found[i] for each element that is not null.  They are probed in the
  * order of pages, as far as their level is known, so that each page is looked
- * up once for many.  If `any`, ends soon after one is found.
+ * up once for many.  Unless each is asked for, ends soon after one is found.
  */
 static bool
 probe_elements(Relation rel, const CuckooHasher *hasher,
-			   const CuckooElements *elements, bool *found, bool any)
+			   const CuckooElements *elements, bool *found, ProbeMode mode)
 {
 	const CuckooHasher of_index = hasher_in(hasher, rel);
 	const CuckooMeta meta = cuckoo_index_open(rel)->meta;
@@ -201,12 +227,19 @@ probe_elements(Relation rel, const CuckooHasher *hasher,
 		}
 	}
 	cuckoo_sort(order, n, scratch, 0, (uint64) meta.pages << level);
-	for (int i = 0; i < n && !(any && result);)
+	if (has_changed(&of_index, rel))
+	{
+		if (mode != PROBE_GATE)
+			cuckoo_index_out_of_date(rel);
+		n = 0;
+		result = true;
+	}
+	for (int i = 0; i < n && (mode == PROBE_EACH || !result);)
 	{
 		int			count = probe_page(rel, &meta, hashes, order + i, n - i,
 									   found);
 
-		for (int k = i; any && k < i + count; k++)
+		for (int k = i; k < i + count; k++)
 			result |= found[(uint32) order[k]];
 		i += count;
 	}
@@ -225,7 +258,7 @@ cf_index_contains_any(PG_FUNCTION_ARGS)
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
 	bool	   *found = palloc(elements.count * sizeof(bool));
 	bool		result = probe_elements(index.rel, hasher, &elements, found,
-										true);
+										PROBE_ANY);
 
 	cuckoo_close(&index);
 	PG_RETURN_BOOL(result);
@@ -240,7 +273,7 @@ cf_index_contains_each(PG_FUNCTION_ARGS)
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
 	bool	   *found = palloc0(elements.count * sizeof(bool));
 
-	probe_elements(index.rel, hasher, &elements, found, false);
+	probe_elements(index.rel, hasher, &elements, found, PROBE_EACH);
 	cuckoo_close(&index);
 	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
 }
@@ -266,7 +299,8 @@ gate(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 	{
 		bool	   *found = palloc(elements->count * sizeof(bool));
 
-		result = probe_elements(index.rel, hasher, elements, found, true);
+		result = probe_elements(index.rel, hasher, elements, found,
+								PROBE_GATE);
 		pfree(found);
 	}
 	cuckoo_close(&index);
@@ -366,7 +400,7 @@ partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_INDEX)
 			continue;
 		index = cuckoo_open_for_reading(lfirst_oid(cell));
-		if (probe_elements(index.rel, hasher, elements, found, true))
+		if (probe_elements(index.rel, hasher, elements, found, PROBE_ANY))
 			accumArrayResult(tables,
 							 ObjectIdGetDatum(RelationGetRelid(index.heap)),
 							 false, REGCLASSOID, CurrentMemoryContext);

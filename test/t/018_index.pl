@@ -125,6 +125,36 @@ ALTER TABLE pairs ADD COLUMN filler text;
 SELECT 'whole rows', count(*) = 1 FROM pairs WHERE pairs = ROW(ROW(5, NULL)::pair, ARRAY[ROW(5, NULL)::pair], NULL)::pairs;
 SELECT 'their index is stale', stale FROM cf_index_info('pairs_row');
 
+-- the type changes while values are hashed, and back afterwards
+CREATE TYPE cell AS (a int, b text);
+CREATE TABLE cells (k int, c cell);
+ALTER TABLE cells ALTER c SET STORAGE EXTERNAL;
+INSERT INTO cells SELECT i, ROW(i, repeat(i::text || ' ', 2000))::cell FROM generate_series(1, 300) i;
+CREATE FUNCTION slow(k int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN IF k < 0 THEN PERFORM pg_sleep(2); END IF; RETURN k; END';
+CREATE FUNCTION after(k int, c cell) RETURNS cell IMMUTABLE LANGUAGE plpgsql AS 'BEGIN IF k = 50 THEN PERFORM pg_sleep(2); END IF; RETURN c; END';
+CREATE INDEX cells_c ON cells USING cuckoo (c);
+CREATE INDEX cells_after ON cells USING cuckoo (after(k, c));
+SELECT 'all cells', bool_and(cf_index_contains('cells_c', c) AND cf_index_contains('cells_after', c)) FROM cells;
+\! (sleep 1; psql -Xqd "$connection" -c 'ALTER TYPE cell ADD ATTRIBUTE d int') &
+REINDEX INDEX cells_after;
+SELECT pg_sleep(1) \g /dev/null
+ALTER TYPE cell DROP ATTRIBUTE d;
+SELECT 'a build notes that', stale FROM cf_index_info('cells_after');
+REINDEX TABLE cells;
+SELECT 'both are fresh', NOT bool_or((cf_index_info(i::regclass)).stale) FROM unnest('{cells_c,cells_after}'::text[]) i;
+CREATE TABLE more (k int, c cell);
+CREATE INDEX more_slow ON more (slow(k));
+CREATE INDEX more_c ON more USING cuckoo (c);
+INSERT INTO more SELECT k, c FROM cells WHERE k = 1;
+\! (sleep 1; psql -Xqd "$connection" -c 'ALTER TYPE cell ADD ATTRIBUTE d int') &
+INSERT INTO more SELECT -k, c FROM cells WHERE k = 2;
+SELECT pg_sleep(1) \g /dev/null
+ALTER TYPE cell DROP ATTRIBUTE d;
+SELECT 'so does the last row of an INSERT', stale FROM cf_index_info('more_c');
+DROP TABLE cells, more;
+DROP FUNCTION slow, after;
+DROP TYPE cell;
+
 -- a plan that is kept, when the type loses its hash
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_pair (pair) AS SELECT count(*) FROM pairs WHERE p = $1;
