@@ -12,8 +12,8 @@ WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
 -- Attributes of functions, aggregates, operators, casts and types.  All
--- that do not read an index are immutable, and only the union aggregates and
--- cf_index_check are not parallel safe.
+-- that do not read an index are immutable. Only the union aggregates and what
+-- users ask of an index are not parallel safe.
 CREATE VIEW functions AS SELECT p.*
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo';

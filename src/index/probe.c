@@ -309,7 +309,7 @@ gate(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
 
 /* False if the type of the second argument has no hash any more. */
 static bool
-has_hash(FunctionCallInfo fcinfo, bool is_array)
+can_hash_argument(FunctionCallInfo fcinfo, bool is_array)
 {
 	const CuckooHasher *hasher = fcinfo->flinfo->fn_extra;
 	Oid			type;
@@ -329,7 +329,7 @@ cuckoo_gate(PG_FUNCTION_ARGS)
 	bool		null = false;
 	CuckooElements elements = {NULL, &value, &null, 1};
 
-	if (!has_hash(fcinfo, false))
+	if (!can_hash_argument(fcinfo, false))
 		PG_RETURN_BOOL(true);
 	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), value_hasher(fcinfo), &elements));
 }
@@ -341,7 +341,7 @@ cuckoo_gate_any(PG_FUNCTION_ARGS)
 	CuckooElements elements;
 	CuckooHasher *hasher;
 
-	if (!has_hash(fcinfo, true))
+	if (!can_hash_argument(fcinfo, true))
 		PG_RETURN_BOOL(true);
 	hasher = array_hasher(fcinfo, &elements);
 	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
