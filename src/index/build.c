@@ -315,7 +315,7 @@ flush(BuildState *b, double n)
 
 /* Makes room for a hash, when the scan has come to this block. */
 static void
-find_room(BuildState *b, BlockNumber block)
+room_for_hash(BuildState *b, BlockNumber block)
 {
 	BlockNumber blocks = Max(b->blocks, block + 1);
 
@@ -362,7 +362,7 @@ collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	if (isnull[0])
 		return;
 	if (b->count == b->room)
-		find_room(b, ItemPointerGetBlockNumber(tid));
+		room_for_hash(b, ItemPointerGetBlockNumber(tid));
 	if (b->by_value)
 	{
 		b->hashes[b->count++] = hash_value(b, values[0]);
@@ -392,7 +392,7 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
-	/* from the first block on, see find_room() */
+	/* from the first block on, see room_for_hash() */
 	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
 												 collect, &b, NULL);
 	sort_hashes(&b);
