@@ -339,8 +339,9 @@ hash_value(BuildState *b, Datum value)
 {
 	uint64		hash = cuckoo_hash(&b->hasher, value, b->meta.seed);
 
-	while (unlikely(!cuckoo_hasher_is_current(&b->hasher)))
+	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher))
 	{
+		CHECK_FOR_INTERRUPTS();
 		memset(&b->hasher, 0, sizeof(CuckooHasher));
 		cuckoo_index_hasher(&b->hasher, b->rel,
 							MemoryContextGetParent(b->context));

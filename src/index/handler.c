@@ -22,6 +22,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "commands/vacuum.h"
+#include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -236,8 +237,10 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 		caller = MemoryContextSwitchTo(state->context);
 		hash = cuckoo_hash(&state->hasher, values[0], seed);
 		MemoryContextSwitchTo(caller);
-		/* hashing may hear that the type has changed */
-	} while (!cuckoo_hasher_is_current(&state->hasher));
+		CHECK_FOR_INTERRUPTS();
+		/* hashing may hear that a type of the family "other" has changed */
+	} while (state->hasher.tag != 0 &&
+			 !cuckoo_hasher_is_current(&state->hasher));
 	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
 		MemoryContextReset(state->context);
 	cuckoo_index_insert(rel, hash, true);
