@@ -341,7 +341,6 @@ hash_value(BuildState *b, Datum value)
 
 	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher))
 	{
-		CHECK_FOR_INTERRUPTS();
 		memset(&b->hasher, 0, sizeof(CuckooHasher));
 		cuckoo_index_hasher(&b->hasher, b->rel,
 							MemoryContextGetParent(b->context));
