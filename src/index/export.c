@@ -347,11 +347,14 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	s->rows++;
 }
 
-/* Looks for all rows, as the owner of the table. */
+/*
+ * Looks for all rows, as the owner of the table: expressions and predicates are
+ * the owner's code, and even BuildIndexInfo() evaluates constants in them.
+ */
 static int64
 check_rows(CuckooOpenIndex *index)
 {
-	IndexInfo  *info = BuildIndexInfo(index->rel);
+	IndexInfo  *info;
 	CheckState	state = {0};
 	Oid			user;
 	int			context;
@@ -368,6 +371,7 @@ check_rows(CuckooOpenIndex *index)
 	cuckoo_index_hasher(&state.hasher, index->rel, CurrentMemoryContext);
 	state.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo check",
 										  ALLOCSET_SMALL_SIZES);
+	info = BuildIndexInfo(index->rel);
 	/* what this transaction sees, as for CREATE INDEX CONCURRENTLY */
 	info->ii_Concurrent = true;
 	table_index_build_scan(index->heap, index->rel, info, true, false,

@@ -69,10 +69,11 @@ typedef struct CuckooOpenIndex
 
 /*
  * Opens an index and its table, with AccessShareLock, to be read in a query.
- * Errors: 42809 if it is no index of this access method, 42501 if the user may
- * not read the columns or row security applies to them, 55000 if it is not
+ * Errors: 42809 if it is no index of this access method, 42501 if the user has
+ * no SELECT on the table or row security applies to it, 55000 if it is not
  * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
- * to another session, or is unlogged and this is a standby.
+ * to another session, or is unlogged and this is a standby.  No code of the
+ * table's owner runs: its expressions and predicates are not looked at.
  */
 extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 

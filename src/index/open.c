@@ -16,14 +16,12 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/sysattr.h"
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"
@@ -41,71 +39,33 @@ cuckoo_is_index(Relation rel)
 
 /* ---- who may ask ---- */
 
-/* The columns that an index is made of, numbered as by pull_varattnos(). */
-static Bitmapset *
-columns_of(Relation rel)
-{
-	Bitmapset  *columns = NULL;
-
-	if (rel->rd_index->indkey.values[0] != 0)
-		columns = bms_make_singleton(rel->rd_index->indkey.values[0] -
-									 FirstLowInvalidHeapAttributeNumber);
-	pull_varattnos((Node *) RelationGetIndexExpressions(rel), 1, &columns);
-	pull_varattnos((Node *) RelationGetIndexPredicate(rel), 1, &columns);
-	return columns;
-}
-
 static bool
 row_security_applies(Oid table)
 {
 	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
 }
 
-/*
- * True if the user may read these columns of a table, all rows of them, by the
- * rights on it or on a table that it is a partition of.
- */
+/* True if the rights on a table let the user read all rows of it. */
 static bool
-may_read_by(Oid granting, Oid table, const Bitmapset * columns)
+may_read_by(Oid granting)
 {
-	Oid			user = GetUserId();
-	int			column = -1;
-
-	if (row_security_applies(granting))
-		return false;
-	if (pg_class_aclcheck(granting, user, ACL_SELECT) == ACLCHECK_OK)
-		return true;
-	while ((column = bms_next_member(columns, column)) >= 0)
-	{
-		AttrNumber	attno = (AttrNumber)
-			(column + FirstLowInvalidHeapAttributeNumber);
-
-		/* a whole row needs all columns */
-		if (attno == InvalidAttrNumber)
-			return false;
-		/* they may stand in another order there */
-		attno = get_attnum(granting, get_attname(table, attno, false));
-		if (pg_attribute_aclcheck(granting, attno, user,
-								  ACL_SELECT) != ACLCHECK_OK)
-			return false;
-	}
-	return columns != NULL;
+	return pg_class_aclcheck(granting, GetUserId(), ACL_SELECT) ==
+		ACLCHECK_OK && !row_security_applies(granting);
 }
 
+/* Rights on a partitioned table are rights on its partitions. */
 static bool
-may_read(Relation heap, Relation rel)
+may_read(Relation heap)
 {
-	Oid			table = RelationGetRelid(heap);
-	Bitmapset  *columns = columns_of(rel);
 	List	   *ancestors = heap->rd_rel->relispartition ?
-		get_partition_ancestors(table) : NIL;
+		get_partition_ancestors(RelationGetRelid(heap)) : NIL;
 	ListCell   *cell;
 
-	if (may_read_by(table, table, columns))
+	if (may_read_by(RelationGetRelid(heap)))
 		return true;
 	foreach(cell, ancestors)
 	{
-		if (may_read_by(lfirst_oid(cell), table, columns))
+		if (may_read_by(lfirst_oid(cell)))
 			return true;
 	}
 	return false;
@@ -254,17 +214,7 @@ cuckoo_open_readable(Oid oid)
 				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") :
 				 get_rel_name(oid) == NULL ?
 				 errhint("REINDEX CONCURRENTLY replaces an index by another one. Views and constraints that name an index should write 'name'::text::regclass.") : 0));
-	if (RELATION_IS_OTHER_TEMP(index.rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot read the temporary index \"%s\" of another session",
-						RelationGetRelationName(index.rel))));
-	if (!is_on_server(index.rel))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot read the unlogged index \"%s\" during recovery",
-						RelationGetRelationName(index.rel))));
-	if (!may_read(index.heap, index.rel))
+	if (!may_read(index.heap))
 	{
 		if (row_security_applies(RelationGetRelid(index.heap)))
 			ereport(ERROR,
@@ -276,6 +226,16 @@ cuckoo_open_readable(Oid oid)
 					   get_relkind_objtype(index.heap->rd_rel->relkind),
 					   RelationGetRelationName(index.heap));
 	}
+	if (RELATION_IS_OTHER_TEMP(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read the temporary index \"%s\" of another session",
+						RelationGetRelationName(index.rel))));
+	if (!is_on_server(index.rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read the unlogged index \"%s\" during recovery",
+						RelationGetRelationName(index.rel))));
 	return index;
 }
 
@@ -304,10 +264,9 @@ cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
 {
 	if (!open_index(oid, index))
 		return false;
-	if (RELATION_IS_OTHER_TEMP(index->rel) || !is_on_server(index->rel) ||
-		!is_valid(index->rel) || !is_old_enough(index->rel) ||
-		cuckoo_index_is_stale(index->rel) ||
-		!may_read(index->heap, index->rel))
+	if (!may_read(index->heap) || RELATION_IS_OTHER_TEMP(index->rel) ||
+		!is_on_server(index->rel) || !is_valid(index->rel) ||
+		!is_old_enough(index->rel) || cuckoo_index_is_stale(index->rel))
 	{
 		cuckoo_close(index);
 		return false;
