@@ -5,8 +5,8 @@
  *
  * The core (src/core) validates images and looks up hashes.  What it does not
  * have is here: memory, base64, and the canonical bytes of elements, which
- * FORMAT.md specifies ("Element to hash").  Values in the form of text are
- * taken apart in literal.c.
+ * FORMAT.md specifies ("Element to hash").  literal.c reads values in the form
+ * of text.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +21,10 @@
 
 #define DAYS_TO_2000	10957	/* from 1970-01-01 */
 #define DAY				INT64_C(86400000000)	/* microseconds */
+
+/* PostgreSQL's range in days since 2000: from 4714-11-24 BC */
+#define FIRST_DAY		(-2451545)
+#define LAST_DATE		2145031948	/* 5874897-12-31 */
 
 struct cuckoofilter
 {
@@ -332,6 +336,9 @@ cuckoofilter_hash_text(const cuckoofilter *filter, const char *text,
 {
 	const uint8_t *bytes = (const uint8_t *) text;
 
+	/* PostgreSQL's text cannot contain a zero byte */
+	if (length > 0 && memchr(text, 0, length) != NULL)
+		return CUCKOOFILTER_INVALID_VALUE;
 	for (size_t at = 0; at < length;)
 	{
 		size_t		size;
@@ -376,12 +383,16 @@ int
 cuckoofilter_hash_date(const cuckoofilter *filter, int32_t days,
 					   uint64_t *hash)
 {
-	bool		infinite = days == INT32_MAX || days == INT32_MIN;
 	uint8_t		bytes[4];
 
-	if (!infinite && days <= INT32_MIN + DAYS_TO_2000)
-		return CUCKOOFILTER_INVALID_VALUE;
-	cuckoo_store32(bytes, (uint32_t) (infinite ? days : days - DAYS_TO_2000));
+	if (days != INT32_MAX && days != INT32_MIN)
+	{
+		if (days < FIRST_DAY + DAYS_TO_2000 ||
+			days - DAYS_TO_2000 > LAST_DATE)
+			return CUCKOOFILTER_INVALID_VALUE;
+		days -= DAYS_TO_2000;
+	}
+	cuckoo_store32(bytes, (uint32_t) days);
 	return hash_bytes(filter, CUCKOOFILTER_DATE, bytes, sizeof(bytes), hash);
 }
 
@@ -391,7 +402,8 @@ hash_timestamp(const cuckoofilter *filter, int family, int64_t microseconds,
 {
 	if (microseconds != INT64_MAX && microseconds != INT64_MIN)
 	{
-		if (microseconds <= INT64_MIN + DAYS_TO_2000 * DAY)
+		/* PostgreSQL's last 29 years are beyond INT64_MAX here */
+		if (microseconds < (FIRST_DAY + DAYS_TO_2000) * DAY)
 			return CUCKOOFILTER_INVALID_VALUE;
 		microseconds -= DAYS_TO_2000 * DAY;
 	}
@@ -528,9 +540,6 @@ CONTAINS(macaddr, (const cuckoofilter *filter, const void *bytes),
 		 (filter, bytes, &hash))
 CONTAINS(macaddr8, (const cuckoofilter *filter, const void *bytes),
 		 (filter, bytes, &hash))
-CONTAINS(numeric, (const cuckoofilter *filter, const char *digits,
-				   size_t length),
-		 (filter, digits, length, &hash))
 CONTAINS(time, (const cuckoofilter *filter, int64_t microseconds),
 		 (filter, microseconds, &hash))
 CONTAINS(interval, (const cuckoofilter *filter, int32_t months, int32_t days,

@@ -130,8 +130,8 @@ CUCKOOFILTER_API size_t cuckoofilter_size(const cuckoofilter *filter);
  * or CUCKOOFILTER_OTHER_FAMILY or CUCKOOFILTER_INVALID_VALUE.
  *
  * int64		int2, int4, int8
- * text			text, varchar, enums by label: UTF-8, which is checked.  Leave
- *				out the trailing blanks of char(n).
+ * text			text, varchar, enums by label: UTF-8 without zero bytes, which
+ *				is checked.  Leave out the trailing blanks of char(n).
  * bytea		bytes as they are
  * uuid			16 bytes, in the order in which they are written
  * boolean		0 is false, all else is true
@@ -140,20 +140,23 @@ CUCKOOFILTER_API size_t cuckoofilter_size(const cuckoofilter *filter);
  * timestamp, timestamptz
  *				microseconds since 1970-01-01 00:00, of timestamptz in UTC.
  *				INT64_MAX is infinity, and INT64_MIN is -infinity.
- * float64		float4 and float8.  (double) 0.1f is not 0.1.
+ * float64		float4 and float8.  A float4 that prints as 0.1 is the element
+ *				(double) 0.1f, which is 0.10000000149011612 and not 0.1.
  * inet			inet and cidr: 4 or 16 bytes of the address as on the network,
  *				host bits included, and the length of the mask in bits (32 or
  *				128 for a single host)
  * macaddr		6 bytes, in the order in which they are written
  * macaddr8		8 bytes, likewise
- * numeric		decimal digits: -1.50, 1e-3, NaN, Infinity
  * time			microseconds since 00:00, to 24:00
  * interval		its three fields
- * literal		text as PostgreSQL prints values of the filter's family, with
- *				the default settings: 2026-06-01 12:00:00.5+02,
- *				10.0.0.0/8, \x00ff, 1 mon 02:00:00.  For text it is the value
- *				itself.  Other spellings that PostgreSQL would take, such as
- *				"tomorrow", are CUCKOOFILTER_INVALID_VALUE.
+ * literal		text as PostgreSQL prints values with the default settings, in
+ *				filters of the families integer, text (the value itself),
+ *				bytea (\x00ff), uuid, boolean and date (2026-06-01).  Other
+ *				spellings that PostgreSQL would take, such as "tomorrow", are
+ *				CUCKOOFILTER_INVALID_VALUE.  Filters of the other families
+ *				give CUCKOOFILTER_OTHER_FAMILY.
+ *
+ * Elements of the family numeric are looked up by their hash.
  */
 CUCKOOFILTER_API int cuckoofilter_contains_int64(const cuckoofilter *filter,
 												 int64_t value);
@@ -182,9 +185,6 @@ CUCKOOFILTER_API int cuckoofilter_contains_macaddr(const cuckoofilter *filter,
 												   const void *bytes);
 CUCKOOFILTER_API int cuckoofilter_contains_macaddr8(const cuckoofilter *filter,
 													const void *bytes);
-CUCKOOFILTER_API int cuckoofilter_contains_numeric(const cuckoofilter *filter,
-												   const char *digits,
-												   size_t length);
 CUCKOOFILTER_API int cuckoofilter_contains_time(const cuckoofilter *filter,
 												int64_t microseconds);
 CUCKOOFILTER_API int cuckoofilter_contains_interval(const cuckoofilter *filter,
@@ -233,10 +233,6 @@ CUCKOOFILTER_API int cuckoofilter_hash_macaddr(const cuckoofilter *filter,
 CUCKOOFILTER_API int cuckoofilter_hash_macaddr8(const cuckoofilter *filter,
 												const void *bytes,
 												uint64_t *hash);
-CUCKOOFILTER_API int cuckoofilter_hash_numeric(const cuckoofilter *filter,
-											   const char *digits,
-											   size_t length,
-											   uint64_t *hash);
 CUCKOOFILTER_API int cuckoofilter_hash_time(const cuckoofilter *filter,
 											int64_t microseconds,
 											uint64_t *hash);
@@ -250,8 +246,9 @@ CUCKOOFILTER_API int cuckoofilter_hash_literal(const cuckoofilter *filter,
 											   uint64_t *hash);
 
 /*
- * The same questions by hash, for filters of any family; those of the family
- * "other" need cf_hash(value, seed) of the server.  contains_hash() returns 1
+ * Lookups by hash, for filters of any family.  The hash is what the server
+ * returns for cf_hash(value, seed).  Filters of the families "other" and
+ * "numeric" have no other lookups.  contains_hash() returns 1
  * or 0, count_hash() the copies of the element: 0, 1, or 2 for two or more.
  *
  * contains_hashes() sets found[i] for each of n hashes.  With filters larger

@@ -24,20 +24,24 @@ enum
 };
 
 static const char usage[] =
-"usage: cuckoo-probe [-v] [--hash] FILE [ELEMENT...]\n"
+"usage: cuckoo-probe [-v] [--hash] FILE [--] [ELEMENT...]\n"
 "       cuckoo-probe --info FILE\n"
 "\n"
 "Prints those elements that may be in the set of a filter of PostgreSQL's\n"
 "extension cuckoo. FILE has the filter as text (f::text) or as bytes (f::bytea);\n"
-"it is - for standard input. Without ELEMENT, each line of standard input is one.\n"
+"it is - for standard input. Without ELEMENT, each line of standard input is one,\n"
+"without the LF or CR LF at its end.\n"
 "\n"
 "  -v      print the elements that are certainly not in the set\n"
-"  --hash  elements are given by what cf_hash(element, seed) returns, for filters\n"
-"          of the family \"other\"\n"
+"  --hash  elements are given by what cf_hash(element, seed) returns\n"
 "  --info  print what the filter says of itself\n"
 "\n"
-"Elements are written as PostgreSQL prints them. The exit status is 0 if an\n"
-"element was printed, 1 if none was, and 2 after an error.\n";
+"Elements are written as PostgreSQL prints integers, text, uuid, bytea, boolean\n"
+"and dates. Filters of other elements need --hash, because text does not always\n"
+"identify them: 0.1 of type real is the element 0.10000000149011612.\n"
+"\n"
+"The exit status is 0 if an element was printed, 1 if none was, and 2 after an\n"
+"error.\n";
 
 typedef struct Options
 {
@@ -170,6 +174,8 @@ probe_lines(const cuckoofilter *f, const Options *options)
 	{
 		if (length > 0 && line[length - 1] == '\n')
 			line[--length] = '\0';
+		if (length > 0 && line[length - 1] == '\r')
+			line[--length] = '\0';
 		probe(f, options, line, (size_t) length);
 	}
 	if (ferror(stdin))
@@ -182,6 +188,8 @@ main(int argc, char **argv)
 {
 	Options		options = {0};
 	cuckoofilter *f;
+	const char *name;
+	uint64_t	hash;
 	int			i = 1;
 
 	for (; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; i++)
@@ -208,7 +216,10 @@ main(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 
-	f = open_file(argv[i++]);
+	name = argv[i++];
+	if (i < argc && strcmp(argv[i], "--") == 0 && strcmp(argv[i - 2], "--") != 0)
+		i++;
+	f = open_file(name);
 	if (f == NULL)
 		return EXIT_ERROR;
 	if (options.info)
@@ -216,6 +227,10 @@ main(int argc, char **argv)
 		print_info(f);
 		status = EXIT_FOUND;
 	}
+	else if (!options.by_hash && cuckoofilter_hash_literal(f, "", 0, &hash) ==
+			 CUCKOOFILTER_OTHER_FAMILY)
+		complain(cuckoofilter_family_name(cuckoofilter_family(f)),
+				 "elements of this family are given by --hash");
 	else if (i < argc)
 		for (; i < argc; i++)
 			probe(f, &options, argv[i], strlen(argv[i]));

@@ -31,7 +31,6 @@ ELEMENTS = {
     "inet": [c_char_p, c_size_t, c_int],
     "macaddr": [c_char_p],
     "macaddr8": [c_char_p],
-    "numeric": [c_char_p, c_size_t],
     "time": [c_int64],
     "interval": [c_int32, c_int32, c_int64],
     "literal": [c_char_p, c_size_t],

@@ -1,6 +1,7 @@
 """Against a live server with the extension, which PGHOST and the like name."""
 
 import random
+import struct
 import unittest
 
 import psycopg
@@ -42,6 +43,24 @@ TYPES = {
         "'0', '1 mon', '30 days', '-1 mons +1 day -00:00:00.000001', '178000000 years'",
     ),
 }
+
+
+def moment(microseconds):
+    return microseconds + (946684800000000 if abs(microseconds) < 2**63 - 1 else 0)
+
+
+# by family without literals: its binary format, and the arguments of the library's function
+BINARY = {
+    "timestamp": ("timestamp_send", lambda data: map(moment, struct.unpack(">q", data))),
+    "timestamptz": ("timestamptz_send", lambda data: map(moment, struct.unpack(">q", data))),
+    "float": ("float8send", lambda data: struct.unpack(">d", data)),
+    "inet": ("inet_send", lambda data: (data[4:], data[1])),
+    "macaddr": ("macaddr_send", lambda data: (data,)),
+    "macaddr8": ("macaddr8_send", lambda data: (data,)),
+    "time": ("time_send", lambda data: struct.unpack(">q", data)),
+    "interval": ("interval_send", lambda data: struct.unpack(">qii", data)[::-1]),
+}
+FUNCTION = {"float": "float64"}
 FAMILY_OF = {"smallint": "integer", "bigint": "integer", "float8": "float"}
 # what is printed in the time zone of the session
 ZONES = ("UTC", "Asia/Kolkata", "Europe/Amsterdam", "America/St_Johns")
@@ -59,8 +78,8 @@ class Server(unittest.TestCase):
     def fetch(self, query):
         return self.connection.execute(query, binary=True).fetchall()
 
-    def test_literals(self):
-        """What the server prints has the server's hash, and is found where the server finds it."""
+    def test_elements(self):
+        """The server's values, as text and in binary, have its hashes, and are found where it finds them."""
         for number, (type_, (value, special)) in enumerate(TYPES.items()):
             family = FAMILY_OF.get(type_, type_)
             with self.subTest(type=type_):
@@ -74,23 +93,28 @@ class Server(unittest.TestCase):
                     f" (SELECT ({value})::{type_} FROM unnest('{{{numbers}}}'::bigint[]) i"
                     f" UNION ALL SELECT unnest(ARRAY[{special}]::{type_}[])) t (v)"
                 )
-                seed = random.getrandbits(63)
+                seed = random.getrandbits(64) - 2**63
                 ((image,),) = self.fetch(
                     f"SELECT cf_agg(v, 5000, 0.01, {seed})::bytea FROM v_{number} WHERE n % 2 = 0 OR n > 4000"
                 )
                 f = Filter(image)
                 self.assertEqual((FAMILIES[f.family()], f.seed()), (family, seed))
+                send = f"{BINARY[family][0]}(v)" if family in BINARY else "NULL"
                 rows = self.fetch(
-                    f"SELECT v::text, cf_hash(v, {seed}), cf_contains(f, v), n % 2 = 0 OR n > 4000 FROM v_{number},"
-                    f" (SELECT '\\x{image.hex()}'::bytea::cuckoofilter AS f OFFSET 0) t"
+                    f"SELECT v::text, {send}, cf_hash(v, {seed}), cf_contains(f, v), n % 2 = 0 OR n > 4000"
+                    f" FROM v_{number}, (SELECT '\\x{image.hex()}'::bytea::cuckoofilter AS f OFFSET 0) t"
                 )
-                for text, h, found, member in rows:
-                    self.assertEqual(f.hash_literal(text), h % 2**64, text)
-                    self.assertEqual(f.contains_literal(text), found, text)
+                for text, data, h, found, member in rows:
+                    self.assertEqual(f.contains_hash(h % 2**64), found, text)
+                    if family in BINARY:
+                        name, arguments = FUNCTION.get(family, family), BINARY[family][1](data)
+                        self.assertEqual(getattr(f, f"hash_{name}")(*arguments), h % 2**64, text)
+                    elif family != "numeric":
+                        self.assertEqual(f.hash_literal(text), h % 2**64, text)
                     self.assertLessEqual(member, found)
 
     def test_other(self):
-        """The family without literals is asked by hash."""
+        """Filters of the family other are asked by hash."""
         ((image,),) = self.fetch("SELECT cf_agg(i::oid, 100, 0.01, 5)::bytea FROM generate_series(1, 50) i")
         f = Filter(image)
         for i, h in self.fetch("SELECT i, cf_hash(i::oid, 5) FROM generate_series(1, 50) i"):

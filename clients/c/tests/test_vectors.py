@@ -2,8 +2,8 @@
 
 import base64
 import json
-import locale
 import random
+import re
 import struct
 import subprocess
 import tempfile
@@ -64,6 +64,36 @@ def inet(value):
     return address.packed, address.network.prefixlen
 
 
+def octets(value):
+    return [bytes.fromhex(value.replace(":", ""))]
+
+
+def clock(hours, minutes, seconds):
+    return (int(hours) * 60 + int(minutes)) * 60 * 10**6 + int(Decimal(seconds) * 10**6)
+
+
+def interval(value):
+    """The fields of words, and of a time as on a clock."""
+    fields = [0, 0, 0]
+    for amount, unit in re.findall(r"([+-]?\d+) (year|mon|day)", value):
+        fields[unit == "day"] += int(amount) * (12 if unit == "year" else 1)
+    for sign, *time in re.findall(r"([+-]?)(\d+):(\d+):([\d.]+)", value):
+        fields[2] = int(f"{sign}1") * clock(*time)
+    return fields
+
+
+def numeric(value):
+    """The canonical bytes, for which the library has no function."""
+    value = Decimal(value)
+    if not value.is_finite():
+        return b"N" if value.is_nan() else b"I" if value > 0 else b"i"
+    sign, numbers, exponent = value.as_tuple()
+    digits = "".join(map(str, numbers)).lstrip("0")
+    short = digits.rstrip("0")
+    head = b"+-"[sign : sign + 1] + struct.pack("<i", exponent + len(digits) - len(short))
+    return head + short.encode() if value else b"0"
+
+
 # by family: the call for such elements, and its arguments by the literal
 TYPED = {
     "integer": ("int64", lambda value: [int(value)]),
@@ -75,8 +105,26 @@ TYPED = {
     "timestamp": ("timestamp", lambda value: [microseconds(value)]),
     "timestamptz": ("timestamptz", lambda value: [microseconds(value)]),
     "float": ("float64", lambda value: [float(value)]),
-    "numeric": ("numeric", lambda value: [value]),
+    "inet": ("inet", inet),
+    "macaddr": ("macaddr", octets),
+    "macaddr8": ("macaddr8", octets),
+    "time": ("time", lambda value: [clock(*value.split(":"))]),
+    "interval": ("interval", interval),
 }
+
+
+# the families that have literals
+WRITTEN = ("integer", "text", "bytea", "uuid", "boolean", "date")
+
+
+def hash_of(f, value):
+    family = FAMILIES[f.family()]
+    if family == "none":
+        return 0
+    if family == "numeric":
+        return empty("bytea", f.seed() % 2**64).hash_bytea(numeric(value))
+    name, arguments = TYPED[family]
+    return getattr(f, f"hash_{name}")(*arguments(value))
 
 
 class Vectors(unittest.TestCase):
@@ -87,12 +135,11 @@ class Vectors(unittest.TestCase):
             for seed, expected in zip(file["seeds"], case["hashes"]):
                 with self.subTest(type=case["type"], value=value, seed=seed):
                     f = empty(case["family"], int(seed, 16))
-                    self.assertEqual(f"{f.hash_literal(value):016x}", expected)
+                    self.assertEqual(f"{hash_of(f, value):016x}", expected)
+                    if case["family"] in WRITTEN:
+                        self.assertEqual(f"{f.hash_literal(value):016x}", expected)
                     bytea = empty("bytea", int(seed, 16))
                     self.assertEqual(f"{bytea.hash_bytea(bytes.fromhex(case['bytes'])):016x}", expected)
-                    if case["family"] in TYPED:
-                        name, arguments = TYPED[case["family"]]
-                        self.assertEqual(f"{getattr(f, f'hash_{name}')(*arguments(value)):016x}", expected)
 
     def test_images(self):
         for case in vectors("images")["images"]:
@@ -109,8 +156,10 @@ class Vectors(unittest.TestCase):
                     self.assertEqual(f.size(), len(image))
                     self.assertAlmostEqual(f.fpp(), 2 * case["items"] / (case["m0"] << case["f0"]))
                     self.assertLessEqual(case["items"] > 0, f.capacity() > 0)
-                    self.assertEqual([f.contains_literal(value) for value in values], [int(n > 0) for n in counts])
-                    hashes = [f.hash_literal(value) for value in values]
+                    if case["family"] in (*WRITTEN, "none"):
+                        found = [f.contains_literal(value) for value in values]
+                        self.assertEqual(found, [int(n > 0) for n in counts])
+                    hashes = [hash_of(f, value) for value in values]
                     self.assertEqual([f.count_hash(h) for h in hashes], counts)
                     self.assertEqual([f.contains_hash(h) for h in hashes], [int(n > 0) for n in counts])
                     self.assertEqual(f.contains_hashes(hashes), [n > 0 for n in counts])
@@ -154,7 +203,6 @@ class Elements(unittest.TestCase):
         "inet": [bytes(4), 32],
         "macaddr": [bytes(6)],
         "macaddr8": [bytes(8)],
-        "numeric": ["1"],
         "time": [1],
         "interval": [1, 2, 3],
     }
@@ -174,8 +222,9 @@ class Elements(unittest.TestCase):
                             with self.assertRaises(Refused) as raised:
                                 getattr(f, f"{kind}_{name}")(*values)
                             self.assertEqual(raised.exception.status, OTHER_FAMILY)
-        with self.assertRaisesRegex(Refused, "another family"):
-            empty("other").contains_literal("1")
+        for family in set(FAMILIES) - {"none", *WRITTEN}:
+            with self.assertRaisesRegex(Refused, "another family"):
+                empty(family).contains_literal("1")
         self.assertEqual(empty("none").contains_literal("anything"), 0)
 
     def test_utf8(self):
@@ -184,7 +233,7 @@ class Elements(unittest.TestCase):
         cases = [bytes(rng.choice((0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0,
             0xE1, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF)) for _ in range(rng.randint(1, 12)))
             for _ in range(3000)]
-        cases += [chr(c).encode("utf-8", "surrogatepass") for c in range(0, 0x110000, 251)]
+        cases += [chr(c).encode("utf-8", "surrogatepass") for c in range(1, 0x110000, 251)]
         cases += [b"12345678" * n + tail for n in (1, 2) for tail in (b"\xc3\xa9", b"\xc3", b"\xe2\x82", b"\x80")]
         valid = 0
         for text in cases:
@@ -201,8 +250,12 @@ class Elements(unittest.TestCase):
 
     def test_out_of_range(self):
         for family, name, good, bad in (
-            ("date", "date", [[2**31 - 2], [-(2**31) + 10958]], [[-(2**31) + 10957], [-(2**31) + 1]]),
-            ("timestamp", "timestamp", [[2**63 - 2]], [[-(2**63) + 1], [-(2**63) + 946684800000000]]),
+            ("date", "date", [[2145042905], [-2440588]], [[2145042906], [2**31 - 2], [-2440589], [-(2**31) + 1]]),
+            ("text", "text", [["a"], [""]], [["\0"], ["a\0"], ["\0a"], ["12345678\0"]]),
+            *(
+                (family, family, [[2**63 - 2], [-210866803200000000]], [[-210866803200000001], [-(2**63) + 1]])
+                for family in ("timestamp", "timestamptz")
+            ),
             ("time", "time", [[0], [86400000000]], [[-1], [86400000001]]),
             ("inet", "inet", [[bytes(4), 0], [bytes(16), 128]], [[bytes(4), 33], [bytes(4), -1], [bytes(16), 129]]),
             ("inet", "inet", [], [[bytes(5), 8], [bytes(0), 0], [bytes(17), 128]]),
@@ -226,16 +279,6 @@ def days(year, month, day):
     return struct.pack("<i", date(year, month, day).toordinal() - date(2000, 1, 1).toordinal())
 
 
-def moment(*parts, before=0):
-    """A timestamp, so many days earlier."""
-    return struct.pack("<q", (datetime(*parts) - datetime(2000, 1, 1) - timedelta(before)) // timedelta(microseconds=1))
-
-
-def number(sign, exponent, digits):
-    return sign.encode() + struct.pack("<i", exponent) + digits.encode()
-
-
-SECOND, MINUTE, HOUR = 1000000, 60000000, 3600000000
 INT64 = struct.Struct("<q").pack
 
 # by family: literals and their canonical bytes
@@ -257,112 +300,13 @@ LITERALS = {
         "5874897-12-31": struct.pack("<i", 2145031948),
         "infinity": struct.pack("<i", 2**31 - 1),
     },
-    "timestamp": {
-        "1999-12-31 23:59:59.999999": INT64(-1),
-        "2026-06-01T12:34": moment(2026, 6, 1, 12, 34),
-        "2026-06-01 12:34:56.5": moment(2026, 6, 1, 12, 34, 56, 500000),
-        "0044-03-15 12:00:00 BC": moment(357, 3, 15, 12, before=146097),
-        "-infinity": INT64(-(2**63)),
-        "Infinity": INT64(2**63 - 1),
-    },
-    "timestamptz": {
-        "2026-06-01 12:00:00Z": moment(2026, 6, 1, 12),
-        "2026-06-01 12:00:00+00": moment(2026, 6, 1, 12),
-        "2026-06-01 12:00:00-05:30": moment(2026, 6, 1, 17, 30),
-        "1890-01-01 00:53:28+00:53:28": moment(1890, 1, 1),
-        "0044-03-15 12:00:00+00 BC": moment(357, 3, 15, 12, before=146097),
-    },
-    "float": {
-        "-0.0": INT64(0),
-        "+1.5": struct.pack("<d", 1.5),
-        ".5": struct.pack("<d", 0.5),
-        "5.": struct.pack("<d", 5),
-        "1e3": struct.pack("<d", 1000),
-        "1E-3": struct.pack("<d", 0.001),
-        "0e999": INT64(0),
-        "5e-324": INT64(1),
-        "0." + "0" * 400 + "1e401": struct.pack("<d", 1),
-        "nan": INT64(0x7FF8000000000000),
-        "-inf": struct.pack("<d", float("-inf")),
-    },
-    "inet": {
-        "10.0.0.1": bytes([4, 32, 10, 0, 0, 1]),
-        "10.0.0.1/24": bytes([4, 24, 10, 0, 0, 1]),
-        "10.0.0.0/0": bytes([4, 0, 10, 0, 0, 0]),
-        "255.255.255.255/32": bytes([4, 32, 255, 255, 255, 255]),
-        "::": bytes([6, 128]) + bytes(16),
-        "::1": bytes([6, 128]) + bytes(15) + b"\1",
-        "1::": bytes([6, 128, 0, 1]) + bytes(14),
-        "2001:DB8::/32": bytes([6, 32]) + bytes.fromhex("20010db8") + bytes(12),
-        "1:2:3:4:5:6:7:8": bytes([6, 128]) + bytes(n for i in range(1, 9) for n in (0, i)),
-        "1:2:3:4:5:6:7::": bytes([6, 128]) + bytes(n for i in (1, 2, 3, 4, 5, 6, 7, 0) for n in (0, i)),
-        "::ffff:1.2.3.4": bytes([6, 128]) + bytes(10) + bytes([255, 255, 1, 2, 3, 4]),
-        "1:2:3:4:5:6:1.2.3.4": bytes([6, 128]) + bytes(n for i in range(1, 7) for n in (0, i)) + bytes([1, 2, 3, 4]),
-        "1::2:3/96": bytes([6, 96, 0, 1]) + bytes(10) + bytes([0, 2, 0, 3]),
-    },
-    "macaddr": {
-        **dict.fromkeys(
-            ("08:00:2b:01:02:03", "08-00-2B-01-02-03", "08002b:010203", "08002b-010203", "0800.2b01.0203",
-             "0800-2b01-0203", "08002b010203"),
-            bytes.fromhex("08002b010203"),
-        ),
-    },
-    "macaddr8": {
-        **dict.fromkeys(
-            ("08:00:2b:01:02:03:04:05", "08-00-2b-01-02-03-04-05", "08002b:0102030405", "08002b-0102030405",
-             "0800.2b01.0203.0405", "0800-2b01-0203-0405", "08002b01:02030405", "08002b0102030405"),
-            bytes.fromhex("08002b0102030405"),
-        ),
-        "08:00:2b:01:02:03": bytes.fromhex("08002bfffe010203"),
-    },
-    "numeric": {
-        **dict.fromkeys(("0", "-0.00", "0e7", ".0"), b"0"),
-        **dict.fromkeys(("1", "1.0", "+1.00", "01", "10e-1", "0.001e3"), number("+", 0, "1")),
-        "-0.025": number("-", -3, "25"),
-        "1200": number("+", 2, "12"),
-        "100.001": number("+", -3, "100001"),
-        "1" + "0" * 131071: number("+", 131071, "1"),
-        "9" * 131072 + "." + "9" * 16383: number("+", -16383, "9" * 147455),
-        "1e-16383": number("+", -16383, "1"),
-        "NaN": b"N",
-        "Infinity": b"I",
-        "inf": b"I",
-        "-Infinity": b"i",
-    },
-    "time": {
-        "00:00:00": INT64(0),
-        "12:34": INT64(12 * HOUR + 34 * MINUTE),
-        "23:59:59.999999": INT64(24 * HOUR - 1),
-        "12:00:00.5": INT64(12 * HOUR + 500000),
-        "24:00:00": INT64(24 * HOUR),
-    },
-    "interval": {
-        "00:00:00": fields(),
-        "1 mon": fields(1),
-        "30 days": fields(1),
-        "1 year 2 mons 3 days 04:05:06.789": fields(14, 3, 4 * HOUR + 5 * MINUTE + 6789000),
-        "-1 years -2 mons +3 days -04:05:06": fields(-14, 3, -(4 * HOUR + 5 * MINUTE + 6 * SECOND)),
-        "2 weeks 1 hour 5 minutes 1.5 seconds": fields(0, 14, HOUR + 5 * MINUTE + 1500000),
-        "1 months": fields(1),
-        "-0.25 sec": fields(0, 0, -250000),
-        "100:00": fields(0, 0, 100 * HOUR),
-        "P1Y2M3W4DT5H6M7.5S": fields(14, 25, 5 * HOUR + 6 * MINUTE + 7500000),
-        "P-1Y-2M3DT-4H-5M-6S": fields(-14, 3, -(4 * HOUR + 5 * MINUTE + 6 * SECOND)),
-        "PT0S": fields(),
-        "P1M": fields(1),
-        "PT1M": fields(0, 0, MINUTE),
-        "2147483647 mons 2147483647 days 2562047788:00:54.775807": fields(2**31 - 1, 2**31 - 1, 2**63 - 1),
-        "-2147483648 mons -2147483648 days -2562047788:00:54.775807": fields(-(2**31), -(2**31), -(2**63) + 1),
-        "infinity": fields(2**31 - 1, 2**31 - 1, 2**63 - 1),
-        "-infinity": fields(-(2**31), -(2**31), -(2**63)),
-    },
 }
 
 # by family: what is no literal, or one that only PostgreSQL knows
 NO_LITERALS = {
     "integer": ["", "-", "1.0", " 1", "1 ", "1e3", "0x1", "9223372036854775808", "-9223372036854775809",
         "99999999999999999999", "--1", "+-1", "1\0"],
-    "text": [b"\xff"],
+    "text": [b"\xff", "\0", "a\0"],
     "bytea": ["", "x00", "\\x0", "\\x0g", "\\x 00", "abc", "\\X00"],
     "uuid": ["", "0011223344556677-8899-aabb-ccdd-eeff0", "00112233-4455-6677-8899-aabbccddeef",
         "0-0112233445566778899aabbccddeeff", "{00112233-4455-6677-8899-aabbccddeeff}",
@@ -370,32 +314,7 @@ NO_LITERALS = {
     "boolean": ["", "1", "yes", "tr", "truee", "t "],
     "date": ["", "2023-02-29", "1900-02-29", "2023-04-31", "2023-13-01", "2023-00-01", "2023-01-00", "0000-01-01",
         "23-01-01", "2023-1-1", "2023-01-01 00:00:00", "01/02/2023", "today", "9999999-01-01", "infinity BC",
-        "2023-01-01 BC BC", "2023-01-01BC", "2023-01-01x"],
-    "timestamp": ["", "2023-01-01", "2023-01-01 24:00:00", "2023-01-01 12:60:00", "2023-01-01 12:00:60",
-        "2023-01-01 12:00:00.1234567", "2023-01-01 12:00:00.", "2023-01-01 12:00:00+00", "2023-01-01 12:00:00Z",
-        "2023-01-01  12:00:00", "now", "294247-01-10 00:00:00", "inf"],
-    "timestamptz": ["2023-01-01 12:00:00", "2023-01-01 12:00:00 UTC", "2023-01-01 12:00:00+16", "2023-01-01 12:00:00+1",
-        "2023-01-01 12:00:00+01:60", "2023-01-01 12:00:00+01:0", "2023-01-01 12:00:00++01", "2023-01-01 12:00:00+0530",
-        "2023-01-01 12:00:00Z+01"],
-    "float": ["", "-", ".", "1,5", "0x1p3", "1e", "1e+", "1e400", "-1e400", "1e-400", "1e9999999999", "nan(1)", "1.5 ",
-        " 1.5", "1.2.3", "infinit", "in", "-nan", "1" * 2000],
-    "inet": ["", "10", "10.0.0", "10.0.0.256", "10.0.0.01", "10.0.0.1/33", "10.0.0.1/", "10.0.0.1/-1", "10.0.0.1.2",
-        "10.0.0.1/24/24", "10.0.0.1 ", ":", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::",
-        "1::2::3", "::/129", "12345::", "g::", "1:2:3:4:5:6:7:1.2.3.4", "::1.2.3", "1:", ":1", "1:2:3:4:5:6:7:",
-        "fe80::1%eth0", "::1.2.3.4:5", "::00000", "1:2:3:4::5:6:7:8"],
-    "macaddr": ["", "08:00:2b:01:02", "08:00:2b:01:02:0", "08:00:2b:01:02:03:", "08:00:2b-01:02:03", "8:0:2b:1:2:3",
-        "08:00:2b:01:02:03:04:05", "08002b0102030", "08 00 2b 01 02 03", "0g:00:2b:01:02:03"],
-    "macaddr8": ["", "08:00:2b:01:02:03:04", "08:00:2b:01:02:03:04:05:06", "08002b01-02030405"],
-    "numeric": ["", ".", "-", "1e", "e5", "1.2.3", "--1", "1 ", "1_000", "1e131072", "1e-16384", "1e999999999",
-        "1e9999999999", "12e131071", "0x10", "-NaN", "+nan", "infin", "1" + "0" * 131072],
-    "time": ["", "12", "1:00", "25:00", "24:00:01", "24:00:00.000001", "12:60", "12:00:60", "12:00:00+01",
-        "12:00:00 PM", "12:00:00.1234567", "-01:00"],
-    "interval": ["", "P", "PT", "P1", "1", "1 day ", " 1 day", "1  day", "1day", "1 day 1 day",
-        "1 day 1 mon", "1 fortnight", "@ 1 day", "1 day ago", "1.5 days", "1 mon 2", "02", "02:60", "02:00:60",
-        "1 day 02:00 1 sec", "1 hour 02:00",
-        "P1D5H", "P1H", "PT1D", "P1DT", "PT5H1D", "P1M1Y", "PT1.5H", "P1.5D", "P1YT", "PT5HT1M", "P0001-02-03", "1-2",
-        "2147483648 mons", "-2147483649 days", "200000000 years", "2562047788:00:54.775808", "9999999999999999999 secs",
-        "99999999999999999999 secs", "1 yearss", "1 mont", "1 mins 1 hour", "P-", "P+-1D", "p1d", "1 day 02:00 "],
+        "2023-01-01 BC BC", "2023-01-01BC", "2023-01-01x", "5881580-07-11", "5877642-06-23 BC"],
 }
 
 
@@ -407,11 +326,10 @@ class Literals(unittest.TestCase):
                     for seed in (0, 2**63 + 1):
                         expected = empty("bytea", seed).hash_bytea(data)
                         self.assertEqual(empty(family, seed).hash_literal(text), expected)
-                        if family in ("text", "numeric"):
-                            self.assertEqual(getattr(empty(family, seed), f"hash_{family}")(text), expected)
 
     def test_refused(self):
-        self.assertEqual(set(NO_LITERALS), set(FAMILIES) - {"none", "other"})
+        self.assertEqual({*NO_LITERALS}, {*WRITTEN})
+        self.assertEqual({*LITERALS}, {*WRITTEN})
         for family, cases in NO_LITERALS.items():
             for text in cases:
                 with self.subTest(family=family, literal=text[:100]):
@@ -435,21 +353,6 @@ class Literals(unittest.TestCase):
                             with self.assertRaises(Refused):
                                 f.hash_literal(text[:length])
 
-    def test_decimal_comma(self):
-        """The locale of the program does not matter."""
-        for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "nl_NL.UTF-8"):
-            try:
-                locale.setlocale(locale.LC_NUMERIC, name)
-            except locale.Error:
-                continue
-            self.addCleanup(locale.setlocale, locale.LC_NUMERIC, "C")
-            f = empty("float")
-            self.assertEqual(f.hash_literal("1.5"), f.hash_float64(1.5))
-            with self.assertRaises(Refused):
-                f.hash_literal("1,5")
-            return
-        self.skipTest("no such locale")
-
     def test_typed(self):
         """The calls with numbers give the same hashes as literals."""
         seed = 7
@@ -458,23 +361,13 @@ class Literals(unittest.TestCase):
                 f = empty(family, seed)
                 expected = f.hash_literal(text)
                 with self.subTest(family=family, literal=text[:100]):
-                    if family == "inet":
-                        self.assertEqual(f.hash_inet(data[2:], data[1]), expected)
-                    elif family in ("uuid", "macaddr", "macaddr8"):
-                        self.assertEqual(getattr(f, f"hash_{family}")(data), expected)
-                    elif family in ("integer", "time"):
-                        name = "int64" if family == "integer" else family
-                        self.assertEqual(getattr(f, f"hash_{name}")(struct.unpack("<q", data)[0]), expected)
-                    elif family == "float":
-                        self.assertEqual(f.hash_float64(struct.unpack("<d", data)[0]), expected)
+                    if family == "uuid":
+                        self.assertEqual(f.hash_uuid(data), expected)
+                    elif family == "integer":
+                        self.assertEqual(f.hash_int64(struct.unpack("<q", data)[0]), expected)
                     elif family == "date":
                         value = struct.unpack("<i", data)[0]
                         self.assertEqual(f.hash_date(value if abs(value) >= 2**31 - 1 else value + 10957), expected)
-                    elif family.startswith("timestamp"):
-                        value = struct.unpack("<q", data)[0]
-                        if abs(value) < 2**63 - 1:
-                            value += 946684800 * SECOND
-                        self.assertEqual(getattr(f, f"hash_{family}")(value), expected)
 
     def test_interval(self):
         rng = random.Random(2)
@@ -484,18 +377,9 @@ class Literals(unittest.TestCase):
                 -(2 ** (bits - 1)))) for bits in (32, 32, 64)]
             self.assertEqual(f.hash_interval(*numbers), bytea.hash_bytea(fields(*numbers)), numbers)
 
-    def test_numeric(self):
-        rng = random.Random(4)
-        f, bytea = empty("numeric", 5), empty("bytea", 5)
-        for _ in range(2000):
-            limit = 10 ** rng.randint(0, 40)
-            value = Decimal(rng.randint(-limit, limit)).scaleb(rng.randint(-60, 60))
-            sign, digits, exponent = value.as_tuple()
-            digits = "".join(map(str, digits)).lstrip("0")
-            short = digits.rstrip("0")
-            data = number("+-"[sign], exponent + len(digits) - len(short), short) if value else b"0"
-            for text in (str(value), f"{value:f}", f"{value:e}"):
-                self.assertEqual(f.hash_numeric(text), bytea.hash_bytea(data), text)
+def signed(h):
+    """As cf_hash() returns it."""
+    return str(h - 2**64 if h >= 2**63 else h)
 
 
 class Probe(unittest.TestCase):
@@ -522,16 +406,20 @@ class Probe(unittest.TestCase):
     def test_images(self):
         for name, case in self.images.items():
             values = [literal(case, value) for value in case["probes"]]
+            options = ["--"]
+            if case["family"] not in (*WRITTEN, "none"):
+                options = ["--hash", "--"]
+                values = [signed(hash_of(Filter(case["image"], "open_text"), value)) for value in values]
             lines = "".join(f"{value}\n" for value in values)
             for content in (case["image"], case["image"] + "\n", base64.b64decode(case["image"])):
                 for invert in (False, True):
                     expected = [value for value, n in zip(values, case["counts"]) if (n == "0") == invert]
                     result = (0 if expected else 1, "".join(f"{value}\n" for value in expected), "")
-                    option = ["-v"] if invert else []
+                    option = ["-v", *options] if invert else options
                     with self.subTest(image=name, invert=invert):
                         file = self.file(content)
                         self.assertEqual(self.run_probe(*option, file, stdin=lines.encode()), result)
-                        self.assertEqual(self.run_probe(*option, "--", file, *values), result)
+                        self.assertEqual(self.run_probe(*option[:-1], file, "--", *values), result)
                         self.assertEqual(self.run_probe(*option, "-", *values, stdin=Path(file).read_bytes()), result)
 
     def test_refused(self):
@@ -568,11 +456,13 @@ class Probe(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
 
     def test_lines(self):
-        """A line is an element as it is; the last one needs no newline."""
+        """A line ends with LF or CR LF, which the last one need not have."""
         case = self.images["text"]
         file = self.file(case["image"])
         member = case["probes"][case["counts"].index("1")]
-        self.assertEqual(self.run_probe(file, stdin=f"{member}\r\n\n{member}".encode()), (0, f"{member}\n", ""))
+        for end in ("\n", "\r\n"):
+            lines = f"{member}{end}{end} {member}{end}{member}".encode()
+            self.assertEqual(self.run_probe(file, stdin=lines), (0, f"{member}\n{member}\n", ""))
         self.assertEqual(self.run_probe(file, stdin=b""), (1, "", ""))
         self.assertEqual(self.run_probe(file, stdin=b"\xff\n")[0], 2)
 
@@ -580,11 +470,37 @@ class Probe(unittest.TestCase):
         case = self.images["int4"]
         f = Filter(case["image"], "open_text")
         hashes = [f.hash_literal(value) for value in case["probes"]]
-        signed = [str(h - 2**64 if h >= 2**63 else h) for h in hashes]
-        expected = "".join(f"{h}\n" for h, n in zip(signed, case["counts"]) if n != "0")
-        self.assertEqual(self.run_probe("--hash", self.file(case["image"]), *signed), (0, expected, ""))
+        written = [signed(h) for h in hashes]
+        expected = "".join(f"{h}\n" for h, n in zip(written, case["counts"]) if n != "0")
+        self.assertEqual(self.run_probe("--hash", self.file(case["image"]), *written), (0, expected, ""))
         for bad in ("", "x", "1x", "9223372036854775808", "1.5"):
             self.assertEqual(self.run_probe("--hash", self.file(case["image"]), bad)[0], 2)
+
+    def test_other_families(self):
+        """Elements that have no literal are one error, not one for each element."""
+        case = self.images["inet"]
+        error = "cuckoo-probe: inet: elements of this family are given by --hash\n"
+        for arguments, lines in ((["10.0.0.1", "10.0.0.2"], b""), ([], b"10.0.0.1\n10.0.0.2\n")):
+            self.assertEqual(self.run_probe(self.file(case["image"]), *arguments, stdin=lines), (2, "", error))
+
+    def test_operands(self):
+        """All arguments after FILE are elements, except a first --."""
+        case = self.images["first example of FORMAT.md"]
+        file = self.file(case["image"])
+        for arguments, output in (
+            ([file, "--", "1"], "1\n"),
+            (["--", file, "1"], "1\n"),
+            (["-v", file, "--", "-1"], "-1\n"),
+            (["-v", file, "-1"], "-1\n"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.run_probe(*arguments), (0, output, ""))
+        file = self.file(self.images["text"]["image"])
+        for arguments in ([file, "--", "--"], ["--", file, "--"], [file, "-v"]):
+            with self.subTest(arguments=arguments):
+                output = arguments[-1] + "\n"
+                self.assertEqual(self.run_probe(*arguments), (1, "", ""))
+                self.assertEqual(self.run_probe("-v", *arguments), (0, output, ""))
 
     def test_info(self):
         case = self.images["text, secret seed"]
