@@ -21,15 +21,13 @@
  * not depend on which values were sampled.  It is also an upper limit, because
  * the filter cannot contain more values, whatever the histogram says.
  *
- * If a sub-select of the same query aggregates the filter as an InitPlan, by
- * cf_agg(...) or cf_union_agg(cf_agg(...)), only the number of its items is
- * estimated, from the input rows or from the capacity, whichever is less.  Of a
- * filter from a table nothing is known, and half of the rows are expected, for
- * a test and for its negation.
+ * If a sub-select of the same query aggregates the filter as an InitPlan, only
+ * the number of its items is known: the expected input rows of the aggregation.
+ * Nothing is known about a filter that is read from a table, so a test and its
+ * negation are each expected to pass half of the rows.
  *
  *-------------------------------------------------------------------------
  */
-#include "agg/agg.h"
 #include "element/element.h"
 #include "filter/filter.h"
 #include "planner/planner.h"
@@ -42,6 +40,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 
 #include <math.h>
 
@@ -52,8 +51,9 @@
 typedef struct KnownFilter
 {
 	double		items;
-	CuckooHeader header;		/* estimated, of an aggregated filter */
-	const uint8 *image;			/* NULL if it is not in memory */
+	double		fpp;
+	const uint8 *image;			/* NULL if it is not in memory; else with */
+	CuckooHeader header;
 } KnownFilter;
 
 /*
@@ -91,128 +91,50 @@ init_plan(PlannerInfo *root, int paramid)
 	return NULL;
 }
 
-/* An argument of an aggregate if it is a constant, else `unknown`. */
-static double
-constant_argument(const Aggref *aggref, int argno, double unknown)
+/* True if the aggregation makes a filter of elements, not of filters. */
+static bool
+aggregates_elements(const Plan *plan, Oid filter_type)
 {
-	Const	   *constant;
+	ListCell   *cell;
 
-	if (argno >= list_length(aggref->args))
-		return unknown;
-	constant = (Const *) list_nth_node(TargetEntry, aggref->args, argno)->expr;
-	return IsA(constant, Const) && constant->consttype == FLOAT8OID &&
-		!constant->constisnull ? DatumGetFloat8(constant->constvalue) : unknown;
+	foreach(cell, plan->targetlist)
+	{
+		Aggref	   *aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (IsA(aggref, Aggref) && aggref->aggtype == filter_type)
+			return aggref->aggfilter == NULL && aggref->aggargtypes != NIL &&
+				linitial_oid(aggref->aggargtypes) != filter_type;
+	}
+	return false;
 }
 
-/* The number of input rows of an aggregate, or -1 if the plan is unusual. */
+/*
+ * The number of input rows of the aggregation on top of a plan, or -1 if it
+ * makes no filter of elements.
+ */
 static double
-aggregated_rows(const Plan *plan)
+aggregated_rows(const Plan *plan, Oid filter_type)
 {
-	if (IsA(plan, Agg))
-		return DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit) ?
-			aggregated_rows(outerPlan(plan)) : outerPlan(plan)->plan_rows;
-	if (IsA(plan, Gather))
-	{
-		int			workers = ((const Gather *) plan)->num_workers;
+	double		processes = 1;
 
-		/* rows per worker; the leader's part is as in get_parallel_divisor() */
-		return aggregated_rows(outerPlan(plan)) *
-			(workers + Max(1 - 0.3 * workers, 0));
-	}
-	if (IsA(plan, Append))
+	if (plan == NULL || !IsA(plan, Agg) ||
+		!aggregates_elements(plan, filter_type))
+		return -1;
+	/* by parallel workers: to the partial aggregation, of each one's rows */
+	for (; plan != NULL; plan = outerPlan(plan))
 	{
-		double		sum = 0;
-		ListCell   *cell;
-
-		foreach(cell, ((const Append *) plan)->appendplans)
+		if (IsA(plan, Gather))
 		{
-			double		rows = aggregated_rows(lfirst(cell));
+			int			workers = ((const Gather *) plan)->num_workers;
 
-			if (rows < 0)
-				return -1;
-			sum += rows;
+			/* the leader's part is as in get_parallel_divisor() */
+			processes = workers + Max(1 - 0.3 * workers, 0);
 		}
-		return sum;
+		else if (IsA(plan, Agg) &&
+				 !DO_AGGSPLIT_COMBINE(((const Agg *) plan)->aggsplit))
+			return processes * outerPlan(plan)->plan_rows;
 	}
 	return -1;
-}
-
-/*
- * Finds the aggregate that makes filters of elements: in *plan, or below it if
- * *plan unites filters.  *plan becomes its node.  Returns NULL if there is
- * none, or if it is not understood.
- */
-static Aggref *
-element_aggregate(Plan **plan, Oid filter_type)
-{
-	for (;;)
-	{
-		Aggref	   *aggref;
-		ListCell   *cell;
-
-		if (*plan == NULL)
-			return NULL;
-		if (IsA(*plan, SubqueryScan))
-			*plan = ((SubqueryScan *) *plan)->subplan;
-		else if (IsA(*plan, Gather) || IsA(*plan, Sort))
-			*plan = outerPlan(*plan);
-		if (!IsA(*plan, Agg))
-			return NULL;
-		aggref = NULL;
-		foreach(cell, (*plan)->targetlist)
-		{
-			aggref = (Aggref *) lfirst_node(TargetEntry, cell)->expr;
-			if (IsA(aggref, Aggref) && aggref->aggtype == filter_type)
-				break;
-			aggref = NULL;
-		}
-		if (aggref == NULL || aggref->aggfilter != NULL ||
-			aggref->aggargtypes == NIL ||
-			is_our_type(linitial_oid(aggref->aggargtypes), cuckoostate_in))
-			return NULL;
-		if (linitial_oid(aggref->aggargtypes) != filter_type)
-			return aggref;
-		*plan = outerPlan(*plan);
-	}
-}
-
-/*
- * Estimates the items of a filter that a sub-select aggregates.  Returns false
- * if the parameter is something else.
- */
-static bool
-aggregated_filter(KnownFilter *known, PlannerInfo *root, const Param *param)
-{
-	Plan	   *plan = init_plan(root, param->paramid);
-	Aggref	   *aggref;
-	CuckooHeader *h = &known->header;
-	bool		exact;
-	double		capacity;
-	double		fpp;
-	uint64		room;
-
-	aggref = element_aggregate(&plan, param->paramtype);
-	if (aggref == NULL)
-		return false;
-	known->items = aggregated_rows(plan);
-	if (known->items < 0)
-		return false;
-
-	/* cf_agg(v [, fpp]) or cf_agg(v, capacity, fpp [, seed]) */
-	exact = list_length(aggref->aggargtypes) <= 2;
-	capacity = exact ? known->items :
-		constant_argument(aggref, 1, known->items);
-	fpp = constant_argument(aggref, exact ? 1 : 2, CUCKOO_DEFAULT_FPP);
-	/* arguments out of range, or too large, will be an error */
-	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
-		return false;
-	room = (uint64) Min(Max(capacity, 0), 1e18);
-	if ((exact ? cuckoo_header_exact(h, room, cuckoo_fpp_bits(fpp), 0)
-		 : cuckoo_header_sized(h, room, cuckoo_fpp_bits(fpp), 0)) != CUCKOO_OK)
-		return false;
-	known->items = Min(known->items, Max(capacity, 1));
-	h->items = (uint64) known->items;
-	return true;
 }
 
 /*
@@ -232,7 +154,12 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		return aggregated_filter(known, root, (Param *) node);
+	{
+		known->items =
+			aggregated_rows(init_plan(root, ((Param *) node)->paramid), type);
+		known->fpp = CUCKOO_DEFAULT_FPP;
+		return known->items >= 0;
+	}
 	if (!IsA(node, Const))
 		return false;
 	if (((Const *) node)->constisnull)
@@ -241,6 +168,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	filter = ((Const *) node)->constvalue;
 	cuckoo_peek_header(&known->header, filter);
 	known->items = (double) known->header.items;
+	known->fpp = cuckoo_fpp_now(&known->header);
 	if (!VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(filter)))
 		known->image = cuckoo_image(cuckoo_filter(filter));
 	return true;
@@ -287,27 +215,97 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * The share of this partition in the rows of all scanned partitions of a table,
- * and therefore, it is assumed, in the filter's items; 1 if the relation is no
- * partition.
+ * The number of rows in all scanned partitions of the table to which this
+ * partition belongs.  *pruned becomes true if some are not scanned.
  */
 static double
-part_of_table(PlannerInfo *root, const RelOptInfo *rel)
+rows_of_table(PlannerInfo *root, const RelOptInfo *rel, bool *pruned)
 {
 	double		rows = 0;
 
-	if (rel == NULL || rel->top_parent_relids == NULL)
-		return 1;
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		RelOptInfo *other = root->simple_rel_array[i];
 
+		if (other == NULL ||
+			!(bms_equal(other->top_parent_relids, rel->top_parent_relids) ||
+			  bms_equal(other->relids, rel->top_parent_relids)))
+			continue;
+		*pruned |= other->nparts > bms_num_members(other->live_parts);
 		/* of a partition that has partitions itself, count only these */
-		if (other != NULL && !root->simple_rte_array[i]->inh &&
-			bms_equal(other->top_parent_relids, rel->top_parent_relids))
+		if (!root->simple_rte_array[i]->inh)
 			rows += other->tuples;
 	}
-	return rows > 0 ? rel->tuples / rows : 1;
+	return rows;
+}
+
+/*
+ * The number of distinct values that a partition's column has in the whole
+ * table, of which `rows` are scanned; 0 if no statistics say it.
+ */
+static double
+distinct_in_table(PlannerInfo *root, Node *element, double rows)
+{
+	Index		relid;
+	AttrNumber	column;
+	HeapTuple	statistics;
+	double		distinct;
+
+	while (IsA(element, RelabelType))
+		element = (Node *) ((RelabelType *) element)->arg;
+	if (!IsA(element, Var))
+		return 0;
+	relid = ((Var *) element)->varno;
+	column = ((Var *) element)->varattno;
+	for (;;)
+	{
+		const AppendRelInfo *member = root->append_rel_array[relid];
+
+		if (member == NULL)
+			break;
+		if (column <= 0 || column > member->num_child_cols)
+			return 0;
+		relid = member->parent_relid;
+		column = member->parent_colnos[column - 1];
+	}
+	statistics = SearchSysCache3(STATRELATTINH,
+								 root->simple_rte_array[relid]->relid,
+								 Int16GetDatum(column), BoolGetDatum(true));
+	if (!HeapTupleIsValid(statistics))
+		return 0;
+	distinct = ((Form_pg_statistic) GETSTRUCT(statistics))->stadistinct;
+	ReleaseSysCache(statistics);
+	/* see pg_statistic.h */
+	return distinct < 0 ? -distinct * rows : distinct;
+}
+
+/*
+ * The part of a filter's items that are values of a relation's column, which
+ * has so many distinct ones; 1 if the relation is no partition.
+ *
+ * A partition has its part of the distinct values of the table.  It has its
+ * part of the rows if no value is in two partitions.  The larger part counts if
+ * the filter may have been made for the scanned partitions only.
+ */
+static double
+part_of_items(PlannerInfo *root, const RelOptInfo *rel, Node *element,
+			  double distinct)
+{
+	bool		pruned = false;
+	double		rows;
+	double		all;
+	double		part;
+
+	if (rel == NULL || rel->top_parent_relids == NULL)
+		return 1;
+	rows = rows_of_table(root, rel, &pruned);
+	if (rows <= 0)
+		return 1;
+	all = distinct_in_table(root, element, rows);
+	part = rel->tuples / rows;
+	if (all <= 0)
+		return part;
+	return Min(pruned ? Max(part, distinct / all) : distinct / all, 1);
 }
 
 /*
@@ -395,9 +393,12 @@ cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 					 exprType(element), collation);
 	if (known && !guessed)
 		share = contained_share(Max(filter.items - common.found, 0),
-								part_of_table(root, column.rel),
+								part_of_items(root, column.rel, element,
+											  distinct),
 								Max(distinct - common.count, 1),
-								cuckoo_fpp_now(&filter.header), &histogram);
+								filter.fpp, &histogram);
+	else if (known)
+		share = Min(filter.items / distinct, share);
 	selectivity = common.found_frequency +
 		Max(1 - nulls - common.frequency, 0) * share;
 	ReleaseVariableStats(column);

@@ -61,7 +61,8 @@ extern List *cuckoo_call_arguments(const Node *node, Oid *function);
 /*
  * Finds the filter and the element among the arguments of a function, declared
  * like cf_contains() or, with the arguments exchanged, like cuckoo_contained().
- * Returns false if it has another number of arguments.
+ * For cf_contains_any() and cf_contains_all(), the second argument may be one
+ * element of the array.  Returns false if the number of arguments is not two.
  */
 extern bool cuckoo_test_arguments(Oid function, List *args, Node **filter,
 								  Oid *filter_type, Node **element);

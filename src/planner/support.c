@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * planner/support.c
- *		What the planner asks about our functions, the selectivity and the cost
- *		of a test; and PL/pgSQL, whether a variable may be changed in place.
+ *		Support functions: the selectivity and the cost of a test, for the
+ *		planner; and for PL/pgSQL, whether a variable may be changed in place.
  *
  *-------------------------------------------------------------------------
  */
 #include "planner/planner.h"
+#include "probe/probe.h"
 
 #include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
@@ -18,16 +19,57 @@ PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
 PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
 PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
-/* Support function of cf_contains() and cuckoo_contained(). */
+/* True if the function tests all, or any, of several elements. */
+static bool
+is_array_test(Oid function, bool *all)
+{
+	FmgrInfo	info;
+
+	fmgr_info(function, &info);
+	*all = info.fn_addr == cf_contains_all;
+	return *all || info.fn_addr == cf_contains_any;
+}
+
+/*
+ * Estimates a test of several elements as if they were independent.  Returns
+ * false if the array is not a list of expressions.
+ */
+static bool
+estimate_array_test(SupportRequestSelectivity *request, bool all)
+{
+	Node	   *array = lsecond(request->args);
+	Selectivity product = 1;
+	ListCell   *cell;
+
+	if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
+		return false;
+	foreach(cell, ((ArrayExpr *) array)->elements)
+	{
+		List	   *args = list_make2(linitial(request->args), lfirst(cell));
+		Selectivity share = cuckoo_selectivity(request->root, request->funcid,
+											   request->inputcollid, args,
+											   request->varRelid);
+
+		product *= all ? share : 1 - share;
+	}
+	request->selectivity = all ? product : 1 - product;
+	return true;
+}
+
+/* Support function of cf_contains() and of the functions like it. */
 Datum
 cuckoo_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *node = (Node *) PG_GETARG_POINTER(0);
+	bool		all;
 
 	if (IsA(node, SupportRequestSelectivity))
 	{
 		SupportRequestSelectivity *request = (SupportRequestSelectivity *) node;
 
+		if (is_array_test(request->funcid, &all))
+			PG_RETURN_POINTER(estimate_array_test(request, all) ? request
+							  : NULL);
 		request->selectivity = cuckoo_selectivity(request->root,
 												  request->funcid,
 												  request->inputcollid,
@@ -44,7 +86,8 @@ cuckoo_contains_support(PG_FUNCTION_ARGS)
 		Oid			filter_type;
 		Node	   *element;
 
-		if (cuckoo_test_arguments(request->funcid, args, &filter, &filter_type,
+		if (!is_array_test(request->funcid, &all) &&
+			cuckoo_test_arguments(request->funcid, args, &filter, &filter_type,
 								  &element))
 		{
 			request->startup = 0;

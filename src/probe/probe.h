@@ -20,6 +20,8 @@ typedef struct CuckooStored CuckooStored;
 
 extern Datum cf_contains(PG_FUNCTION_ARGS);
 extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
+extern Datum cf_contains_any(PG_FUNCTION_ARGS);
+extern Datum cf_contains_all(PG_FUNCTION_ARGS);
 
 /* What many calls of one of them with the same filter have in common. */
 typedef struct CuckooOpenFilter
