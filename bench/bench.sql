@@ -101,19 +101,6 @@ CALL compare('sets', 'cf_union_agg of 7 of them : cf_agg(i, capacity, fpp)',
 CALL compare('sets', 'cf_union_agg of 1,000 filters of 1,000 items : cf_agg(i, capacity, fpp)',
 	'SELECT cf_union_agg(f) FROM sources', 'SELECT cf_agg(i, 1000000, 0.001) FROM sources_items');
 
--- the last seven days for each of 365 (doc/rollups.md), against a union without moving functions
-CREATE TABLE visitors AS SELECT d, cf_agg((d * 6000 + i)::bigint, 600000, 0.001) AS f FROM generate_series(0, 364) d, generate_series(1, 20000) i GROUP BY d;
-VACUUM (ANALYZE, FREEZE) visitors;
-CREATE AGGREGATE union_again(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_compact, FINALFUNC_MODIFY = READ_ONLY);
-CALL compare('sets', 'cf_union_count_agg of the last 7 of 365 days : computed again for each day',
-	'SELECT cf_union_count_agg(f) OVER w FROM visitors WINDOW w AS (ORDER BY d ROWS 6 PRECEDING)',
-	'SELECT cf_count(union_again(f) OVER w) FROM visitors WINDOW w AS (ORDER BY d ROWS 6 PRECEDING)', 0.33);
-CALL compare('sets', 'cf_union_agg of the last 7 of 365 days : computed again for each day',
-	'SELECT cf_count(cf_union_agg(f) OVER w) FROM visitors WINDOW w AS (ORDER BY d ROWS 6 PRECEDING)',
-	'SELECT cf_count(union_again(f) OVER w) FROM visitors WINDOW w AS (ORDER BY d ROWS 6 PRECEDING)');
-DROP TABLE visitors;
-DROP AGGREGATE union_again(cuckoofilter);
-
 -- the twelve months of the year, each a partition
 CREATE TABLE months (month int, f cuckoofilter) PARTITION BY LIST (month);
 SELECT format('CREATE TABLE month%s PARTITION OF months FOR VALUES IN (%1$s)', month) FROM generate_series(1, 12) month \gexec

@@ -20,6 +20,21 @@ BEGIN
 	END LOOP;
 	RETURN f;
 END $$;
+-- the same filter of integers one growth level up: others are added until it has grown, and deleted
+CREATE FUNCTION grown(f anyelement) RETURNS anyelement LANGUAGE plpgsql AS $$
+DECLARE
+	others int[] := '{}';
+	level int := (cf_info(f)).growth_level;
+	i int := -1000000000;
+BEGIN
+	WHILE (cf_info(f)).growth_level = level LOOP
+		i := i + 1;
+		CONTINUE WHEN cf_contains(f, i);
+		f := cf_add(f, i);
+		others := others || i;
+	END LOOP;
+	RETURN cf_delete_all(f, others);
+END $$;
 -- how many memory contexts of this name the session has, or another sum; on 13, which does not show them, what is wanted
 CREATE FUNCTION contexts(name text, wanted int, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
 BEGIN

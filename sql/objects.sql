@@ -24,8 +24,6 @@ SELECT f.proname AS aggregate, count(*) AS forms, t.proname AS trans, aggtransty
 	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
 FROM functions f JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
 GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
-SELECT f.proname AS aggregate, aggmtransfn AS moving, aggminvtransfn AS inverse, aggmtranstype::regtype AS state, aggmfinalfn AS final, aggmfinalextra AS extra, aggmfinalmodify AS modify, aggminitval AS initial
-FROM functions f JOIN pg_aggregate ON aggfnoid = f.oid WHERE aggmtransfn <> 0 ORDER BY f.proname;
 SELECT oprname AS operator, oprleft::regtype AS left, oprright::regtype AS right, oprcode AS function, oprcom::regoperator AS commutator,
 	oprnegate::regoperator AS negator, oprrest AS restrict, oprjoin AS join, oprcanhash AS hashes, oprcanmerge AS merges
 FROM pg_operator WHERE oprcode IN (SELECT oid FROM functions) ORDER BY oprname, oprleft::regtype::text COLLATE "C";

@@ -137,7 +137,7 @@ FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 
 CREATE TABLE many (id int PRIMARY KEY, f cuckoofilter);
 ALTER TABLE many ALTER f SET STORAGE external;
 -- few chunks, so that a filter is fetched for its first probe; an empty one would not be
-INSERT INTO many SELECT i, cf_add(cf_grow(cf_grow(cf_grow(cf_grow(cf_grow(cf_new(100, 1e-8, i)))))), -1) FROM generate_series(1, 1000) i;
+INSERT INTO many SELECT i, f FROM (SELECT cf_agg(x, 1e-8) FROM generate_series(-1, 2800) x) s(f), generate_series(1, 1000) i;
 VACUUM ANALYZE many;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;

@@ -104,7 +104,7 @@ INSERT INTO queries (query) VALUES
 	-- changes
 	($$SELECT cf_info(changed())$$),
 	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added) WHERE name = 'large'$$),
-	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_grow(f)) FROM lists WHERE name = 'small'$$),
+	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_compact(f)) FROM lists WHERE name = 'small'$$),
 	-- elements of many types
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY['A', 'b']::citext[]) x$$),
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY[row(1, 'x')]::pair[]) x$$),

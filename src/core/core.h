@@ -261,21 +261,6 @@ extern uint64_t cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least,
 									 uint64_t *keys);
 
 /*
- * Of runs that come one after the other, such as those of a moving window, the
- * number of a key may also tell in which of them it was last.  Of several
- * copies of a key, the first has the number of the last run that has one copy,
- * the second that of the last run that has two, and so on.
- *
- * Renews *run by a further run, which has the number `now`: keys that this has
- * get its number.  Then drops keys whose number is below `first`, and lowers
- * the other numbers by `first`.  *out has room for both, and is set to the
- * result.  Returns its length.
- */
-extern uint64_t cuckoo_keys_renew(const CuckooCounted *run, uint32_t first,
-								  const uint64_t *keys, uint64_t n,
-								  uint32_t now, CuckooCounted *out);
-
-/*
  * Sets *h, whose geometry is that of the keys, to the lowest level that may
  * hold `n` keys.  Returns CUCKOO_OK, or a failure of
  * cuckoo_header_set_level().

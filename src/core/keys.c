@@ -278,49 +278,6 @@ cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
 	return n;
 }
 
-uint64_t
-cuckoo_keys_renew(const CuckooCounted *run, uint32_t first,
-				  const uint64_t *keys, uint64_t n, uint32_t now,
-				  CuckooCounted *out)
-{
-	uint64_t	i = 0;
-	uint64_t	j = 0;
-	uint64_t	kept = 0;
-
-	/*
-	 * Without a branch on which key is smaller, as above.  Copies of a key
-	 * meet in pairs, the first with the first.
-	 */
-	for (uint64_t step = 0; i < run->count && j < n; step++)
-	{
-		uint64_t	x = run->keys[i];
-		uint64_t	y = keys[j];
-		uint32_t	time = y <= x ? now : run->times[i];
-
-		cuckoo_pause(step);
-		out->keys[kept] = x < y ? x : y;
-		out->times[kept] = time - first;
-		kept += time >= first;
-		i += x <= y;
-		j += y <= x;
-	}
-	for (; i < run->count; i++)
-	{
-		cuckoo_pause(i);
-		out->keys[kept] = run->keys[i];
-		out->times[kept] = run->times[i] - first;
-		kept += run->times[i] >= first;
-	}
-	for (; j < n; j++)
-	{
-		cuckoo_pause(j);
-		out->keys[kept] = keys[j];
-		out->times[kept++] = now - first;
-	}
-	out->count = kept;
-	return kept;
-}
-
 /* ---- putting together ---- */
 
 CuckooStatus

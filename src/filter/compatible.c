@@ -137,13 +137,6 @@ cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
 	}
 }
 
-bool
-cuckoo_is_alike(const CuckooHeader *a, const CuckooHeader *b)
-{
-	return same_geometry(a, b) && a->seed == b->seed &&
-		a->family == b->family && a->tag == b->tag;
-}
-
 Datum
 cf_compatible(PG_FUNCTION_ARGS)
 {

@@ -35,8 +35,8 @@ cuckoo_new_keys(Size n)
 	return new_array(n, sizeof(uint64));
 }
 
-uint32 *
-cuckoo_new_times(Size n)
+static uint32 *
+new_times(Size n)
 {
 	return new_array(n, sizeof(uint32));
 }
@@ -61,7 +61,7 @@ cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 
 	if (least > 0)
 	{
-		run.times = cuckoo_new_times(n);
+		run.times = new_times(n);
 		cuckoo_keys_count(&a, &b, least, &run);
 	}
 	else
@@ -211,7 +211,7 @@ cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
 	if (state->least > 0)
 	{
 		run.count = cuckoo_keys_limit(run.keys, run.count, 1);
-		run.times = cuckoo_new_times(run.count);
+		run.times = new_times(run.count);
 		cuckoo_keys_once(&run);
 	}
 	state->runs[state->count++] = run;

@@ -10,8 +10,7 @@
  * from partial states.
  *
  * cf_union(), cf_union_all() and cf_intersect() are also the transition and
- * combine functions of aggregates, whose states are in filter/set_state.c, or
- * over a moving window in filter/moving.c.
+ * combine functions of aggregates, whose states are in filter/set_state.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +30,6 @@ PG_FUNCTION_INFO_V1(cuckoo_at_least_final);
 PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_overlap_info);
 PG_FUNCTION_INFO_V1(cf_compact);
-PG_FUNCTION_INFO_V1(cuckoo_union_count);
-PG_FUNCTION_INFO_V1(cf_grow);
 
 /* Items up to which an aggregate's state is rewritten for each row. */
 #define SMALL_ITEMS		1000
@@ -240,49 +237,4 @@ cf_compact(PG_FUNCTION_ARGS)
 	filter = filter_argument(fcinfo, 0, &h);
 	run = cuckoo_read_run(&h, filter);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&h, run.keys, run.count));
-}
-
-/*
- * cuckoo_union_count(state): what cf_count() would say of the union, without
- * building it; final function of cf_union_count_agg
- */
-Datum
-cuckoo_union_count(PG_FUNCTION_ARGS)
-{
-	CuckooSetState *state = cuckoo_set_state(PG_GETARG_DATUM(0));
-	CuckooHeader h;
-	CuckooRun	run;
-
-	if (state != NULL && state->filter == NULL)
-	{
-		/* its filter would not have more copies, either */
-		cuckoo_set_merge(state);
-		run = state->runs[0];
-		state->runs[0].count = cuckoo_keys_limit(run.keys, run.count,
-												 CUCKOO_MAX_COPIES);
-		PG_RETURN_INT64((int64) state->runs[0].count);
-	}
-	else
-	{
-		const struct varlena *filter = filter_argument(fcinfo, 0, &h);
-
-		run = cuckoo_read_run(&h, filter);
-	}
-	PG_RETURN_INT64((int64) cuckoo_keys_limit(run.keys, run.count,
-											  CUCKOO_MAX_COPIES));
-}
-
-/* cf_grow(f): the same keys, one growth level higher */
-Datum
-cf_grow(PG_FUNCTION_ARGS)
-{
-	CuckooHeader old;
-	const struct varlena *filter = filter_argument(fcinfo, 0, &old);
-	CuckooHeader h = old;
-	struct varlena *result;
-
-	cuckoo_check_status(cuckoo_header_set_level(&h, h.level + 1));
-	result = cuckoo_new_datum(cuckoo_image_size(&h));
-	cuckoo_grow(&old, cuckoo_image(filter), &h, cuckoo_image(result));
-	PG_RETURN_POINTER(result);
 }

@@ -8,8 +8,7 @@
  * combines them with cuckoo_read_run() and cuckoo_merge_runs(); cuckoo_adopt()
  * makes the header of the result.  An aggregate begins a state with
  * cuckoo_new_set_state(), adds filters with cuckoo_set_add(), and gets its
- * result from cuckoo_set_filter().  The aggregates over a moving window have
- * states of their own, in filter/moving.c.
+ * result from cuckoo_set_filter().
  *
  *-------------------------------------------------------------------------
  */
@@ -31,12 +30,6 @@ extern void cuckoo_check_compatible(const CuckooHeader *a,
 extern void cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other);
 
 /*
- * True if filters with these headers give their combination the same header,
- * whichever of them are in it: neither lacks what the other has.
- */
-extern bool cuckoo_is_alike(const CuckooHeader *a, const CuckooHeader *b);
-
-/*
  * Enough runs for any state: each is more than twice as long as the next, so
  * that the first of 40 would have more than 2^38 keys.
  */
@@ -44,9 +37,6 @@ extern bool cuckoo_is_alike(const CuckooHeader *a, const CuckooHeader *b);
 
 /* A run of keys.  If they are not counted, `times` is NULL. */
 typedef CuckooCounted CuckooRun;
-
-/* Room for the numbers of n keys; cuckoo_new_keys() is that for the keys. */
-extern uint32 *cuckoo_new_times(Size n);
 
 /* The state of an aggregate: either a filter, or runs to be combined. */
 typedef struct CuckooSetState

@@ -160,7 +160,7 @@ SELECT 'the guide: ' || name, CASE name WHEN 'by states' THEN f = (SELECT cf_agg
 FROM filters WHERE name IN ('by states', 'by shards', 'by indexes');
 SELECT 'the guide made three filters', count(*) = 3 FROM filters;
 SELECT 'the shards have the same users in another division, of which the union is right and the sum is not', count(f) = 3 AND cf_union_agg(f) = (SELECT cf_agg(user_id, 2000, 0.001) FROM events)
-	AND cf_count(cf_union_all_agg(f)) > 1.9 * cf_union_count_agg(f)
+	AND cf_count(cf_union_all_agg(f)) > 1.9 * cf_count(cf_union_agg(f))
 FROM (SELECT cf_agg(user_id, 2000, 0.001) AS f FROM (SELECT user_id FROM events UNION ALL SELECT user_id FROM events) t, generate_series(1, 3) n GROUP BY n) d;
 SELECT 'a shard that fails is an error', e = 'no filter of shard 102008: ERROR:  column "nobody" does not exist' FROM message_of($$SELECT count(*) FROM shard_filters('events', 'SELECT cf_agg(nobody) FROM %s')$$) e;
 SELECT 'a shard that returns nothing is an error', e LIKE 'no filter of shard 102008: %' FROM message_of($$SELECT count(*) FROM shard_filters('events', 'SELECT NULL')$$) e;

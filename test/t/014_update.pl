@@ -117,7 +117,7 @@ sub updated
 
 	# what it requires comes with it
 	$node->safe_psql('updated', "DROP EXTENSION IF EXISTS cuckoo CASCADE; DROP SCHEMA IF EXISTS elsewhere;
-		DROP FUNCTION IF EXISTS cf_grow");
+		DROP FUNCTION IF EXISTS cf_overlap");
 	$node->safe_psql('updated', "CREATE EXTENSION $extension VERSION '$version' CASCADE; ALTER EXTENSION $extension UPDATE");
 	return objects_of('updated', $extension);
 }
@@ -179,7 +179,7 @@ sub without
 }
 
 my $script = content_of("$folder/cuckoo--$default{cuckoo}.sql");
-my ($old, $new) = without($script, qr/\bcf_grow\(|\bcf_intersect\b|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
+my ($old, $new) = without($script, qr/\bcf_overlap\(|\bcf_intersect\b|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
 my $begin = "\\echo Use \"ALTER EXTENSION cuckoo UPDATE\" to load this file. \\quit\n";
 my $number = 0;
 
@@ -195,27 +195,27 @@ sub after
 }
 
 like($old, qr/CREATE AGGREGATE cf_union_agg/, 'an old version has most objects');
-like($new, qr/CREATE FUNCTION cf_grow\(.*CREATE OPERATOR & .*CREATE AGGREGATE cf_union_all_agg/s, 'and lacks some');
+like($new, qr/CREATE FUNCTION cf_overlap\(.*CREATE OPERATOR & .*CREATE AGGREGATE cf_union_all_agg/s, 'and lacks some');
 is_deeply([ after($new) ], [], 'an update that brings what is missing is complete');
 
 # each is a statement at the end of such an update, or a change of it
 foreach (
-	[ 'a comment is missing', sub { s/COMMENT ON FUNCTION cf_grow.*?;\n//s } ],
+	[ 'a comment is missing', sub { s/COMMENT ON FUNCTION cf_overlap.*?;\n//s } ],
 	[ 'a comment differs', "COMMENT ON OPERATOR & (cuckoofilter, cuckoofilter) IS 'another'" ],
 	[ 'a comment on the old part differs', "COMMENT ON FUNCTION cf_add(cuckoofilter, anycompatible) IS 'another'" ],
-	[ 'a function is missing', sub { s/CREATE FUNCTION cf_grow.*?;\n(?=COMMENT)//s; s/COMMENT ON FUNCTION cf_grow.*?;\n//s } ],
+	[ 'a function is missing', sub { s/CREATE FUNCTION cf_overlap.*?;\n(?=COMMENT)//s; s/COMMENT ON FUNCTION cf_overlap.*?;\n//s } ],
 	[ 'a function is left', "CREATE FUNCTION cf_old() RETURNS int LANGUAGE sql AS 'SELECT 1'" ],
-	[ 'costs differ', sub { s/(CREATE FUNCTION cf_grow.*?COST )1000/${1}999/s } ],
-	[ 'a function is not parallel safe', 'ALTER FUNCTION cf_grow(cuckoofilter) PARALLEL UNSAFE' ],
-	[ 'a function is not strict', 'ALTER FUNCTION cf_grow(cuckoofilter) CALLED ON NULL INPUT' ],
-	[ 'a function is another in C', sub { s/(CREATE FUNCTION cf_grow\(.*?'MODULE_PATHNAME')/$1, 'cf_compact'/s } ],
-	[ 'a setting differs', 'ALTER FUNCTION cf_grow(cuckoofilter) SET work_mem = 64' ],
-	[ 'the name of an argument differs', sub { s/(CREATE FUNCTION cf_grow\()filter/${1}f/ } ],
+	[ 'costs differ', sub { s/(CREATE FUNCTION cf_overlap.*?COST )1000/${1}999/s } ],
+	[ 'a function is not parallel safe', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) PARALLEL UNSAFE' ],
+	[ 'a function is not strict', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) CALLED ON NULL INPUT' ],
+	[ 'a function is another in C', sub { s/(CREATE FUNCTION cf_overlap\(.*?'MODULE_PATHNAME')/$1, 'cf_overlap_info'/s } ],
+	[ 'a setting differs', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) SET work_mem = 64' ],
+	[ 'the name of an argument differs', sub { s/(CREATE FUNCTION cf_overlap\()a/${1}f/ } ],
 	[ 'the default of an argument differs', 'CREATE OR REPLACE FUNCTION cf_hash(element anycompatible, seed bigint DEFAULT 1) RETURNS bigint
 AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE' ],
 	[ 'a support function is missing', 'CREATE OR REPLACE FUNCTION cf_contains(filter cuckoofilter, element anycompatible)
 RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE' ],
-	[ 'privileges differ', 'REVOKE ALL ON FUNCTION cf_grow(cuckoofilter) FROM PUBLIC' ],
+	[ 'privileges differ', 'REVOKE ALL ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) FROM PUBLIC' ],
 	[ 'an operator has no commutator', sub { s/(CREATE OPERATOR & .*?),\s+COMMUTATOR = &/$1/s } ],
 	[ 'selectivity differs', 'ALTER OPERATOR @> (cuckoofilter, anycompatible) SET (JOIN = contjoinsel)' ],
 	[ 'a cast is assignable', sub { s/(CREATE CAST \(bytea[^;]*)/$1 AS ASSIGNMENT/ } ],
@@ -224,8 +224,8 @@ RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	[ 'storage differs', 'ALTER TYPE cuckoofilter SET (STORAGE = extended)' ],
 	[ 'a column has another name', 'ALTER TYPE cuckoofilter_added RENAME ATTRIBUTE added TO new' ],
 	[ 'an operator family has one operator more', 'ALTER OPERATOR FAMILY cuckoofilter_hash_ops USING hash ADD OPERATOR 1 = (bytea, bytea)' ],
-	[ 'an object is no member', 'ALTER EXTENSION cuckoo DROP FUNCTION cf_grow(cuckoofilter)' ],
-	[ 'an object has another schema', 'CREATE SCHEMA elsewhere; ALTER FUNCTION cf_grow(cuckoofilter) SET SCHEMA elsewhere' ],
+	[ 'an object is no member', 'ALTER EXTENSION cuckoo DROP FUNCTION cf_overlap(cuckoofilter, cuckoofilter)' ],
+	[ 'an object has another schema', 'CREATE SCHEMA elsewhere; ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) SET SCHEMA elsewhere' ],
   )
 {
 	my ($what, $change) = @$_;

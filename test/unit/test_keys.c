@@ -411,72 +411,6 @@ test_counted(void)
 	printf("keys with numbers\n");
 }
 
-/*
- * A window that moves over runs, in which a key has up to three copies: it has
- * the largest number of copies that it has in a run of the window.
- */
-static void
-test_renewed(void)
-{
-	enum
-	{
-		RUNS = 30, KEYS = 40, COPIES = 3
-	};
-
-	for (int round = 0; round < (unit_long ? 1000 : 100); round++)
-	{
-		uint8_t		copies[RUNS][KEYS];
-		uint32_t	most = 1 + (uint32_t) unit_below(COPIES);
-		CuckooCounted window = {NULL, NULL, 0};
-		uint32_t	first = 0;
-		uint32_t	now = 0;
-		int			oldest = 0;
-
-		for (int r = 0; r < RUNS; r++)
-		{
-			uint64_t	keys[KEYS * COPIES];
-			uint64_t	kept[KEYS * COPIES];
-			uint64_t	n = 0;
-			uint64_t	found;
-			uint64_t	wrong = 0;
-			CuckooCounted next;
-
-			for (int key = 0; key < KEYS; key++)
-			{
-				copies[r][key] = unit_below(3) == 0 ? (uint8_t) (1 + unit_below(most)) : 0;
-				for (int c = 0; c < copies[r][key]; c++)
-					keys[n++] = (uint64_t) key << 33 | 1;
-			}
-			next.keys = unit_alloc((window.count + n + 1) * sizeof(uint64_t));
-			next.times = unit_alloc((window.count + n + 1) * sizeof(uint32_t));
-			CHECK(cuckoo_keys_renew(&window, first, keys, n, now, &next) == next.count,
-				  "%" PRIu64, next.count);
-			free(window.keys);
-			free(window.times);
-			window = next;
-			now = now - first + 1;
-			for (first = 0; oldest <= r && unit_below(2) == 0; oldest++)
-				first++;
-
-			found = cuckoo_keys_at_least(&window, first, kept);
-			n = 0;
-			for (int key = 0; key < KEYS; key++)
-			{
-				int			expected = 0;
-
-				for (int i = oldest; i <= r; i++)
-					expected = copies[i][key] > expected ? copies[i][key] : expected;
-				for (; expected > 0; expected--, n++)
-					wrong += n >= found || kept[n] != ((uint64_t) key << 33 | 1);
-			}
-			CHECK(wrong == 0 && n == found, "%" PRIu64 " of %" PRIu64 ", %" PRIu64 " wrong", found, n, wrong);
-		}
-		free(window.keys);
-		free(window.times);
-	}
-	printf("keys of a moving window\n");
-}
-
 /* An image whose number of items is wrong is noticed, and nothing overrun. */
 static void
 test_corrupt(void)
@@ -531,7 +465,6 @@ main(int argc, char **argv)
 	TEST(test_standard_error());
 	TEST(test_expectation());
 	TEST(test_counted());
-	TEST(test_renewed());
 	TEST(test_corrupt());
 	TEST(test_levels());
 	return unit_end();
