@@ -24,6 +24,7 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
+#include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -244,6 +245,15 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
 		MemoryContextReset(state->context);
 	cuckoo_index_insert(rel, hash, true);
+
+	/*
+	 * PostgreSQL leaves this to us (ampredlocks), because it would check too
+	 * early.  A reader locks the index before it reads a page.  If it read this
+	 * page before the change, the check finds its lock; if later, it found the
+	 * element.  The check is needed even if nothing changed, because a reader
+	 * may have looked for the element without finding this row.
+	 */
+	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;
 }
 
@@ -353,6 +363,8 @@ static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = 1,
 	.amoptionalkey = true,
+	/* readers lock the index as a whole, and insert() checks for conflicts */
+	.ampredlocks = true,
 	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 	.amkeytype = InvalidOid,
 	.ambuild = cuckoo_build_index,

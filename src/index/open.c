@@ -172,7 +172,10 @@ cuckoo_index_is_stale(Relation rel)
 
 /* ---- opening ---- */
 
-/* For serializable transactions, and the statistics of indexes. */
+/*
+ * Locks the index for serializable transactions, before anything of it is read
+ * (see the end of insert() in handler.c), and counts the use.
+ */
 static void
 note_use(Relation rel)
 {
