@@ -271,6 +271,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	/* it is being built, which with CONCURRENTLY others may see */
 	if (bytes == 0 || !index.rel->rd_index->indisready)
 		cuckoo_index_not_valid(index.rel);
+	cuckoo_check_local(&index);
 	meta = cuckoo_index_open(index.rel)->meta;
 	read_pages(index.rel, add_info, &info);
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;

@@ -72,13 +72,20 @@ typedef struct CuckooOpenIndex
  * Errors: 42809 if it is no index of this access method, 42501 if the user has
  * no SELECT on the table or row security applies to it, 55000 if it is not
  * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
- * to another session, or is unlogged and this is a standby.  No code of the
- * table's owner runs: its expressions and predicates are not looked at.
+ * to another session, or is unlogged and this is a standby, or if Citus keeps
+ * the rows of its table in shards.  No code of the table's owner runs: its
+ * expressions and predicates are not looked at.
  */
 extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 
 /* The same for what tells of the index itself, also if it is not usable. */
 extern CuckooOpenIndex cuckoo_open_readable(Oid oid);
+
+/*
+ * Error 0A000 if Citus keeps the rows of the index's table in shards.  The
+ * index must have been built.
+ */
+extern void cuckoo_check_local(const CuckooOpenIndex *index);
 
 /* The error for an index that is not valid. */
 pg_noreturn extern void cuckoo_index_not_valid(Relation rel);

@@ -16,15 +16,20 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -170,6 +175,85 @@ cuckoo_index_is_stale(Relation rel)
 	return false;
 }
 
+/* ---- Citus ---- */
+
+/* Counts changes of any table, once someone has asked. */
+static uint64 table_changes = 0;
+
+static void
+note_table_change(Datum arg, Oid table)
+{
+	table_changes++;
+}
+
+/* True if Citus's catalog, if there is one, has a row for the table. */
+static bool
+is_in_catalog_of_citus(Oid table)
+{
+	Oid			catalog = get_relname_relid("pg_dist_partition",
+											PG_CATALOG_NAMESPACE);
+	Oid			by_table =
+		get_relname_relid("pg_dist_partition_logical_relid_index",
+						  PG_CATALOG_NAMESPACE);
+	AttrNumber	column;
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	if (!OidIsValid(catalog))
+		return false;
+	column = get_attnum(catalog, "logicalrelid");
+	if (get_atttype(catalog, column) != REGCLASSOID)
+		return false;
+	rel = table_open(catalog, AccessShareLock);
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
+	scan = systable_beginscan(rel, by_table, OidIsValid(by_table), NULL, 1,
+							  &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * True if Citus keeps the rows of the table in shards, which are other tables.
+ * It says so in an invalidation of the table's relcache entry, but not of the
+ * index's, so a change of any table has us look again.
+ */
+static bool
+is_distributed(const CuckooOpenIndex *index)
+{
+	uint64		changes = table_changes;
+
+	if (likely(changes > 0 &&
+			   cuckoo_index_open(index->rel)->local_at == changes))
+		return false;
+	if (changes == 0)
+	{
+		CacheRegisterRelcacheCallback(note_table_change, (Datum) 0);
+		changes = table_changes = 1;
+	}
+	if (is_in_catalog_of_citus(RelationGetRelid(index->heap)))
+		return true;
+	((CuckooIndex *) cuckoo_index_open(index->rel))->local_at = changes;
+	return false;
+}
+
+void
+cuckoo_check_local(const CuckooOpenIndex *index)
+{
+	if (is_distributed(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read index \"%s\" of a distributed table",
+						RelationGetRelationName(index->rel)),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes of their own.",
+						   RelationGetRelationName(index->heap)),
+				 errhint("Call the function for the index of each shard with run_command_on_shards().")));
+}
+
 /* ---- opening ---- */
 
 /*
@@ -250,6 +334,7 @@ cuckoo_open_for_reading(Oid oid)
 
 	if (!is_valid(index.rel))
 		cuckoo_index_not_valid(index.rel);
+	cuckoo_check_local(&index);
 	if (!is_old_enough(index.rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -269,7 +354,8 @@ cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
 		return false;
 	if (!may_read(index->heap) || RELATION_IS_OTHER_TEMP(index->rel) ||
 		!is_on_server(index->rel) || !is_valid(index->rel) ||
-		!is_old_enough(index->rel) || cuckoo_index_is_stale(index->rel))
+		is_distributed(index) || !is_old_enough(index->rel) ||
+		cuckoo_index_is_stale(index->rel))
 	{
 		cuckoo_close(index);
 		return false;

@@ -142,6 +142,7 @@ typedef struct CuckooIndex
 	CuckooMeta	meta;			/* as of when it was read */
 	int			level;			/* where most pages are */
 	bool		fits_type;		/* known to be hashed as its column is now */
+	uint64		local_at;		/* see is_distributed() */
 	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
 	BlockNumber runs[FLEXIBLE_ARRAY_MEMBER];	/* meta.runs */
 } CuckooIndex;
