@@ -9,6 +9,26 @@ FROM cf_add(cf_new(100), 'element') f;
 SELECT f = f AS eq, f <> f AS ne, f = cf_new(11) AS eq_other, f <> cf_new(11) AS ne_other
 FROM cf_new(10) f;
 
+-- whatever makes or changes a filter, its bytes end with their checksum
+CREATE TABLE few AS SELECT i FROM generate_series(1, 3000) i;
+CREATE INDEX few_index ON few USING cuckoo (i);
+CREATE FUNCTION is_sealed(f text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	sealed boolean;
+BEGIN
+	EXECUTE format('SELECT sealed(b) = b AND sealed(t) = t AND sealed(s) = s
+		FROM (SELECT (%1$s)::bytea AS b, decode((%1$s)::text, ''base64'') AS t, cuckoofilter_send(%1$s) AS s FROM few LIMIT 1) x', f) INTO sealed;
+	RETURN sealed;
+END $$;
+SELECT f, is_sealed(f) FROM unnest(ARRAY['cf_new()', 'cf_clear(cf_agg(i))', 'cf_agg(i)', 'cf_agg(i, 9999, 0.01)', 'cf_agg(i) FILTER (WHERE false)',
+	'cf_add(cf_agg(i), -1)', 'cf_delete(cf_add(cf_agg(i), -1), -1)', 'filled(cf_agg(i), 100)', 'cf_add_all(cf_new(), array_agg(i))',
+	'cf_add_filter(cf_agg(i, 9999, 0.01), cf_agg(-i, 9999, 0.01))', 'cf_agg(i, 9999, 0.01) | cf_agg(-i, 9999, 0.01)',
+	'cf_agg(i, 9999, 0.01) & cf_agg(-i, 9999, 0.01)', 'cf_compact(cf_add(cf_agg(i), -1))', 'cf_union_agg(cf_add(cf_new(), i))',
+	'cf_union_all_agg(cf_add(cf_new(), i))', 'cf_intersect_agg(cf_add(cf_new(), i / 9999))', 'cf_at_least_agg(cf_add(cf_new(), i), 1)',
+	'cf_index_filter(''few_index'')']) WITH ORDINALITY u(f, n) ORDER BY n;
+DROP FUNCTION is_sealed;
+DROP TABLE few;
+
 -- stored short, long, TOASTed; through COPY in text and binary
 CREATE TABLE stored (id int PRIMARY KEY, f cuckoofilter);
 INSERT INTO stored
@@ -47,9 +67,9 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 	RETURN SQLSTATE || ' ' || detail;
 END $$;
--- f = 13, m0 = 2, three items: buckets at 32 (48 bits each), tail at 44
+-- f = 13, m0 = 2, three items: buckets at 32 (48 bits each), checksum at 44
 SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 3) i \gset
-SELECT what, refused(bytes) FROM (VALUES
+SELECT what, refused(sealed(bytes)) FROM (VALUES
 	('as it is', :'image'::bytea),
 	('empty', ''::bytea),
 	('header cut', substring(:'image'::bytea FOR 31)),
@@ -74,8 +94,18 @@ SELECT what, refused(bytes) FROM (VALUES
 	('reserved', set_byte(:'image', 14, 1)),
 	('items', set_byte(:'image', 16, 4)),
 	('items, high', set_byte(:'image', 23, 128)),
-	('code', set_byte(set_byte(:'image', 32, 255), 33, 255)),
-	('tail', set_byte(:'image', 51, 1))) AS v(what, bytes);
+	('code', set_byte(set_byte(:'image', 32, 255), 33, 255))) AS v(what, bytes);
+-- damage that only the checksum shows
+CREATE FUNCTION flipped(bytes bytea, n int) RETURNS bytea LANGUAGE sql AS
+	$$SELECT set_bit(bytes, n, 1 - get_bit(bytes, n))$$;
+SELECT what, refused(bytes) FROM (VALUES
+	('family', set_byte(:'image', 3, 2)),
+	('lowest bit of the seed', flipped(:'image', 192)),
+	('highest bit of the seed', flipped(:'image', 255)),
+	('a bit of a lane', flipped(:'image', 280)),
+	('first bit of the checksum', flipped(:'image', 352)),
+	('last bit of the checksum', flipped(:'image', 415)),
+	('no checksum', substring(:'image'::bytea FOR 44) || '\x0000000000000000')) AS v(what, bytes);
 
 -- sizes that would overflow (RedisBloom CVE-2024-25115, CVE-2024-25116,
 -- CVE-2026-25589: lengths and parameters from the input were trusted)
@@ -111,7 +141,7 @@ FROM (SELECT cuckoofilter_out(f) AS t FROM stored WHERE id = 100000 OFFSET 0) s;
 
 -- a cancel is seen on the way: it comes before the error that ends the function
 CREATE TABLE long (t text, b bytea);
-INSERT INTO long SELECT '*' || repeat('A', 100000), set_byte(b, length(b) - 20, 255 - get_byte(b, length(b) - 20)) FROM (SELECT cf_agg(i)::bytea AS b FROM generate_series(1, 40000) i) s;
+INSERT INTO long SELECT '*' || repeat('A', 100000), sealed(set_byte(b, length(b) - 20, 255 - get_byte(b, length(b) - 20))) FROM (SELECT cf_agg(i)::bytea AS b FROM generate_series(1, 40000) i) s;
 SELECT pg_cancel_backend(pg_backend_pid()), t::cuckoofilter IS NULL FROM long;
 SELECT pg_cancel_backend(pg_backend_pid()), b::cuckoofilter IS NULL FROM long;
 SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(f::text) * 0) FROM stored WHERE id = 100000;
@@ -134,7 +164,20 @@ DROP FUNCTION corrupt;
 SELECT 'x'::bytea::text::cuckoofilter;
 INSERT INTO stored VALUES (9, '\x00');
 
--- flipping any bit of an image is refused or harmless: nothing crashes
+-- every image with a flipped bit is refused
+SELECT count(*) AS flips, count(*) FILTER (WHERE result = 'taken') AS taken, count(*) FILTER (WHERE result ~ '^22P03 .*checksum does not match') AS by_checksum
+FROM (SELECT refused(flipped(image, bit)) AS result
+	FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s, generate_series(0, length(image) * 8 - 1) bit) s;
+-- and with random bytes, without some, with more, and with some in other places
+SELECT what, count(*), count(*) FILTER (WHERE refused(bytes) = 'taken') AS taken
+FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s, generate_series(1, 2000) i, LATERAL (VALUES
+	('random', overlay(image PLACING decode(md5(i::text), 'hex') FROM 1 + i * 7919 % (length(image) - 15))),
+	('short', substr(image, 1, i * 7919 % length(image))),
+	('long', image || substr(image, 1, i)),
+	('cut out', overlay(image PLACING '' FROM 4 * i FOR i)),
+	('moved', substr(image, 1, 3 * i) || substr(image, 4 * i + 1, i) || substr(image, 3 * i + 1, i) || substr(image, 5 * i + 1))) v(what, bytes)
+WHERE bytes <> image GROUP BY what ORDER BY what COLLATE "C";
+-- if the checksum is made right again, it is refused or harmless: nothing crashes
 DO $$
 DECLARE
 	image bytea := (SELECT cf_agg(i)::bytea FROM generate_series(1, 40) i);
@@ -143,7 +186,7 @@ DECLARE
 BEGIN
 	FOR bit IN 0 .. length(image) * 8 - 1 LOOP
 		BEGIN
-			f := set_bit(image, bit, 1 - get_bit(image, bit))::cuckoofilter;
+			f := sealed(flipped(image, bit))::cuckoofilter;
 			taken := taken + 1;
 			IF (cf_info(f)).element_family = 'integer' THEN
 				FOR i IN 1..50 LOOP
@@ -157,5 +200,5 @@ BEGIN
 	RAISE NOTICE 'some flips are taken: %', taken > 100;
 END $$;
 
-DROP FUNCTION refused;
+DROP FUNCTION refused, flipped;
 DROP TABLE stored;

@@ -26,9 +26,10 @@
  *
  * A bucket of f <= 17 is "narrow": it fits in a 64-bit word, and one unaligned
  * load reads it, although it may begin in the middle of a byte.  Others are
- * "wide" and take two loads.  The zero bytes at the end of an image keep these
- * loads in bounds.  Most filters have narrow buckets, for which the functions
- * with "narrow" in their names are made.
+ * "wide" and take two loads.  The 8 bytes after the last bucket keep the loads
+ * in bounds; no result depends on them, and stores leave them as they are.
+ * Most filters have narrow buckets, for which the functions with "narrow" in
+ * their names are made.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * core/format.c
- *		The bytes of an image: its header, the validator, and the words for
- *		what is wrong with one.
+ *		The bytes of an image: its header, its checksum, the validator, and the
+ *		words for what is wrong with an image.
+ *
+ * This is the only file of the core that hashes bytes.  It compiles XXH3 in, so
+ * nothing is linked.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/bucket.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 static const uint8_t magic[] = {'C', 'F'};
 
@@ -102,27 +108,32 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
 }
 
-CuckooStatus
-cuckoo_validate(const uint8_t *image, uint64_t size)
+static uint64_t
+checksum(const uint8_t *image, uint64_t size)
 {
-	CuckooHeader h;
-	CuckooStatus status = cuckoo_header_read(&h, image, size);
+	return XXH3_64bits(image, size - CUCKOO_TAIL_SIZE);
+}
+
+void
+cuckoo_checksum_write(uint8_t *image, uint64_t size)
+{
+	cuckoo_store64(image + size - CUCKOO_TAIL_SIZE, checksum(image, size));
+}
+
+CuckooStatus
+cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image)
+{
 	uint64_t	items = 0;
 
-	if (status != CUCKOO_OK)
-		return status;
-	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != 0)
-		return CUCKOO_BAD_TAIL;
-
-	for (uint32_t pos = 0; pos < h.buckets; pos++)
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
 	{
-		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, &h, pos);
+		CuckooBits	b = cuckoo_bucket_load(image + CUCKOO_HEADER_SIZE, h, pos);
 		uint32_t	slots[CUCKOO_SLOTS];
 
 		cuckoo_pause(pos);
 		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
 			return CUCKOO_BAD_CODE;
-		cuckoo_bucket_unpack(b, h.bits, slots);
+		cuckoo_bucket_unpack(b, h->bits, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
 			if ((slots[i] & 0xff) == 0 && slots[i] != 0)
@@ -133,12 +144,25 @@ cuckoo_validate(const uint8_t *image, uint64_t size)
 			items += slots[i] != 0;
 		}
 	}
-	if (items != h.items)
+	if (items != h->items)
 		return CUCKOO_BAD_ITEMS;
 	/* a filter that holds elements has a family */
-	if (items > 0 && h.family == CUCKOO_FAMILY_NONE)
+	if (items > 0 && h->family == CUCKOO_FAMILY_NONE)
 		return CUCKOO_BAD_FAMILY;
 	return CUCKOO_OK;
+}
+
+CuckooStatus
+cuckoo_validate(const uint8_t *image, uint64_t size)
+{
+	CuckooHeader h;
+	CuckooStatus status = cuckoo_header_read(&h, image, size);
+
+	if (status != CUCKOO_OK)
+		return status;
+	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != checksum(image, size))
+		return CUCKOO_BAD_CHECKSUM;
+	return cuckoo_validate_buckets(&h, image);
 }
 
 const char *
@@ -178,8 +202,8 @@ cuckoo_status_text(CuckooStatus status)
 			return "reserved bytes are not zero";
 		case CUCKOO_BAD_LENGTH:
 			return "length does not agree with the header";
-		case CUCKOO_BAD_TAIL:
-			return "last eight bytes are not zero";
+		case CUCKOO_BAD_CHECKSUM:
+			return "checksum does not match";
 		case CUCKOO_BAD_CODE:
 			return "bucket code out of range";
 		case CUCKOO_BAD_SLOT:

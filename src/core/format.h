@@ -6,8 +6,14 @@
  * cuckoo_header_read() decodes the header of an image, and refuses one whose
  * sizes do not agree with the image's length, or with more items than slots.  A
  * caller with a CuckooHeader from it may therefore access all buckets, and
- * allocate memory for all items.  cuckoo_validate() also checks the buckets.
- * cuckoo_header_write() writes a header.
+ * allocate memory for all items.  cuckoo_validate() also verifies the checksum
+ * and the buckets.  cuckoo_header_write() writes a header.
+ *
+ * The last 8 bytes of an image are its checksum.  cuckoo_checksum_write()
+ * writes it when the image is complete, and cuckoo_validate() verifies it when
+ * bytes come from outside.  No other function of the core uses it.  A change
+ * leaves a stale checksum, and a lookup does not verify it, because either
+ * would take the time to read the whole image.
  *
  * The image is the content of a cuckoofilter datum after its varlena header,
  * and also the decoded base64 text and the binary form.  It is the same on
@@ -27,7 +33,8 @@
  *	14-15	w: buckets of a page, even, a divisor of m0; 0 without pages
  *	16-23	items
  *	24-31	seed
- *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits, then 8 zero bytes
+ *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits
+ *	end		checksum, 8 bytes: XXH3 (64 bits, seed 0) of all bytes before it
  *
  *-------------------------------------------------------------------------
  */
@@ -101,13 +108,24 @@ cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
 
+/* Writes the checksum of an image of `size` bytes, which are set otherwise. */
+extern void cuckoo_checksum_write(uint8_t *image, uint64_t size);
+
 /*
- * The only validator of an image: returns CUCKOO_OK or the
- * reason to refuse it.  Beyond what cuckoo_header_read() checks, it refuses
+ * The only validator of an image: returns CUCKOO_OK or the reason to refuse it.
+ * Beyond what cuckoo_header_read() checks, it refuses a wrong checksum,
  * impossible contents of buckets and a wrong number of items.  An image that it
- * accepts is safe to use in every core function.
+ * accepts is safe to use in every core function.  The checksum detects damage,
+ * not malice, because anyone can compute it.
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
+
+/*
+ * The part of cuckoo_validate() that looks at the buckets, for the page of an
+ * index, which has no checksum.  *h has the geometry and the number of items.
+ */
+extern CuckooStatus cuckoo_validate_buckets(const CuckooHeader *h,
+											const uint8_t *image);
 
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);

@@ -21,7 +21,7 @@
 #include "core/tables.h"
 
 #define CUCKOO_HEADER_SIZE		32
-#define CUCKOO_TAIL_SIZE		8	/* keeps 64-bit loads in bounds */
+#define CUCKOO_TAIL_SIZE		8	/* the checksum; keeps loads in bounds */
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
 #define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
@@ -66,7 +66,7 @@ typedef enum CuckooStatus
 	CUCKOO_BAD_TAG,
 	CUCKOO_BAD_RESERVED,
 	CUCKOO_BAD_LENGTH,
-	CUCKOO_BAD_TAIL,
+	CUCKOO_BAD_CHECKSUM,
 	CUCKOO_BAD_CODE,
 	CUCKOO_BAD_SLOT,
 	CUCKOO_BAD_ORDER,

@@ -7,7 +7,7 @@
  * status.  Its headers are, from the ground up: port and tables; geometry and
  * format; bucket and place; match and evict, for the files that look up and
  * change.  core.h has the interface.  A file includes only files below it and
- * libc headers.
+ * libc headers; format.c also includes xxhash.h.
  *
  * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
  * requests, and a failed assertion is an error.  Elsewhere (unit tests,

@@ -16,7 +16,8 @@
  * variable if the language hands its value over, which PL/pgSQL does from
  * PostgreSQL 18 on (planner/support.c).  The object holds the image as a plain
  * datum does, with a header that is always up to date: both are read in the
- * same way, and flattening is one memcpy.
+ * same way.  Its checksum is stale, because a change would have to hash the
+ * whole image.  Flattening is one memcpy, and computes the checksum.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,6 +47,7 @@ cuckoo_build_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 		filter = palloc(VARHDRSZ + cuckoo_image_size(h));
 		SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
 		cuckoo_build_pack(h, slots, cuckoo_image(filter));
+		cuckoo_checksum_write(cuckoo_image(filter), cuckoo_image_size(h));
 	}
 	else if (cuckoo_is_crafted(h, n))
 		cuckoo_error(CUCKOO_CRAFTED);
@@ -98,6 +100,7 @@ filter_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 
 	Assert(size == VARSIZE(filter->flat));
 	memcpy(result, filter->flat, size);
+	cuckoo_checksum_write(cuckoo_image(result), size - VARHDRSZ);
 }
 
 static const ExpandedObjectMethods filter_methods = {

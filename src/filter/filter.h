@@ -107,10 +107,14 @@ cuckoo_end_flatten(MemoryContext caller)
 typedef struct CuckooExpanded
 {
 	ExpandedObjectHeader hdr;
-	struct varlena *flat;		/* the image, behind a 4-byte header */
+	struct varlena *flat;		/* the image, behind a 4-byte header; its
+								 * checksum is stale */
 } CuckooExpanded;
 
-/* The whole filter, to be read; not copied if it is in memory. */
+/*
+ * The whole filter, to be read; not copied if it is in memory.  Its checksum
+ * may be stale.  A caller that hands out the bytes detoasts the datum instead.
+ */
 extern const struct varlena *cuckoo_filter(Datum datum);
 
 /*

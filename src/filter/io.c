@@ -4,9 +4,10 @@
  *		Input and output of cuckoofilter: text is base64 of the image, binary
  *		is the image, and so is bytea.
  *
- * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  The
- * cast to bytea needs no function, and binary output, equality and hashes are
- * PostgreSQL's functions for bytea, because the bytes are the same.
+ * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  It
+ * verifies the checksum, which no function verifies again once the filter is
+ * stored.  The cast to bytea needs no function, and binary output, equality and
+ * hashes are PostgreSQL's functions for bytea, because the bytes are the same.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,7 +117,7 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 Datum
 cuckoofilter_out(PG_FUNCTION_ARGS)
 {
-	const struct varlena *filter = cuckoo_filter(PG_GETARG_DATUM(0));
+	const struct varlena *filter = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
 
 	PG_RETURN_CSTRING(cuckoo_base64_encode(cuckoo_image(filter),
 										   VARSIZE_ANY_EXHDR(filter)));

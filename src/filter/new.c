@@ -56,6 +56,7 @@ empty_filter(const CuckooHeader *h)
 	struct varlena *filter = cuckoo_new_datum(cuckoo_image_size(h));
 
 	cuckoo_header_write(h, cuckoo_image(filter));
+	cuckoo_checksum_write(cuckoo_image(filter), cuckoo_image_size(h));
 	return filter;
 }
 

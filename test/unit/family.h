@@ -274,8 +274,8 @@ check_canonical(const UnitFilter *f, Run run, const NaiveModel *model)
 		Run			again = run_of(&canonical);
 		uint64_t	wrong = 0;
 
-		CHECK(cuckoo_validate(canonical.image, size) == CUCKOO_OK, "%s",
-			  cuckoo_status_text(cuckoo_validate(canonical.image, size)));
+		CHECK(unit_validate(canonical.image, size) == CUCKOO_OK, "%s",
+			  cuckoo_status_text(unit_validate(canonical.image, size)));
 		for (uint64_t i = 0; i < run.n; i++)
 			wrong += cuckoo_copies(&canonical.h, canonical.image, run.keys[i]) !=
 				naive_count(model, hash_class(&f->h, run.keys[i]));

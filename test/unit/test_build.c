@@ -137,8 +137,8 @@ check_build(const UnitFilter *f, const uint64_t *hashes, uint64_t n,
 	CuckooHeader h;
 
 	CHECK(not_found(f, hashes, n) == 0, "%" PRIu64 " items", n);
-	CHECK(cuckoo_validate(f->image, size) == CUCKOO_OK, "%" PRIu64 " items: %s",
-		  n, cuckoo_status_text(cuckoo_validate(f->image, size)));
+	CHECK(unit_validate(f->image, size) == CUCKOO_OK, "%" PRIu64 " items: %s",
+		  n, cuckoo_status_text(unit_validate(f->image, size)));
 	CHECK(cuckoo_header_read(&h, f->image, size) == CUCKOO_OK &&
 		  h.items == f->h.items && h.items <= n, "%" PRIu64 " items", n);
 	if (with_model)

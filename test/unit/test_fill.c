@@ -101,7 +101,7 @@ fill(uint64_t capacity, double fpp, Order order, uint64_t budget)
 full:
 	CHECK(adds >= budget || cuckoo_header_set_level(&f.h, f.h.level + 1) != CUCKOO_OK,
 		  "capacity %" PRIu64 ": %s", capacity, cuckoo_status_text(status));
-	CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
+	CHECK(unit_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
 		  "capacity %" PRIu64, capacity);
 	unit_filter_free(&f);
 }

@@ -185,9 +185,9 @@ measured_fpp(const UnitFilter *f, uint64_t set, const char *what)
 static void
 check_valid(const UnitFilter *f, const char *what)
 {
-	CHECK(cuckoo_validate(f->image, cuckoo_image_size(&f->h)) == CUCKOO_OK,
+	CHECK(unit_validate(f->image, cuckoo_image_size(&f->h)) == CUCKOO_OK,
 		  "%s: %s", what,
-		  cuckoo_status_text(cuckoo_validate(f->image,
+		  cuckoo_status_text(unit_validate(f->image,
 											 cuckoo_image_size(&f->h))));
 }
 
@@ -707,7 +707,7 @@ test_bad_codes(void)
 				for (int i = 10; i < 40 && items > 0; i++)
 					items -= cuckoo_remove(&f.h, f.image, hashes[i]) == CUCKOO_OK;
 				CHECK(f.h.items == items, "bits %d, code %" PRIu32, bits, code);
-				CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) != CUCKOO_OK,
+				CHECK(unit_validate(f.image, cuckoo_image_size(&f.h)) != CUCKOO_OK,
 					  "bits %d, code %" PRIu32, bits, code);
 			}
 			up = f.h;

@@ -25,7 +25,10 @@ copy_of(const uint8_t *image, uint64_t size)
 	return p;
 }
 
-/* The image with this byte in place of its own is refused for this reason. */
+/*
+ * The image with this byte in place of its own is refused for this reason, also
+ * with a right checksum.
+ */
 static void
 refuse(const uint8_t *image, uint64_t size, uint64_t at, int value,
 	   CuckooStatus reason)
@@ -34,6 +37,8 @@ refuse(const uint8_t *image, uint64_t size, uint64_t at, int value,
 	CuckooStatus status;
 
 	p[at] = (uint8_t) value;
+	if (reason != CUCKOO_BAD_CHECKSUM)
+		cuckoo_checksum_write(p, size);
 	status = cuckoo_validate(p, size);
 	CHECK(status == reason, "byte %" PRIu64 " = %d: \"%s\", not \"%s\"", at, value,
 		  cuckoo_status_text(status), cuckoo_status_text(reason));
@@ -67,6 +72,7 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	naive_write(p, bit, 12, code);
 	for (int i = 0; i < 4; i++)
 		naive_write(p, bit + 12 + (uint64_t) (i * (f - 4)), f - 4, lanes[i]);
+	cuckoo_checksum_write(p, size);
 	status = cuckoo_validate(p, size);
 	CHECK(status == reason, "f %d, bucket %" PRIu64 ", code %" PRIu32 ": \"%s\", not \"%s\"",
 		  f, pos, code, cuckoo_status_text(status), cuckoo_status_text(reason));
@@ -86,6 +92,7 @@ some_filter(uint32_t base, int f0, int level, double load)
 		CHECK(unit_filter_grow(&f) == CUCKOO_OK, "m0 %" PRIu32, base);
 	for (int i = 0; i < (int) (load * 4 * f.h.buckets); i++)
 		cuckoo_insert(&f.h, f.image, unit_random(), 2);
+	cuckoo_checksum_write(f.image, cuckoo_image_size(&f.h));
 	return f;
 }
 
@@ -136,7 +143,8 @@ test_refusals(void)
 				refuse(image, size, 14, v, CUCKOO_BAD_RESERVED);
 				refuse(image, size, 15, v, CUCKOO_BAD_RESERVED);
 				for (uint64_t i = 1; i <= 8; i++)
-					refuse(image, size, size - i, v, CUCKOO_BAD_TAIL);
+					refuse(image, size, size - i, image[size - i] ^ v,
+						   CUCKOO_BAD_CHECKSUM);
 				for (uint64_t i = 17; i < 24; i++)
 					refuse(image, size, i, v, CUCKOO_BAD_ITEMS);
 			}
@@ -214,7 +222,7 @@ test_refusals(void)
 				naive_get(p + 32, pos++, f, slots);
 			while (slots[3] == 0);
 			naive_put(p + 32, pos - 1, f, empty);
-			CHECK(cuckoo_validate(p, size) == CUCKOO_BAD_ITEMS, "f %d", f);
+			CHECK(unit_validate(p, size) == CUCKOO_BAD_ITEMS, "f %d", f);
 			free(p);
 		}
 		unit_filter_free(&t);
@@ -234,7 +242,7 @@ test_refusals(void)
 			else
 			{
 				t.image[7] = (uint8_t) v;
-				CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK,
+				CHECK(unit_validate(t.image, size) == CUCKOO_OK,
 					  "m0 %" PRIu32 ", flags %d", base, v);
 			}
 		unit_filter_free(&t);
@@ -251,7 +259,7 @@ test_refusals(void)
 			bool		valid = page > 0 && page % 2 == 0 && base % page == 0;
 
 			cuckoo_store16(t.image + CUCKOO_AT_PAGE, (uint16_t) page);
-			CHECK(cuckoo_validate(t.image, cuckoo_image_size(&t.h)) ==
+			CHECK(unit_validate(t.image, cuckoo_image_size(&t.h)) ==
 				  (valid ? CUCKOO_OK : CUCKOO_BAD_FLAGS),
 				  "m0 %" PRIu32 ", w %" PRIu32, base, page);
 		}
@@ -264,12 +272,12 @@ test_refusals(void)
 		uint64_t	size = cuckoo_image_size(&t.h);
 
 		t.image[3] = CUCKOO_FAMILY_NONE;
-		CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK, "empty");
+		CHECK(unit_validate(t.image, size) == CUCKOO_OK, "empty");
 		refuse(t.image, size, 12, 1, CUCKOO_BAD_TAG);
 		t.image[3] = CUCKOO_FAMILY_OTHER;
 		t.image[12] = 0x34;
 		t.image[13] = 0x12;
-		CHECK(cuckoo_validate(t.image, size) == CUCKOO_OK, "tag");
+		CHECK(unit_validate(t.image, size) == CUCKOO_OK, "tag");
 		CHECK(cuckoo_header_read(&t.h, t.image, size) == CUCKOO_OK &&
 			  t.h.tag == 0x1234 && t.h.family == CUCKOO_FAMILY_OTHER, "tag");
 		unit_filter_free(&t);
@@ -337,16 +345,17 @@ use_image(const uint8_t *image, uint64_t size)
 			CHECK(f.h.items == items - (status == CUCKOO_OK), "items");
 		}
 	}
-	CHECK(cuckoo_validate(f.image, size) == CUCKOO_OK, "after use");
+	CHECK(unit_validate(f.image, size) == CUCKOO_OK, "after use");
 	if (size < 65536)
 	{
 		memcpy(before, f.image, size);
 		if (unit_filter_grow(&f) == CUCKOO_OK)
 		{
-			CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
+			CHECK(unit_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
 				  "grown");
 			CHECK(unit_filter_shrink(&f) == CUCKOO_OK &&
-				  memcmp(f.image, before, size) == 0, "grown and shrunk");
+				  memcmp(f.image, before, size - CUCKOO_TAIL_SIZE) == 0,
+				  "grown and shrunk");
 		}
 		while (f.h.level > 0)
 		{
@@ -354,7 +363,7 @@ use_image(const uint8_t *image, uint64_t size)
 
 			CHECK(status == CUCKOO_OK || status == CUCKOO_FULL, "status %d",
 				  (int) status);
-			CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
+			CHECK(unit_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
 				  "shrunk");
 			if (status != CUCKOO_OK)
 				break;
@@ -389,6 +398,7 @@ make_hostile(UnitFilter *f)
 		naive_put(f->image + 32, pos, f->h.bits, slots);
 	}
 	cuckoo_header_write(&f->h, f->image);
+	cuckoo_checksum_write(f->image, cuckoo_image_size(&f->h));
 }
 
 static void
@@ -429,6 +439,9 @@ test_hostile(void)
 				else
 					p[at] ^= (uint8_t) (1 << unit_below(8));
 			}
+			CHECK(cuckoo_validate(p, size) != CUCKOO_OK ||
+				  memcmp(p, f.image, size) == 0, "damage");
+			cuckoo_checksum_write(p, size);
 			if (cuckoo_validate(p, size) == CUCKOO_OK)
 			{
 				accepted++;
@@ -459,11 +472,133 @@ test_hostile(void)
 			memset(p + 7, 0, 9);
 			p[8] = (uint8_t) (2 * unit_below(8));
 		}
+		if (size >= CUCKOO_TAIL_SIZE)
+			cuckoo_checksum_write(p, size);
 		CHECK(cuckoo_validate(p, size) != CUCKOO_OK, "noise");
 		free(p);
 	}
 	printf("hostile: %" PRIu64 " corrupted images refused, %" PRIu64
 		   " accepted and used\n", refused, accepted);
+}
+
+/* ---------------------------------------------------------------- */
+/* Damage, and the checksum */
+
+/* All flips of one bit of an image of 10 kB, and other damage, are refused. */
+static void
+test_damage(void)
+{
+	UnitFilter	f = some_filter(1662, 13, 0, 0.9);
+	uint64_t	size = cuckoo_image_size(&f.h);
+	uint8_t    *p = copy_of(f.image, size);
+	uint64_t	taken = 0;
+	uint64_t	cuts = 0;
+
+	CHECK(cuckoo_validate(p, size) == CUCKOO_OK, "%" PRIu64 " bytes", size);
+	for (uint64_t bit = 0; bit < size * 8; bit++)
+	{
+		p[bit / 8] ^= (uint8_t) (1 << bit % 8);
+		taken += cuckoo_validate(p, size) == CUCKOO_OK;
+		p[bit / 8] ^= (uint8_t) (1 << bit % 8);
+	}
+	CHECK(taken == 0, "%" PRIu64 " flips of a bit taken", taken);
+
+	/* random bytes over a part, and parts that change places */
+	for (int i = 0; i < 20000; i++)
+	{
+		uint64_t	n = 1 + unit_below(i % 2 ? 16 : size);
+		uint64_t	at = unit_below(size - n + 1);
+
+		if (i % 3 == 0)
+			memmove(p + at, f.image + unit_below(size - n + 1), n);
+		else
+			for (uint64_t k = at; k < at + n; k++)
+				p[k] = (uint8_t) unit_random();
+		if (memcmp(p, f.image, size) != 0)
+			taken += cuckoo_validate(p, size) == CUCKOO_OK;
+		memcpy(p + at, f.image + at, n);
+	}
+	CHECK(taken == 0, "%" PRIu64 " overwritten images taken", taken);
+	free(p);
+
+	/* cut off, and followed by others, in memory of that length */
+	for (uint64_t length = 0; length < 2 * size; length += 1 + length % 7)
+	{
+		p = unit_alloc(length);
+		memcpy(p, f.image, length < size ? length : size);
+		if (length > size && length % 2)
+			memcpy(p + size, f.image, length - size);
+		if (length != size)
+			taken += cuckoo_validate(p, length) == CUCKOO_OK;
+		cuts++;
+		free(p);
+	}
+	CHECK(taken == 0, "%" PRIu64 " images of another length taken", taken);
+	printf("damage: %" PRIu64 " flips of a bit, %" PRIu64 " other lengths\n",
+		   size * 8, cuts);
+	unit_filter_free(&f);
+}
+
+/*
+ * What stands after the last bucket neither matters to any function nor is
+ * changed by one.
+ */
+static void
+test_tail(void)
+{
+	for (int round = 0; round < 2500; round++)
+	{
+		int			f0 = 8 + round % 25;
+		uint32_t	base = round % 3 == 0 ? 128 : 2 + 2 * (uint32_t) unit_below(10);
+		UnitFilter	f = some_filter(base, f0, f0 > 8 ? round % 2 : 0,
+									(double) unit_below(95) / 100);
+		uint64_t	size = cuckoo_image_size(&f.h);
+		uint64_t	tail = round % 4 == 0 ? UINT64_MAX : unit_random();
+		UnitFilter	g = {f.h, copy_of(f.image, size)};
+		uint64_t	hashes[40];
+		bool		found[2][40];
+
+		cuckoo_store64(f.image + size - CUCKOO_TAIL_SIZE, 0);
+		cuckoo_store64(g.image + size - CUCKOO_TAIL_SIZE, tail);
+		for (int i = 0; i < 40; i++)
+		{
+			uint64_t	hash = hashes[i] = i % 4 == 3 ? hashes[i - 1] : unit_random();
+			CuckooProbe probe;
+
+			cuckoo_probe_init(&probe, &f.h, hash);
+			CHECK(cuckoo_copies(&f.h, f.image, hash) ==
+				  cuckoo_copies(&g.h, g.image, hash) &&
+				  cuckoo_contains(&f.h, f.image, hash) ==
+				  cuckoo_contains(&g.h, g.image, hash) &&
+				  cuckoo_has_room(&f.h, f.image, hash) ==
+				  cuckoo_has_room(&g.h, g.image, hash) &&
+				  cuckoo_probe_copies(&probe, &g.h, g.image + probe.offset[0],
+									  g.image + probe.offset[1]) ==
+				  cuckoo_copies(&f.h, f.image, hash), "f0 %d", f0);
+			if (i % 4 == 3)
+				CHECK(cuckoo_remove(&f.h, f.image, hash) ==
+					  cuckoo_remove(&g.h, g.image, hash), "f0 %d", f0);
+			else
+				CHECK(cuckoo_insert(&f.h, f.image, hash, 2) ==
+					  cuckoo_insert(&g.h, g.image, hash, 2), "f0 %d", f0);
+			CHECK(memcmp(f.image, g.image, size - CUCKOO_TAIL_SIZE) == 0 &&
+				  cuckoo_load64(g.image + size - CUCKOO_TAIL_SIZE) == tail,
+				  "f0 %d, m0 %" PRIu32 ", change %d", f0, base, i);
+		}
+		cuckoo_contains_batch(&f.h, f.image, hashes, 40, found[0]);
+		cuckoo_contains_batch(&g.h, g.image, hashes, 40, found[1]);
+		CHECK(memcmp(found[0], found[1], sizeof(found[0])) == 0 &&
+			  cuckoo_validate_buckets(&g.h, g.image) == CUCKOO_OK, "f0 %d", f0);
+		if (unit_filter_grow(&f) == CUCKOO_OK)
+		{
+			CHECK(unit_filter_grow(&g) == CUCKOO_OK &&
+				  memcmp(f.image, g.image, cuckoo_image_size(&f.h)) == 0,
+				  "f0 %d, grown", f0);
+		}
+		unit_filter_free(&f);
+		unit_filter_free(&g);
+	}
+	printf("no function depends on what follows the buckets\n");
 }
 
 /* ---------------------------------------------------------------- */
@@ -866,7 +1001,8 @@ test_overflow(void)
  * 8 bits, 2 buckets of 28 bits.  Element 00000000000000a7: core a7, bucket
  * floor(0 * 2) = 0, low nibbles 0007 = code 7, lanes 0, 0, 0, a.  Element
  * 8000000000000035: core 35, bucket 1, code 5, lanes 0, 0, 0, 3.  Together
- * a000007 + 3000005 * 2^28 = 3000005a000007, little-endian.
+ * a000007 + 3000005 * 2^28 = 3000005a000007, little-endian.  The last line is
+ * the checksum, as Python's xxhash computes it.
  */
 static const uint8_t golden_small[] = {
 	'C', 'F', 1, 1, 8, 8, 0, 0,
@@ -874,7 +1010,7 @@ static const uint8_t golden_small[] = {
 	2, 0, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0,
 	0x07, 0x00, 0x00, 0x5a, 0x00, 0x00, 0x30,
-	0, 0, 0, 0, 0, 0, 0, 0
+	0xe1, 0xc4, 0x1f, 0x46, 0x18, 0x9e, 0x1c, 0x8c
 };
 
 /*
@@ -890,8 +1026,8 @@ static const uint8_t golden_level0[] = {
 	0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
 	0x16, 0x00, 0x00, 0x00, 0x00, 0x00, 0x0b, 0xa0,
 	0x23, 0x61, 0x04, 0x00, 0x00, 0x00, 0x00, 0xd3,
-	0xfe, 0xd3, 0xfe, 0x00, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x00
+	0xfe, 0xd3, 0xfe,
+	0xe3, 0x6f, 0xc0, 0x9a, 0xf1, 0x4c, 0x62, 0x82
 };
 
 /*
@@ -910,14 +1046,15 @@ static const uint8_t golden_level1[] = {
 	0x00, 0x46, 0x00, 0x00, 0x00, 0x00, 0x8c, 0xfd,
 	0xc7, 0xfe, 0x16, 0x00, 0x00, 0x00, 0x00, 0x40,
 	0x01, 0x34, 0x12, 0x00, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-	0x00, 0x00, 0x00, 0x00
+	0x00, 0x00, 0x00, 0x00,
+	0xf6, 0x27, 0x49, 0xec, 0xa7, 0xac, 0x49, 0x89
 };
 
 static void
 check_golden(const UnitFilter *f, const uint8_t *golden, uint64_t size,
 			 const char *what)
 {
+	cuckoo_checksum_write(f->image, cuckoo_image_size(&f->h));
 	CHECK(cuckoo_image_size(&f->h) == size && memcmp(f->image, golden, size) == 0,
 		  "golden image %s", what);
 	CHECK(cuckoo_validate(golden, size) == CUCKOO_OK, "golden image %s", what);
@@ -963,6 +1100,8 @@ main(int argc, char **argv)
 	naive_init();
 	TEST(test_golden());
 	TEST(test_refusals());
+	TEST(test_damage());
+	TEST(test_tail());
 	TEST(test_hostile());
 	TEST(test_round_trip());
 	TEST(test_fpp_bits());

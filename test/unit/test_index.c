@@ -194,7 +194,7 @@ test_growth(uint32_t base)
 		uint64_t	seen = 0;
 
 		CHECK(unit_filter_grow(&f) == CUCKOO_OK, "m0 %" PRIu32, base);
-		CHECK(cuckoo_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
+		CHECK(unit_validate(f.image, cuckoo_image_size(&f.h)) == CUCKOO_OK,
 			  "m0 %" PRIu32 ", g %d", base, level);
 		for (uint64_t i = 0; i < n; i++)
 		{

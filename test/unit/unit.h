@@ -265,6 +265,23 @@ unit_filter_shrink(UnitFilter *f)
 	return CUCKOO_OK;
 }
 
+/*
+ * Validates an image with the checksum that its other bytes should have, because
+ * changes do not write it.  Leaves the image as it was.
+ */
+static inline CuckooStatus
+unit_validate(uint8_t *image, uint64_t size)
+{
+	uint8_t    *tail = image + size - CUCKOO_TAIL_SIZE;
+	uint64_t	before = cuckoo_load64(tail);
+	CuckooStatus status;
+
+	cuckoo_checksum_write(image, size);
+	status = cuckoo_validate(image, size);
+	cuckoo_store64(tail, before);
+	return status;
+}
+
 /* Inserts; grows the filter as often as it is full. */
 static inline CuckooStatus
 unit_filter_add(UnitFilter *f, uint64_t hash, int max_copies)

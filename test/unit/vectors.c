@@ -666,6 +666,7 @@ static const Recipe recipes[] = {
 	{"grown to the last level", "int8", 6, 0, 13, 8, 5, 500, 0, SECRET},
 	{"grown, almost empty", "int8", 10, 0, 32, 8, 6, 5, 0, SECRET},
 	{"grown, half deleted", "int8", 34, 0, 20, 13, 0, 600, 300, 0},
+	{"10 kB", "int8", 640, 0, 32, 13, 0, 2200, 0, 0},
 	{"segments as windows", "int8", 128, 1, 12, 8, 0, 480, 0, 0},
 	{"segments as windows, grown", "int8", 130, 1, 21, 8, 2, 700, 0, 0},
 	{"segments as windows, deleted", "int8", 254, 1, 25, 13, 1, 900, 600, SECRET},
@@ -770,6 +771,7 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
 		   f->h.base_bits, f->h.fpp_bits, f->h.level,
 		   f->h.windows ? "true" : "false", f->h.page, f->h.base, f->h.items, f->h.seed);
+	cuckoo_checksum_write(f->image, cuckoo_image_size(&f->h));
 	print_base64(f->image, cuckoo_image_size(&f->h));
 	printf(",\n");
 }
@@ -919,7 +921,7 @@ text_of(int bits)
 	char	   *text;
 
 	unit_filter_init(&f, &h);
-	cuckoo_header_write(&f.h, f.image);
+	cuckoo_checksum_write(f.image, cuckoo_image_size(&h));
 	text = base64_of(f.image, cuckoo_image_size(&h));
 	unit_filter_free(&f);
 	return text;
@@ -987,7 +989,7 @@ print_images(void)
 /* ---- images to be refused ----------------------------------------------- */
 
 static void
-print_refused(const char *what, const uint8_t *image, uint64_t size)
+print_damaged(const char *what, const uint8_t *image, uint64_t size)
 {
 	static bool first = true;
 	CuckooStatus status = cuckoo_validate(image, size);
@@ -1002,6 +1004,19 @@ print_refused(const char *what, const uint8_t *image, uint64_t size)
 	first = false;
 }
 
+/* The same with a right checksum, so that it is refused for another reason. */
+static void
+print_refused(const char *what, const uint8_t *image, uint64_t size)
+{
+	uint8_t    *copy = unit_alloc(size);
+
+	memcpy(copy, image, size);
+	if (size >= CUCKOO_TAIL_SIZE)
+		cuckoo_checksum_write(copy, size);
+	print_damaged(what, copy, size);
+	free(copy);
+}
+
 /* The image with a byte changed. */
 static void
 print_changed(const char *what, const UnitFilter *f, int offset, uint8_t byte)
@@ -1013,6 +1028,65 @@ print_changed(const char *what, const UnitFilter *f, int offset, uint8_t byte)
 	image[offset] = byte;
 	print_refused(what, image, size);
 	free(image);
+}
+
+/* The image with one bit of a byte flipped, counted from its end if below 0. */
+static void
+print_flipped(const char *what, const UnitFilter *f, int offset, int bit)
+{
+	uint64_t	size = cuckoo_image_size(&f->h);
+	uint8_t    *image = unit_alloc(size);
+
+	memcpy(image, f->image, size);
+	image[offset < 0 ? (int) size + offset : offset] ^= (uint8_t) (1 << bit);
+	print_damaged(what, image, size);
+	free(image);
+}
+
+/* The image with another checksum. */
+static void
+print_checksum(const char *what, const UnitFilter *f, uint64_t checksum)
+{
+	uint64_t	size = cuckoo_image_size(&f->h);
+	uint8_t    *image = unit_alloc(size);
+
+	memcpy(image, f->image, size);
+	cuckoo_store64(image + size - CUCKOO_TAIL_SIZE, checksum);
+	print_damaged(what, image, size);
+	free(image);
+}
+
+/* Damage that only the checksum shows. */
+static void
+print_damages(void)
+{
+	static const Recipe r = {"", "int8", 6, false, 12, 10, 1, 30, 0, 7};
+	UnitFilter	f = filter_of(&r);
+	uint64_t	size = cuckoo_image_size(&f.h);
+	uint64_t	checksum;
+	uint64_t	reversed = 0;
+
+	cuckoo_checksum_write(f.image, size);
+	checksum = cuckoo_load64(f.image + size - CUCKOO_TAIL_SIZE);
+	for (int i = 0; i < 8; i++)
+		reversed = reversed << 8 | (checksum >> 8 * i & 0xff);
+	print_flipped("a bit of the family", &f, CUCKOO_AT_FAMILY, 1);
+	print_flipped("a bit of ft", &f, CUCKOO_AT_FPP_BITS, 0);
+	print_flipped("the lowest bit of the seed", &f, CUCKOO_AT_SEED, 0);
+	print_flipped("the highest bit of the seed", &f, CUCKOO_AT_SEED + 7, 7);
+	print_flipped("a bit of a lane", &f, CUCKOO_HEADER_SIZE + 2, 3);
+	print_flipped("the last bit of the buckets", &f, -9, 7);
+	print_flipped("the first bit of the checksum", &f, -8, 0);
+	print_flipped("the last bit of the checksum", &f, -1, 7);
+	print_checksum("a checksum of 0", &f, 0);
+	print_checksum("a checksum in big-endian order", &f, reversed);
+	print_checksum("a checksum with the seed of the filter", &f,
+				   XXH3_64bits_withSeed(f.image, size - CUCKOO_TAIL_SIZE,
+										f.h.seed));
+	print_checksum("a checksum of the buckets alone", &f,
+				   XXH3_64bits(f.image + CUCKOO_HEADER_SIZE, size -
+							   CUCKOO_HEADER_SIZE - CUCKOO_TAIL_SIZE));
+	unit_filter_free(&f);
 }
 
 /*
@@ -1167,8 +1241,7 @@ print_refusals(void)
 	print_changed("one item more", &f, CUCKOO_AT_ITEMS, (uint8_t) (f.h.items + 1));
 	print_changed("one item less", &f, CUCKOO_AT_ITEMS, (uint8_t) (f.h.items - 1));
 	print_changed("2^63 items more", &f, CUCKOO_AT_ITEMS + 7, 0x80);
-	print_changed("first byte of the tail", &f, (int) size - 8, 1);
-	print_changed("last byte", &f, (int) size - 1, 0x80);
+	print_damages();
 
 	/* code 1 is 0001, 16 is 0011, 815 is 0fff, 816 is 1111 */
 	print_bucket("code 3876", 3876, 1, 1, 1, 1, 4);

@@ -45,6 +45,14 @@ def literal(case, value):
     return value
 
 
+def accepts(image):
+    try:
+        Filter(image)
+    except Refused:
+        return False
+    return True
+
+
 def infinite(value, bits):
     return {"infinity": 2 ** (bits - 1) - 1, "-infinity": -(2 ** (bits - 1))}.get(value)
 
@@ -182,6 +190,24 @@ class Vectors(unittest.TestCase):
                 Filter(text, "open_text")
         for spaced, text in vectors("images")["texts"]:
             self.assertEqual(Filter(spaced, "open_text").capacity(), Filter(base64.b64decode(text), "open").capacity())
+
+    def test_damage(self):
+        """Every flip of a bit of 10 kB, random bytes over others, and other lengths."""
+        rng = random.Random(1)
+        case = next(case for case in vectors("images")["images"] if case["name"] == "10 kB")
+        image = bytearray(base64.b64decode(case["image"]))
+        self.assertTrue(accepts(image))
+        taken = []
+        for bit in range(len(image) * 8):
+            image[bit // 8] ^= 1 << bit % 8
+            taken += [bit] if accepts(image) else []
+            image[bit // 8] ^= 1 << bit % 8
+        for _ in range(1000):
+            at, n = rng.randrange(len(image)), rng.randint(1, 20)
+            overwritten = image[:at] + bytes(rng.choices(range(256), k=n)) + image[at + n :]
+            wrong = (overwritten, image[:at], image + image[: at + 1], image[at:])
+            taken += [(at, n) for other in wrong if other != image and accepts(other)]
+        self.assertEqual(taken, [])
 
     def test_no_status(self):
         for status in (-5, -99, -100, -500, -(2**31), 1, 2**31 - 1):

@@ -1,11 +1,11 @@
 // One filter, read from its image. The names are those of FORMAT.md.
-import { createXXHash3 } from 'hash-wasm';
+import { createXXHash3, xxhash3 } from 'hash-wasm';
 import { ElementError, canonical, families } from './elements.js';
 
 export { ElementError };
 
 const HEADER = 32;
-const TAIL = 8;
+const CHECKSUM = 8;
 const LARGEST = 512 * 2 ** 20;
 const WINDOWS = 1; // the flags
 const PAGES = 2;
@@ -92,7 +92,7 @@ export function place({ m0, f0, g, windows, pages = 0 }, high, low) {
 function unpack(image, buckets, f) {
   const view = new DataView(image.buffer, image.byteOffset);
   const slots = new Uint32Array(buckets * 4);
-  // at most 28 bits, from a bit on; the tail keeps this in bounds
+  // at most 28 bits, from a bit on; the checksum keeps this in bounds
   const bits = (at, width) => {
     const byte = HEADER + Math.floor(at / 8);
     const word = view.getUint32(byte, true) + view.getUint8(byte + 4) * 2 ** 32;
@@ -126,18 +126,19 @@ export class CuckooFilter {
    * The filter of an image, or of PostgreSQL's text form. It is asynchronous
    * because the hash function is.
    */
-  static async load(image) {
-    const filter = new CuckooFilter(image);
-    filter.#hasher = await createXXHash3(Number(filter.seed & 0xffffffffn), Number(filter.seed >> 32n));
-    return filter;
-  }
-
-  /** For load(). */
-  constructor(source) {
+  static async load(source) {
     // what is neither, Uint8Array would take for no bytes
     check(typeof source === 'string' || source?.byteLength !== undefined,
       'neither bytes nor text, perhaps a promise without await');
     const image = typeof source === 'string' ? decodeText(source) : new Uint8Array(source);
+    const checksum = await xxhash3(image.subarray(0, -CHECKSUM));
+    const filter = new CuckooFilter(image, BigInt(`0x${checksum}`));
+    filter.#hasher = await createXXHash3(Number(filter.seed & 0xffffffffn), Number(filter.seed >> 32n));
+    return filter;
+  }
+
+  /** For load(), which computes the checksum that the image should have. */
+  constructor(image, checksum) {
     const view = new DataView(image.buffer);
 
     check(image.length >= HEADER, 'shorter than a header');
@@ -156,9 +157,9 @@ export class CuckooFilter {
     check(pages === 0 || flags === PAGES, 'reserved bytes are not zero');
     const f = f0 - g;
     const buckets = m0 * 2 ** g;
-    const size = HEADER + (buckets / 2) * (f - 1) + TAIL;
+    const size = HEADER + (buckets / 2) * (f - 1) + CHECKSUM;
     check(image.length === size && size <= LARGEST, 'length does not agree with the header');
-    check(view.getBigUint64(size - TAIL) === 0n, 'last eight bytes are not zero');
+    check(view.getBigUint64(size - CHECKSUM, true) === checksum, 'checksum does not match');
 
     const slots = unpack(image, buckets, f);
     const items = slots.reduce((count, slot) => count + (slot !== 0), 0);

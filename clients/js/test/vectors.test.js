@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createXXHash3 } from 'hash-wasm';
+import { createXXHash3, xxhash3 } from 'hash-wasm';
 import { CuckooFilter, InvalidImage, place } from '../src/filter.js';
 import { canonical, families } from '../src/elements.js';
 
@@ -99,16 +99,61 @@ test('refused', async () => {
   }
 });
 
+/** Writes the checksum to the end of the bytes. */
+async function sealed(bytes) {
+  bytes.writeBigUInt64LE(BigInt(`0x${await xxhash3(bytes.subarray(0, -8))}`), bytes.length - 8);
+  return bytes;
+}
+
+// every flip of a bit of 10 kB, random bytes over others, and other lengths
+test('damage', async () => {
+  const image = Buffer.from(vectors('images').images.find(({ name }) => name === '10 kB').image, 'base64');
+  const taken = [];
+  const refuse = async (bytes, what) => {
+    if (bytes.equals(image)) return;
+    try {
+      await CuckooFilter.load(bytes);
+      taken.push(what);
+    } catch (error) {
+      if (!(error instanceof InvalidImage)) throw error;
+    }
+  };
+  await CuckooFilter.load(image);
+  const damaged = Buffer.from(image);
+  for (let bit = 0; bit < image.length * 8; bit++) {
+    damaged[bit >> 3] ^= 1 << (bit & 7);
+    await refuse(damaged, bit);
+    damaged[bit >> 3] ^= 1 << (bit & 7);
+  }
+  for (let i = 0; i < 1000; i++) {
+    const [at, end, seed] = [0, 1, 2].map((k) => (i * 7919 + k * 4001 + 1) % image.length);
+    damaged.fill(Buffer.from([seed, at, i]), Math.min(at, end), Math.max(at, end));
+    await refuse(damaged, [at, end]);
+    image.copy(damaged);
+    await refuse(image.subarray(0, at), at);
+    await refuse(image.subarray(at), -at);
+    await refuse(Buffer.concat([image, image.subarray(0, at)]), image.length + at);
+  }
+  assert.deepEqual(taken, []);
+});
+
+// without load() there is no checksum, and no filter
+test('the constructor by itself', () => {
+  const image = Buffer.from(vectors('images').images[0].image, 'base64');
+  assert.throws(() => new CuckooFilter(image), InvalidImage);
+  assert.throws(() => new CuckooFilter(new Uint8Array(image)), InvalidImage);
+});
+
 test('pages that are refused', async () => {
-  const image = (flags, m0, pages) => {
+  const image = async (flags, m0, pages) => {
     const bytes = Buffer.alloc(40 + m0 * 4);
     bytes.set([0x43, 0x46, 1, 0, 9, 8, 0, flags]);
     bytes.writeUInt32LE(m0, 8);
     bytes.writeUInt16LE(pages, 14);
-    return bytes;
+    return sealed(bytes);
   };
-  assert.equal((await CuckooFilter.load(image(2, 1024, 512))).pages, 512);
-  assert.equal((await CuckooFilter.load(image(2, 256, 256))).pages, 256);
+  assert.equal((await CuckooFilter.load(await image(2, 1024, 512))).pages, 512);
+  assert.equal((await CuckooFilter.load(await image(2, 256, 256))).pages, 256);
   const flags = 'unknown or wrong flags';
   const refused = [
     [2, 12, 0, flags], // no size
@@ -123,13 +168,13 @@ test('pages that are refused', async () => {
   ];
   for (const [bits, m0, pages, reason] of refused) {
     const expected = { name: 'InvalidImage', message: `invalid cuckoofilter image: ${reason}` };
-    await assert.rejects(CuckooFilter.load(image(bits, m0, pages)), expected, `${bits} ${m0} ${pages}`);
+    await assert.rejects(CuckooFilter.load(await image(bits, m0, pages)), expected, `${bits} ${m0} ${pages}`);
   }
 });
 
 test('base64 that is refused', async () => {
   const [{ image }] = vectors('images').images;
-  assert.ok(image.endsWith('AAAA')); // no padding
+  assert.ok(!image.endsWith('=')); // no padding
   for (const wrong of [...'A=-\f\u00a0\ud800', 'AA', 'AAA', '==', '====', 'AA=', 'AA=Z', 'AA===', 'AA==AAAA', 'AB==', 'AAB=']) {
     await assert.rejects(CuckooFilter.load(image + wrong), /not valid base64/, wrong);
   }

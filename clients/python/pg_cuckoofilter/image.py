@@ -13,7 +13,7 @@ from xxhash import xxh3_64_intdigest
 from .elements import FAMILIES, Family
 
 HEADER = struct.Struct("<2s6BIHHQQ")
-TAIL = bytes(8)
+CHECKSUM = 8  # bytes, after the buckets
 LARGEST = 512 << 20
 QUADS = list(combinations_with_replacement(range(16), 4))
 MASK = 2**64 - 1
@@ -94,9 +94,10 @@ class Header:
         check(tag == 0 or FAMILIES[family].name == "other", "type tag in a family that has none")
         check(page == 0 or flags == PAGES, "reserved bytes are not zero")
         f = f0 - g
-        size = HEADER.size + (m0 << g) * (f - 1) // 2 + len(TAIL)
+        size = HEADER.size + (m0 << g) * (f - 1) // 2 + CHECKSUM
         check(len(image) == size <= LARGEST, "length does not agree with the header")
-        check(image.endswith(TAIL), "last eight bytes are not zero")
+        checksum = xxh3_64_intdigest(memoryview(image)[:-CHECKSUM])
+        check(image.endswith(checksum.to_bytes(CHECKSUM, "little")), "checksum does not match")
         check(items == 0 or family > 0, "unknown element family")
 
         self._family: Family = FAMILIES[family]
@@ -119,4 +120,4 @@ class Header:
 
 
 def buckets(image: bytes) -> bytes:
-    return image[HEADER.size : -len(TAIL)]
+    return image[HEADER.size : -CHECKSUM]

@@ -86,6 +86,11 @@ def packed(buckets, f):
     return number
 
 
+def sealed(content):
+    """The image: the header and the buckets, and their checksum."""
+    return content + struct.pack("<Q", xxh3_64_intdigest(content))
+
+
 def keys_of(data):
     """The keys in order, each at most twice, of a valid image."""
     f0, g, flags, m0, pages = *struct.unpack_from("<BxBBI", data, 4), *struct.unpack_from("<H", data, 14)
@@ -161,7 +166,7 @@ def image(seed, m0, f0, g, windows, pages, load):
         "m0": m0,
         "items": items,
         "seed": f"{hash_seed:016x}",
-        "image": base64.b64encode(header + content + bytes(8)).decode(),
+        "image": base64.b64encode(sealed(header + content)).decode(),
         "probes": [str(value) for value in places],
         "counts": "".join(str(copies(*place)) for place in places.values()),
         **described(sorted(key for key, n in copies_of.items() for _ in range(min(n, 2)))),

@@ -7,6 +7,7 @@ import base64
 import ipaddress
 import json
 import os
+import random
 import re
 import struct
 import unittest
@@ -34,6 +35,14 @@ def images():
     """Those of the vectors, and of the model."""
     model = os.environ.get("MODEL")
     return vectors("images")["images"] + (json.loads(Path(model).read_text())["images"] if model else [])
+
+
+def accepts(image):
+    try:
+        CuckooFilter(image)
+    except InvalidImage:
+        return False
+    return True
 
 
 def timestamp(literal):
@@ -182,7 +191,7 @@ class Vectors(unittest.TestCase):
     def test_pages_refused(self):
         def image(flags, m0, pages):
             header = struct.pack("<2s6BIHHQQ", b"CF", 1, 0, 9, 8, 0, flags, m0, 0, pages, 0, 0)
-            return header + bytes(m0 * 4 + 8)
+            return model.sealed(header + bytes(m0 * 4))
 
         self.assertEqual(CuckooFilter(image(2, 1024, 512)).pages, 512)
         self.assertEqual(CuckooFilter(image(2, 256, 256)).pages, 256)
@@ -202,10 +211,28 @@ class Vectors(unittest.TestCase):
                 with self.assertRaisesRegex(InvalidImage, reason):
                     CuckooFilter(image(flags, m0, pages))
 
+    def test_damage(self):
+        """Every flip of a bit of 10 kB, random bytes over others, and other lengths."""
+        rng = random.Random(1)
+        case = next(case for case in vectors("images")["images"] if case["name"] == "10 kB")
+        image = bytearray(base64.b64decode(case["image"]))
+        self.assertTrue(accepts(image))
+        taken = []
+        for bit in range(len(image) * 8):
+            image[bit // 8] ^= 1 << bit % 8
+            taken += [bit] if accepts(image) else []
+            image[bit // 8] ^= 1 << bit % 8
+        for _ in range(1000):
+            at, n = rng.randrange(len(image)), rng.randint(1, 20)
+            overwritten = image[:at] + bytes(rng.choices(range(256), k=n)) + image[at + n :]
+            wrong = (overwritten, image[:at], image + image[: at + 1], image[at:])
+            taken += [(at, n) for other in wrong if other != image and accepts(other)]
+        self.assertEqual(taken, [])
+
     def test_base64_refused(self):
         text = vectors("images")["images"][0]["image"]
         image = CuckooFilter(text)
-        self.assertTrue(text.endswith("AAAA"))  # no padding
+        self.assertFalse(text.endswith("="))  # no padding
         for wrong in (*"A=-\f\ud800", "AA", "AAA", "==", "====", "AA=", "AA=Z", "AA===", "AA==AAAA", "AB==", "AAB="):
             with self.subTest(text=wrong), self.assertRaisesRegex(InvalidImage, "not valid base64"):
                 CuckooFilter(text + wrong)
