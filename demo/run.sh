@@ -26,7 +26,7 @@ say "looking for home pages"
 source=home_pages
 if ! enough $source && command -v apt-get >/dev/null; then
 	say "updating apt's lists"
-	(apt_get update)
+	apt_get update
 fi
 if ! enough $source; then
 	source=words_as_home_pages

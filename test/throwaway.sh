@@ -115,6 +115,15 @@ as_root()
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+# may_install PACKAGE...: ends the script unless the caller can install them.
+# sudo may ask for a password.
+may_install()
+{
+	command -v apt-get >/dev/null || die "please install what Debian calls $*"
+	[ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -v; } ||
+		die "please have root install: $*"
+}
+
 # apt_get ARG...: an interrupt waits until the package manager has come to a
 # consistent end. It is in a session of its own, where the terminal's Ctrl-C does
 # not reach dpkg, which would leave packages half installed. sudo is not, because
@@ -125,25 +134,26 @@ apt_get()
 		trap '' HUP INT TERM
 		as_root setsid --wait env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
 			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null 2>&1 || echo failed
-	} | hear "apt-get $1" || die "apt-get $1 failed"
+	} | hear "apt-get $1"
 }
 
-# hear TASK: reads the output of the task, and reports every minute that the
-# task goes on. If the last line is "failed", it shows all of the output. No
-# signal ends it early, which it says after an interrupt.
+# hear TASK: reads the output of the task, and reports at least every 15 seconds
+# that the task goes on, with its last line. If that is "failed", it shows all
+# of the output, and fails. No signal ends it early, which it says after an
+# interrupt.
 hear()
 {
 	local line status last='' heard='' said=$SECONDS
 
 	trap '' HUP PIPE TERM
 	trap 'say "$1 must not be interrupted: please wait"' INT
-	while read -r -t 10 line; status=$?; [ $status != 1 ]; do
+	while read -r -t 5 line; status=$?; [ $status != 1 ]; do
 		if [ $status = 0 ]; then
 			heard+=$last$'\n'
 			last=$line
 		fi
-		if ((SECONDS - said >= 60)); then
-			say "$1 goes on"
+		if ((SECONDS - said >= 10)); then
+			say "$1 goes on${last:+: ${last:0:60}}"
 			said=$SECONDS
 		fi
 	done
@@ -153,12 +163,13 @@ hear()
 # install PACKAGE...
 install()
 {
-	command -v apt-get >/dev/null || die "please install what Debian calls $*"
-	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
-		die "please install, as root: $*"
+	local failed=
+
+	may_install "$@"
 	say "installing $*"
-	apt_get update
-	apt_get install --no-install-recommends "$@"
+	# without a network it fails only if it is told to
+	apt_get update -o APT::Update::Error-Mode=any || failed=': apt-get update failed, so there is probably no network'
+	apt_get install --no-install-recommends "$@" || die "could not install $*$failed"
 	say "installed"
 }
 
@@ -226,12 +237,19 @@ finds_xxhash()
 
 find_all()
 {
-	find_postgres || install_postgres
-	[ -x "$("$PG_CONFIG" --bindir)/postgres" ] || die "$PG_CONFIG belongs to no server"
+	local postgres=
+
+	find_postgres || postgres='postgresql postgresql-server-dev-all'
 	want make command -v make
 	want gcc command -v cc
 	want libc6-dev test -e /usr/include/stdio.h
 	want libxxhash-dev finds_xxhash
+	if [ -n "$postgres" ]; then
+		# all in one line, for a caller who cannot install them
+		may_install "$postgres" "${packages[@]}"
+		install_postgres
+	fi
+	[ -x "$("$PG_CONFIG" --bindir)/postgres" ] || die "$PG_CONFIG belongs to no server"
 	want "postgresql-server-dev-$("$PG_CONFIG" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')" \
 		finds_headers
 	install_wanted
@@ -392,10 +410,8 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 			t)
 				want perl command -v prove
 				want libipc-run-perl owner_finds IPC::Run
-				# for the clients' tests that need no server; without Python they are left out
-				if [ -x "${PYTHON:-/usr/bin/python3}" ] && command -v apt-get >/dev/null; then
-					want_python xxhash numpy
-				fi
+				# for the clients' tests that need no server; where there is no apt they are left out
+				! command -v apt-get >/dev/null || want_python xxhash numpy
 				;;
 			c)
 				want_python xxhash numpy psycopg psycopg2 asyncpg sqlalchemy django setuptools wheel mypy

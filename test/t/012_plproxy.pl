@@ -10,8 +10,9 @@ use CuckooTest;
 use Test::More;
 
 my $node = start_node('plproxy');
+my $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
 
-plan skip_all => 'no plproxy here (Debian: postgresql-15-plproxy, of the version of the server)'
+plan skip_all => "no plproxy here (Debian: postgresql-$version-plproxy)"
   if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'plproxy'") eq '0';
 
 my ($host, $port) = ($node->host, $node->port);
