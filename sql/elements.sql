@@ -164,7 +164,7 @@ INSERT INTO cases (needs, expected, a, b) VALUES
 	('14', '42804 %', $$ARRAY[ROW(1, 'x')::pair]$$, $$ARRAY[ROW(1, 2)::pair3]$$),
 	-- the one place where PostgreSQL's hash passes over the shape of an array
 	('14', 'true', $$ROW('{}', '{1,2}')::pairs$$, $$ROW('{}', '{{1},{2}}')::pairs$$),
-	('14', '42883 %', $$ROW(1, 'x')$$, $$ROW(1, 'x')$$),
+	('14', '0A000 Make one element %', $$ROW(1, 'x')$$, $$ROW(1, 'x')$$),
 	-- types of somebody's own
 	('', 'true', $$'1'::own$$, $$'01'::own$$),
 	('', '42804 %', $$'1'::own$$, $$1::oid$$),
@@ -178,7 +178,7 @@ INSERT INTO cases (needs, expected, a, b) VALUES
 	('icu', 'true', $$'Ab'::name COLLATE nd$$, $$'aB' COLLATE nd$$),
 	('icu', 'true', $$'Ab' COLLATE nd$$, $$'aB' COLLATE nd_too$$),
 	('icu', '42804 Cast the value to the element type of the filter, or give it the collation %', $$'Ab' COLLATE nd$$, $$'aB' COLLATE nd_other$$),
-	('icu', '42804 Give the value a deterministic collation, for example $1 COLLATE "C".', $$'Ab' COLLATE "C"$$, $$'Ab' COLLATE nd$$),
+	('icu', '42804 Give the value a deterministic collation, for example $1 COLLATE "C". %', $$'Ab' COLLATE "C"$$, $$'Ab' COLLATE nd$$),
 	('icu', '42804 %', $$'Ab' COLLATE nd$$, $$'Ab' COLLATE "C"$$),
 	('icu', 'true', $$'sad'::mood$$, $$'sad' COLLATE "C"$$),
 	('icu', 'true', $$ARRAY['Ab' COLLATE nd]$$, $$ARRAY['aB' COLLATE nd_too]$$),
@@ -417,6 +417,31 @@ SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped('x', 'x', 1000, 0.01, 7, 'x');
 EXECUTE untyped(1, NULL, 1000, 0.01, 7, 'x');
 DEALLOCATE untyped;
+-- the hints are followed: what each of their examples finds in a filter of one element
+CREATE FUNCTION by_hint(element text, value text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	test text := format('SELECT cf_contains(cf_add(cf_new(1000, 1e-8), %s), ', element);
+	hint text := outcome(test || value || ')');
+	example text;
+	result text;
+BEGIN
+	FOR example IN SELECT regexp_split_to_table(substring(hint FROM 'for example (.*?)(\.$|\. )'), ',? or ') LOOP
+		result := concat_ws(', ', result, example || ': '
+			|| outcome(test || replace(regexp_replace(example, ' (of|with|in) .*', ''), '$1', value) || ')'));
+	END LOOP;
+	RETURN coalesce(result, hint);
+END $$;
+CREATE FUNCTION id() RETURNS uuid LANGUAGE sql AS $$SELECT 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid$$;
+SELECT value, element, by_hint(element, value) FROM (VALUES ($$'x'::bytea$$, $$'78'$$), ($$'x'::bytea$$, $$'x'$$), ('id()', 'upper(id()::text)'), ('id()', 'id()::text'),
+	($$'10.0.0.1'::inet$$, $$'10.0.0.1'$$), ($$'10.0.0.0/8'::inet$$, $$'10.0.0.0/8'$$), ('7', $$'7'$$), ('1.50', $$'1.5'$$), ($$'A@x'::email$$, $$'a@x'$$),
+	($$'78'$$, $$'x'::bytea$$), ($$'x'$$, $$'x'::bytea$$), ('id()', 'uuid_send(id())'), ('uuid_send(id())', 'id()'), ('7.0', '7'), ('7::real', '7'),
+	('0.1::real', '0.1'), ('16777217::float8', '16777217.0'), ('0.1', '0.1::real'), ($$'0.1'$$, '0.1::float8'), ('7', '7::real'), ('7', '7.0'), ($$'7'::"char"$$, '7'),
+	($$'2024-05-06 07:00'::timestamp$$, $$'2024-05-06'::date$$), ($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::date$$),
+	($$'2024-05-06'::date$$, $$'2024-05-06'::timestamp$$), ($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::timestamp$$),
+	($$'2024-05-06'::date$$, $$'2024-05-06 00:00Z'::timestamptz$$), ($$'2024-05-06'::timestamp$$, $$'2024-05-06 00:00Z'::timestamptz$$),
+	($$'2024-05-06 00:00Z'$$, $$'2024-05-06 00:00Z'::timestamptz$$), ('upper(id()::text)', 'id()'), ($$'t'$$, 'true'), ('7', $$'10.0.0.1'::inet$$),
+	($$'a@x'$$, $$'a@x'::email$$), ($$'0/1'::pg_lsn$$, $$'a@x'::email$$)) t (value, element);
+DROP FUNCTION by_hint, id;
 -- one call site, arrays of two types: 5, and what has its low half in common
 DO $$
 BEGIN

@@ -52,7 +52,7 @@ static const KnownType known_types[] = {
 	{INTERVALOID, CUCKOO_FAMILY_INTERVAL, CUCKOO_ENCODING_INTERVAL}
 };
 
-/* The families, and a type of each. */
+/* The families, and a type of each but "other". */
 typedef struct Family
 {
 	const char *name;
@@ -70,7 +70,7 @@ static const Family families[] = {
 	{"timestamp", "timestamp"},
 	{"timestamptz", "timestamptz"},
 	{"float", "float8"},
-	{"other", "pg_lsn"},
+	{"other", ""},
 	{"inet", "inet"},
 	{"macaddr", "macaddr"},
 	{"macaddr8", "macaddr8"},
@@ -108,18 +108,81 @@ cuckoo_plain_family(Oid type, uint8 *family, CuckooEncoding *encoding)
 	return false;
 }
 
+/*
+ * How to look for a value of one family in a filter of another.  Family 0 is
+ * any, and the first row that matches counts.
+ */
+typedef struct Conversion
+{
+	uint8		value;
+	uint8		filter;
+	const char *example;		/* NULL if a cast gives the right element */
+} Conversion;
+
+static const Conversion conversions[] = {
+	{CUCKOO_FAMILY_BYTEA, CUCKOO_FAMILY_TEXT,
+	"encode($1, 'hex') or convert_from($1, 'UTF8')"},
+	{CUCKOO_FAMILY_UUID, CUCKOO_FAMILY_TEXT, "$1::text or upper($1::text)"},
+	{CUCKOO_FAMILY_INET, CUCKOO_FAMILY_TEXT,
+	"host($1), or $1::text with the netmask"},
+	{0, CUCKOO_FAMILY_TEXT, "$1::text"},
+	{CUCKOO_FAMILY_TEXT, CUCKOO_FAMILY_BYTEA,
+	"decode($1, 'hex') or convert_to($1, 'UTF8')"},
+	{CUCKOO_FAMILY_UUID, CUCKOO_FAMILY_BYTEA, "uuid_send($1)"},
+	{CUCKOO_FAMILY_BYTEA, CUCKOO_FAMILY_UUID, "encode($1, 'hex')::uuid"},
+	{CUCKOO_FAMILY_NUMERIC, CUCKOO_FAMILY_INTEGER,
+	"$1::bigint of a whole number"},
+	{CUCKOO_FAMILY_FLOAT, CUCKOO_FAMILY_INTEGER,
+	"$1::bigint of a whole number"},
+	{CUCKOO_FAMILY_INTEGER, CUCKOO_FAMILY_NUMERIC, NULL},
+	{CUCKOO_FAMILY_FLOAT, CUCKOO_FAMILY_NUMERIC, "$1::text::numeric"},
+	{CUCKOO_FAMILY_INTEGER, CUCKOO_FAMILY_FLOAT, "$1::float8 or $1::real"},
+	{CUCKOO_FAMILY_NUMERIC, CUCKOO_FAMILY_FLOAT, "$1::float8 or $1::real"},
+	{CUCKOO_FAMILY_TEXT, CUCKOO_FAMILY_FLOAT, "$1::float8 or $1::real"},
+	{CUCKOO_FAMILY_TIMESTAMP, CUCKOO_FAMILY_DATE, NULL},
+	{CUCKOO_FAMILY_TIMESTAMPTZ, CUCKOO_FAMILY_DATE,
+	"($1 AT TIME ZONE 'UTC')::date"},
+	{CUCKOO_FAMILY_DATE, CUCKOO_FAMILY_TIMESTAMP, NULL},
+	{CUCKOO_FAMILY_TIMESTAMPTZ, CUCKOO_FAMILY_TIMESTAMP,
+	"$1 AT TIME ZONE 'UTC'"},
+	{CUCKOO_FAMILY_DATE, CUCKOO_FAMILY_TIMESTAMPTZ,
+	"$1::timestamp AT TIME ZONE 'UTC'"},
+	{CUCKOO_FAMILY_TIMESTAMP, CUCKOO_FAMILY_TIMESTAMPTZ,
+	"$1 AT TIME ZONE 'UTC'"},
+	{CUCKOO_FAMILY_TEXT, CUCKOO_FAMILY_TIMESTAMPTZ,
+	"$1::timestamptz in their time zone"},
+	/* the input function of the other type knows all its spellings */
+	{CUCKOO_FAMILY_TEXT, 0, NULL}
+};
+
 /* The hint for an element of this hasher, if the filter is of `family`. */
 static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {
+	if (family == CUCKOO_FAMILY_OTHER)
+		return errhint("Cast the value or parameter to the type of the elements, or give it their collation. The filter does not store the type's name.");
 	if (family == CUCKOO_FAMILY_TEXT &&
 		cuckoo_is_nondeterministic(hasher->collation))
-		return errhint("Give the value a deterministic collation, for example $1 COLLATE \"C\".");
-	if (family == CUCKOO_FAMILY_OTHER)
-		return errhint("Cast the value or parameter to the element type of the filter, for example $1::%s, or give it the collation of the elements.",
+		return errhint("Give the value a deterministic collation, for example $1 COLLATE \"C\". Then only an element of the same spelling is found.");
+	for (int i = 0; i < (int) lengthof(conversions); i++)
+	{
+		const Conversion *c = &conversions[i];
+
+		if ((c->value != 0 && c->value != hasher->family) ||
+			(c->filter != 0 && c->filter != family))
+			continue;
+		if (c->example != NULL)
+			return errhint("Convert the value or parameter to the form of the elements, for example %s. In another form it is another element.",
+						   c->example);
+		/* these two have casts to text only */
+		return errhint("Cast the value or parameter to a type of the family \"%s\", for example $1%s::%s.",
+					   families[family].name,
+					   hasher->encoding == CUCKOO_ENCODING_ENUM ||
+					   hasher->encoding == CUCKOO_ENCODING_CHAR ? "::text" : "",
 					   families[family].type);
-	return errhint("Cast the value or parameter to a type of the family \"%s\", for example $1::%s.",
-				   families[family].name, families[family].type);
+	}
+	return errhint("Convert the value or parameter to the form of the elements, which are of the family \"%s\".",
+				   families[family].name);
 }
 
 void

@@ -75,11 +75,15 @@ typedef struct Refusal
 
 static const Refusal no_hash_function = {
 	"Elements are hashed with the default hash operator class of their type.",
-	"Cast the element to a type that can be hashed, such as text or jsonb."
+	"Cast the element to a type that can be hashed, for example json to jsonb, or any other type to text."
+};
+static const Refusal anonymous_row = {
+	"Rows of no named type cannot be told from rows of other types.",
+	"Make one element of the columns: (a, b)::text, ARRAY[a, b] if they have one type, or (a, b)::t with a composite type t."
 };
 static const Refusal contains_enum = {
 	"The type contains an enum, whose hash can change with a dump and restore.",
-	"Cast the element to a type that holds the labels, such as text[] or jsonb."
+	"Cast an array to text[], or any other type to text."
 };
 static const Refusal contains_blanks = {
 	"The type contains char(n) or name under a nondeterministic collation, whose hash does not agree with its equality.",
@@ -303,6 +307,8 @@ identify(StringInfo out, Oid type, Oid collation)
 	if (OidIsValid(entry->hash_opintype) && !generic)
 		type = entry->hash_opintype;
 
+	if (type == RECORDOID)
+		return &anonymous_row;
 	if (type_is_enum(type))
 		return &contains_enum;
 	/* only within another type; by themselves they are hashed as text */

@@ -31,6 +31,8 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
+#include <float.h>
+
 PG_FUNCTION_INFO_V1(cuckoo_handler);
 
 /* ---- options ---- */
@@ -82,9 +84,10 @@ static void
 define_options(void)
 {
 	options_kind = add_reloption_kind();
+	/* parse_options() checks the limits; the message here would print 0.000000 */
 	add_real_reloption(options_kind, "fpp",
 					   "False-positive rate", CUCKOO_DEFAULT_FPP,
-					   CUCKOO_MIN_FPP, CUCKOO_MAX_FPP, AccessExclusiveLock);
+					   -DBL_MAX, DBL_MAX, AccessExclusiveLock);
 	add_real_reloption(options_kind, "capacity",
 					   "Rows for which the index is made, if there are more than now",
 					   0, 0, 1e12, AccessExclusiveLock);
@@ -122,9 +125,14 @@ parse_options(Datum reloptions, bool validate)
 		OPTION(seed, STRING)
 	};
 
-	return (bytea *) build_reloptions(reloptions, validate, options_kind,
-									  sizeof(CuckooOptions), elements,
-									  lengthof(elements));
+	CuckooOptions *options = build_reloptions(reloptions, validate,
+											  options_kind,
+											  sizeof(CuckooOptions), elements,
+											  lengthof(elements));
+
+	if (validate && options != NULL)
+		(void) cuckoo_checked_fpp(options->fpp);
+	return (bytea *) options;
 }
 
 CuckooOptions
