@@ -95,7 +95,7 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 					   fpp ? "fpp" : capacity ? "capacity" :
 					   layout ? "windows or pages" : "bits",
 					   geometry_text(a, layout), geometry_text(b, layout)),
-			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries mostly differ.")));
+			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries usually differ.")));
 }
 
 void

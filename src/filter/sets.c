@@ -119,13 +119,13 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("k of cf_at_least_agg is out of range"),
-				 errdetail("It is %d.", k),
+				 errdetail("k is %d.", k),
 				 errhint("k is the number of filters in which an element must be, at least 1.")));
 	if (state != NULL && !PG_ARGISNULL(1) && state->least != (uint32) k)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("k of cf_at_least_agg must be the same for all filters"),
-				 errdetail("It is %d for one filter, and %u for those before it.",
+				 errdetail("k is %d for one filter, and %u for the filters before it.",
 						   k, state->least),
 				 errhint("Use a constant, or group by the columns that it depends on.")));
 

@@ -118,7 +118,7 @@ keep_page(Relation rel, Page page, BlockNumber block, void *state)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" has saturated pages",
 						RelationGetRelationName(rel)),
-				 errdetail("They may contain anything, which no filter can tell."),
+				 errdetail("A saturated page matches every value, which a filter cannot represent."),
 				 errhint("Rebuild it with REINDEX.")));
 	if (e->count == e->room)
 	{
@@ -180,7 +180,7 @@ check_secret(Relation rel)
 				 errmsg("must be owner of index \"%s\" to read its filter",
 						RelationGetRelationName(rel)),
 				 errdetail("The filter contains the seed of the index, which is secret."),
-				 errhint("An index made WITH (seed = ...) has a seed that is not secret.")));
+				 errhint("Its owner can choose a seed that is not secret: ALTER INDEX ... SET (seed = 1), then REINDEX.")));
 }
 
 /* cf_index_filter(index) */
@@ -333,10 +333,10 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	if (!cuckoo_index_contains(rel, cuckoo_hash(&s->hasher, values[0], seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" lacks a row", RelationGetRelationName(rel)),
-				 errdetail("The row at (%u,%u) is not in it.",
-						   ItemPointerGetBlockNumber(tid),
-						   ItemPointerGetOffsetNumber(tid)),
+				 errmsg("heap tuple (%u,%u) lacks a matching entry in index \"%s\"",
+						ItemPointerGetBlockNumber(tid),
+						ItemPointerGetOffsetNumber(tid),
+						RelationGetRelationName(rel)),
 				 errhint("Rebuild it with REINDEX, and report this.")));
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(s->context);

@@ -300,7 +300,7 @@ cuckoo_open_readable(Oid oid)
 				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
 				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") :
 				 get_rel_name(oid) == NULL ?
-				 errhint("REINDEX CONCURRENTLY replaces an index by another one. Views and constraints that name an index should write 'name'::text::regclass.") : 0));
+				 errhint("REINDEX CONCURRENTLY replaces an index by another one. A view that names an index should write 'name'::text::regclass.") : 0));
 	if (!may_read(index.heap))
 	{
 		if (row_security_applies(RelationGetRelid(index.heap)))
@@ -308,7 +308,7 @@ cuckoo_open_readable(Oid oid)
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("cannot read index \"%s\"",
 							RelationGetRelationName(index.rel)),
-					 errdetail("Row security applies to its table, and the index knows rows that the user may not see.")));
+					 errdetail("Row security applies to its table, and the index covers rows that the user may not see.")));
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(index.heap->rd_rel->relkind),
 					   RelationGetRelationName(index.heap));
