@@ -63,12 +63,11 @@ SELECT * FROM measured();
 
 \echo
 \echo 'What four servers send for 10 million distinct values, MB as text:'
-CREATE TABLE four AS SELECT cf_agg(i, 10000000, 0.001) AS f, cf_state_agg(i) AS s FROM generate_series(1, 10000000) i GROUP BY i % 4;
-SELECT round(sum(octet_length(f::text)) / 1e6, 1) AS filters, round(sum(octet_length(s::text)) / 1e6, 1) AS states FROM four;
+CREATE TABLE four AS SELECT cf_agg(i, 10000000, 0.001) AS f FROM generate_series(1, 10000000) i GROUP BY i % 4;
+SELECT round(sum(octet_length(f::text)) / 1e6, 1) AS filters FROM four;
 TRUNCATE figures;
 INSERT INTO figures (what, query) VALUES
-	('cf_union_all_agg of the four filters', 'SELECT cf_count(cf_union_all_agg(f)) FROM four'),
-	('cf_merge_agg of the four states', 'SELECT cf_count(cf_merge_agg(s)) FROM four');
+	('cf_union_all_agg of the four filters', 'SELECT cf_count(cf_union_all_agg(f)) FROM four');
 SELECT * FROM measured();
 DROP TABLE four;
 

@@ -103,45 +103,13 @@ SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoos
 SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
 -- hashes that are equal in their upper halves, which are sorted first: four pairs of them
 SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS hashes,
-	cf_state_agg(v ORDER BY at, v)::text = cf_state_agg(v ORDER BY at, v DESC)::text AS same
+	cf_agg(v ORDER BY at, v) = cf_agg(v ORDER BY at, v DESC) AS same
 FROM (SELECT i, i FROM numbers WHERE i <= 12000
 	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907), (9900, 12582), (9900, 54897)) s(at, v);
 
--- a sort looks for a cancel: it comes before the error that follows
-CREATE TABLE halves AS SELECT cf_state_agg(i) FILTER (WHERE i <= 9000) AS a, cf_state_agg(i) FILTER (WHERE i > 9000) AS b FROM generate_series(1, 10000) i;
-SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
-SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
--- states in memory and stored ones, in either place
-SELECT cuckoo_merge_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory, cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
-	cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
-	cuckoo_merge_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
-FROM halves, (SELECT cf_agg(i) AS f FROM numbers WHERE i <= 10000) s;
--- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
-CALL declare_c('cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
-CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean) LANGUAGE plpgsql AS $$
-DECLARE
-	a cuckoostate;
-	b cuckoostate;
-	f cuckoofilter;
-BEGIN
-	SELECT h.a, h.b INTO a, b FROM halves h;
-	a := cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1);
-	b := cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2);
-	f := cuckoo_merge_final(cuckoo_agg_combine(a, b));
-	left_one := cf_count(cuckoo_merge_final(a));
-	right_one := cf_count(cuckoo_merge_final(b));
-	together := cf_count(f);
-	same := f = (SELECT cf_agg(i) FROM (SELECT i FROM numbers WHERE i <= 10000 UNION ALL VALUES (-1), (-2)) s);
-END $$;
-SELECT cuckoo_merge_final(cuckoo_agg_combine(cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1), cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2))) = f AS unsorted
-FROM halves, (SELECT cf_agg(i) AS f FROM (SELECT i FROM numbers WHERE i <= 10000 UNION ALL VALUES (-1), (-2)) s) t;
-SELECT * FROM in_variables();
-DROP FUNCTION in_variables;
-DROP TABLE halves;
-
 -- a type that shares its equality with another one has the same elements
-SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid,
-	cf_merge_agg(s) = cf_agg(c::oid) AS states FROM (SELECT c, cf_state_agg(c::regclass) OVER () AS s FROM unnest('{pg_class,pg_proc}'::regclass[]) c) s;
+SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid
+FROM unnest('{pg_class,pg_proc}'::regclass[]) c;
 
 -- no rows: an empty filter, so that NOT cf_contains() stays right
 SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained FROM numbers WHERE false;
@@ -171,31 +139,14 @@ PREPARE none(bigint) AS SELECT cf_agg(i, $1, 0.01, 3) = cf_new($1, 0.01, 3) AS g
 EXECUTE none(5000);
 DEALLOCATE none;
 RESET plan_cache_mode;
-CALL declare_c('cuckoo_agg_final(cuckoostate) RETURNS cuckoofilter');
-CREATE FUNCTION suffixed_trans(cuckoostate, text, text) RETURNS cuckoostate
-LANGUAGE sql AS 'SELECT cuckoo_agg_trans($1, $2 || $3)';
-CREATE AGGREGATE suffixed_agg(text, text) (SFUNC = suffixed_trans, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
-SELECT cf_count(suffixed_agg(t, 'suffix')) FROM numbers WHERE false;
-SELECT cf_contains(suffixed_agg(t, '!'), 'value 7!') FROM numbers WHERE i < 200;
-DROP AGGREGATE suffixed_agg(text, text);
-DROP FUNCTION suffixed_trans, cuckoo_agg_final;
 
 -- a sort makes states flat, where memory cannot be freed (from PostgreSQL 17 on)
-CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
-SELECT g, cf_count(cf_merge_agg(s))
-FROM (SELECT i % 3 AS g, bare_state(i) AS s FROM numbers GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
-GROUP BY g ORDER BY g;
 SELECT cf_count(f)
 FROM (SELECT g % 2 AS h, bare_union(f) AS f
 	FROM (SELECT i % 7 AS g, cf_agg(i, 100000, 0.001) AS f FROM numbers GROUP BY 1) days
 	GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) unions;
--- small states stay flat, because there may be many groups
-SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
-FROM (SELECT g, cf_merge_agg(s) AS f, max(contexts('cuckoostate', 0)) AS states
-	FROM (SELECT i % 20 AS g, cf_state_agg(i) AS s FROM numbers WHERE i <= 400 GROUP BY 1, i % 3) states GROUP BY g) merged;
-DROP AGGREGATE bare_state(int), bare_union(cuckoofilter);
-DROP FUNCTION cuckoo_agg_trans;
+DROP AGGREGATE bare_union(cuckoofilter);
 
 -- at the highest rate there is a bit to grow by, up to the capacity at least
 SELECT n, count(*) AS filters, bool_and(cf_count(f) > n * 0.9) AS filled

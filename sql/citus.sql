@@ -1,4 +1,4 @@
--- The extension cuckoo_citus: forms of cf_agg and cf_state_agg for single types.
+-- The extension cuckoo_citus: forms of cf_agg for single types, and the type of their states.
 -- With them a call gives what it gives without.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS citext;
@@ -20,16 +20,15 @@ ANALYZE of_types;
 
 -- calls, and what they give
 CREATE TABLE calls (call text, result text);
-INSERT INTO calls SELECT format(call, value || parameters)
+INSERT INTO calls SELECT format('cf_agg(%s)', value || parameters)
 FROM (SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = 'of_types'::regclass AND attnum > 1
 		UNION ALL VALUES ('''lit'''), ('NULL'), ('NULL::int'), ('NULL::feeling'), ('text COLLATE "C"'), ('5'), ('5.0'), ('''{a}'''), ('(SELECT ''lit'')'), ('current_user'), ('to_json(i)')) v(value),
-	unnest('{"",", 0.01",", 1000, 0.01",", 1000, 0.01, 7",", ''0.5''",", ''1000'', ''0.01'', ''7''",", 1000::real, 0.01, 7::smallint",", NULL",", 2",", i, 0.01"}'::text[]) parameters,
-	unnest('{cf_agg(%s),cf_state_agg(%s)}'::text[]) call;
+	unnest('{"",", 0.01",", 1000, 0.01",", 1000, 0.01, 7",", ''0.5''",", ''1000'', ''0.01'', ''7''",", 1000::real, 0.01, 7::smallint",", NULL",", 2",", i, 0.01"}'::text[]) parameters;
 INSERT INTO calls SELECT format(call, attname)
-FROM pg_attribute, unnest('{cf_agg(DISTINCT %I),cf_agg(%I ORDER BY i DESC),cf_agg(%I) FILTER (WHERE i > 90),"cf_agg(%I, 1000, 0.01, 7) FILTER (WHERE i < 0)",cf_state_agg(%I) FILTER (WHERE i < 0),
-	"cf_agg(%I, 0.01) OVER (ORDER BY i ROWS 200 PRECEDING)",cf_state_agg(%I) OVER (ORDER BY i)}'::text[]) call
+FROM pg_attribute, unnest('{cf_agg(DISTINCT %I),cf_agg(%I ORDER BY i DESC),cf_agg(%I) FILTER (WHERE i > 90),"cf_agg(%I, 1000, 0.01, 7) FILTER (WHERE i < 0)",
+	"cf_agg(%I, 0.01) OVER (ORDER BY i ROWS 200 PRECEDING)"}'::text[]) call
 WHERE attrelid = 'of_types'::regclass AND attnum > 1;
-INSERT INTO calls VALUES ('cf_agg()'), ('cf_agg(*)'), ('cf_agg(i, 1, 2, 3, 4)'), ('cf_agg(i, text)'), ('cf_agg(VARIADIC ARRAY[i])'), ('cf_state_agg(i, 0.01, 0.01)');
+INSERT INTO calls VALUES ('cf_agg()'), ('cf_agg(*)'), ('cf_agg(i, 1, 2, 3, 4)'), ('cf_agg(i, text)'), ('cf_agg(VARIADIC ARRAY[i])');
 CREATE FUNCTION result_of(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -43,7 +42,7 @@ UPDATE calls SET result = result_of(call);
 -- before 14, rows have no hash
 SELECT count(*) AS calls, count(DISTINCT result) AS results FROM calls WHERE call !~ 'composite';
 SELECT left(result, 5) AS error, count(*) FROM calls WHERE result LIKE '_____ %' AND call !~ 'composite' GROUP BY 1 ORDER BY 1;
-CREATE VIEW before AS SELECT cf_agg(citext) AS c, cf_agg(text) AS t, cf_state_agg(int4)::text AS i FROM of_types;
+CREATE VIEW before AS SELECT cf_agg(citext) AS c, cf_agg(text) AS t, cf_agg(int4) AS i FROM of_types;
 CREATE TABLE before_was AS TABLE before;
 
 CREATE EXTENSION cuckoo_citus;
@@ -70,9 +69,9 @@ SELECT call, result, result_of(call) AS with_citus FROM calls WHERE call !~ ',|O
 RESET ALL;
 SET client_min_messages = warning;
 -- parameters without a type
-PREPARE untyped AS SELECT (cf_info(cf_agg($1))).element_family, (cf_info(cf_agg(DISTINCT $2, $3, $4, $5))).capacity, cf_count(cf_merge_agg(s)) FROM (SELECT cf_state_agg($6) AS s) s;
+PREPARE untyped AS SELECT (cf_info(cf_agg($1))).element_family, (cf_info(cf_agg(DISTINCT $2, $3, $4, $5))).capacity;
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
-EXECUTE untyped('x', 'x', 1000, 0.01, 7, 'x');
+EXECUTE untyped('x', 'x', 1000, 0.01, 7);
 DEALLOCATE untyped;
 -- citext, text and casts, in custom plans and in generic ones
 CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql AS 'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
@@ -84,9 +83,45 @@ SET plan_cache_mode = force_generic_plan;
 EXECUTE parameters('X', 'X');
 RESET plan_cache_mode;
 DEALLOCATE parameters;
--- states of both kinds of forms go together
-SELECT cf_merge_agg(s) = (SELECT cf_agg(int4) FROM of_types) AS together
-FROM (SELECT i::cuckoostate AS s FROM before_was UNION ALL SELECT cf_state_agg(int4) FROM of_types WHERE i > 300) s;
+-- states: a sort looks for a cancel, which comes before the error that follows
+CREATE AGGREGATE state_agg(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE TABLE halves AS SELECT state_agg(i) FILTER (WHERE i <= 9000) AS a, state_agg(i) FILTER (WHERE i > 9000) AS b FROM generate_series(1, 10000) i;
+SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
+-- in memory and stored, in either place
+SELECT cuckoo_agg_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory, cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
+	cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
+	cuckoo_agg_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
+FROM halves, (SELECT cf_agg(i) AS f FROM generate_series(1, 10000) i) s;
+-- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
+CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	a cuckoostate;
+	b cuckoostate;
+	f cuckoofilter;
+BEGIN
+	SELECT h.a, h.b INTO a, b FROM halves h;
+	a := cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1);
+	b := cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2);
+	f := cuckoo_agg_final(cuckoo_agg_combine(a, b));
+	left_one := cf_count(cuckoo_agg_final(a));
+	right_one := cf_count(cuckoo_agg_final(b));
+	together := cf_count(f);
+	same := f = (SELECT cf_agg(i) FROM generate_series(-2, 10000) i WHERE i <> 0);
+END $$;
+SELECT * FROM in_variables();
+-- a sort makes them flat, where memory cannot be freed (from PostgreSQL 17 on)
+CREATE AGGREGATE merge_agg(cuckoostate) (SFUNC = cuckoo_agg_combine, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
+SELECT g, cf_count(merge_agg(s))
+FROM (SELECT i % 3 AS g, state_agg(i) AS s FROM generate_series(1, 50000) i GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
+GROUP BY g ORDER BY g;
+-- small ones stay flat, because there may be many groups
+SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
+FROM (SELECT g, merge_agg(s) AS f, max(contexts('cuckoostate', 0)) AS states
+	FROM (SELECT i % 20 AS g, state_agg(i) AS s FROM generate_series(1, 400) i GROUP BY 1, i % 3) states GROUP BY g) merged;
+DROP FUNCTION in_variables;
+DROP TABLE halves;
+DROP AGGREGATE state_agg(int), merge_agg(cuckoostate);
 
 -- a view keeps the form that it was made with, so it may need the extension
 SELECT b = w AS same FROM before b, before_was w;
@@ -103,7 +138,7 @@ END $$;
 SELECT a = w AS same FROM anew a, before_was w;
 DROP VIEW anew, made_without;
 
--- its objects: immutable, parallel safe, commented
+-- its objects: immutable, parallel safe, commented; no argument without a name
 CREATE EXTENSION cuckoo_citus;
 SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names, bool_and(provolatile = 'i' AND proparallel = 's' AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
@@ -135,12 +170,6 @@ END $$;
 CREATE DOMAIN elsewhere.citext AS text;
 SELECT create_elsewhere();
 DROP DOMAIN elsewhere.citext;
-CREATE FUNCTION elsewhere.cuckoo_agg_final(cuckoostate) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_new()';
-SELECT create_elsewhere();
-DROP FUNCTION elsewhere.cuckoo_agg_final;
-CREATE FUNCTION elsewhere.cuckoo_agg_combine(cuckoostate, cuckoostate) RETURNS cuckoostate LANGUAGE sql AS 'SELECT $1';
-SELECT create_elsewhere();
-DROP FUNCTION elsewhere.cuckoo_agg_combine;
 CREATE TYPE elsewhere.cuckoostate AS (a int);
 SELECT create_elsewhere();
 DROP TYPE elsewhere.cuckoostate;

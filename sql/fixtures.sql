@@ -1,4 +1,4 @@
--- Filters and states of format 1 that were stored once are read and answer as they did then.
+-- Filters of format 1 that were stored once are read and answer as they did then.
 -- test/fixtures/make.sh says what the columns are, and how lines are added.
 \set ECHO none
 \set folder `echo "${PG_ABS_SRCDIR:-.}/test/fixtures"`
@@ -6,7 +6,6 @@
 \i :functions
 \set ECHO all
 \set filters `cd "${PG_ABS_SRCDIR:-.}/test/fixtures" && cat filters.txt`
-\set states `cd "${PG_ABS_SRCDIR:-.}/test/fixtures" && cat states.txt`
 CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'white');
 CREATE TABLE fixtures AS
 SELECT c[1] AS name, c[2] AS element, c[3]::int AS n, c[4]::bigint AS items, c[5]::bigint AS copies, c[6] AS answers, c[8] AS image
@@ -34,21 +33,6 @@ WHERE (cf_info(f)).fingerprint_bits > 8 AND (cf_info(f)).element_family = 'integ
 SELECT name FROM stored WHERE name ~ '^family .*, capacity' AND NOT cf_compatible(f, cf_new(500, 0.01, 7));
 SELECT cf_compact(f) = (SELECT cf_union_all_agg(part) FROM (SELECT cf_agg(i, 500, 0.01, 7) AS part FROM generate_series(1, 40) i GROUP BY i % 3) parts) AS same
 FROM stored WHERE name = 'family integer, capacity 500';
--- states
-CREATE TABLE stored_states AS
-SELECT c[1] AS name, c[2] AS element, c[3]::int AS n, c[4]::bigint AS items, c[5] AS answers, c[6] AS image, c[6]::cuckoostate AS s
-FROM (SELECT string_to_array(line, E'\t') AS c FROM regexp_split_to_table(:'states', E'\n') line WHERE line <> '') lines;
-SELECT count(*), sum(items) FROM stored_states;
-SELECT name FROM stored_states WHERE s::text <> image;
-SELECT s.name, found.* FROM stored_states s, fixture_facts(cuckoo_merge_final(s.s), element, n) found
-WHERE (found.items, found.missing, found.answers) IS DISTINCT FROM (s.items, 0, s.answers);
-SELECT s.name, f.name FROM stored_states s JOIN stored f USING (name)
-WHERE name LIKE 'family %' AND cf_compact(cuckoo_merge_final(s)) <> cf_compact(f);
--- they are those of today, so they can be merged
-SELECT count(*) FROM stored_states, (SELECT cf_state_agg(i) AS s FROM generate_series(1, 40) i) today
-WHERE name LIKE 'family int_' AND cf_count(cuckoo_merge_final(cuckoo_agg_combine(stored_states.s, today.s))) < 40;
-SELECT stored_states.s::text = today.s::text AS same FROM stored_states, (SELECT cf_state_agg(i) AS s FROM generate_series(1, 40) i) today
-WHERE name = 'family integer';
-DROP TABLE fixtures, stored, stored_states;
+DROP TABLE fixtures, stored;
 DROP TYPE color;
 DROP FUNCTION fixture_facts;

@@ -48,8 +48,3 @@ BEGIN
 	END IF;
 	RETURN wanted;
 END $$;
--- a function of the library that only the extension cuckoo_citus declares, for example 'f(int) RETURNS int'
-CREATE PROCEDURE declare_c(signature text) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE (SELECT format('CREATE FUNCTION %s AS %L LANGUAGE c IMMUTABLE PARALLEL SAFE', signature, probin) FROM pg_proc WHERE proname = 'cf_new');
-END $$;

@@ -39,7 +39,7 @@ FROM (SELECT opcname, amname AS opcmethod, opcintype, opcdefault, opcfamily FROM
 WHERE opcintype = 'cuckoofilter'::regtype ORDER BY amprocnum;
 -- \df cf_* shows what users call: nothing that serves an aggregate, an operator or the planner
 SELECT oid::regprocedure FROM functions
-WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('{internal,cuckoostate}'::regtype[] && proargtypes::oid[]::regtype[]
+WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('internal'::regtype = ANY (proargtypes)
 	OR EXISTS (SELECT FROM pg_operator WHERE oprcode = functions.oid AND oprname IN ('=', '<>', '<@')));
 -- with one row for each form
 SELECT proname AS called, count(*) AS forms FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";

@@ -14,7 +14,7 @@ use Fcntl qw(:flock);
 use FindBin;
 use Test::More;
 
-our @EXPORT = qw(new_node start_node start_standby memory_contexts citus declare_c partial_aggregates checks report
+our @EXPORT = qw(new_node start_node start_standby memory_contexts citus partial_aggregates checks report
 	blocks_of run_block run_blocks_left_to);
 our @EXPORT_OK = qw(lines_of);
 
@@ -111,29 +111,17 @@ sub memory_contexts
 }
 
 # Creates the extension cuckoo_citus in the database postgres, with what it
-# requires. Returns false if this PostgreSQL has no citext.
+# requires; in a schema, out of the search path, calls of cf_agg do not choose
+# its forms. Returns false if this PostgreSQL has no citext.
 sub citus
 {
-	my ($node) = @_;
+	my ($node, $schema) = @_;
+	my $where = $schema ? "SCHEMA $schema" : '';
 
 	return 0 if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") eq '0';
-	$node->safe_psql('postgres', 'CREATE EXTENSION cuckoo_citus CASCADE');
+	$node->safe_psql('postgres', "CREATE SCHEMA $schema") if $schema;
+	$node->safe_psql('postgres', "CREATE EXTENSION cuckoo_citus $where CASCADE");
 	return 1;
-}
-
-# Functions of the library that only the extension cuckoo_citus declares, for
-# example "f(int) RETURNS int".
-sub declare_c
-{
-	my ($node, $database, @signatures) = @_;
-
-	$node->safe_psql($database, <<"SQL") foreach @signatures;
-DO \$\$
-BEGIN
-	EXECUTE (SELECT format('CREATE FUNCTION $_ AS %L LANGUAGE c IMMUTABLE PARALLEL SAFE', probin) FROM pg_proc WHERE proname = 'cf_new');
-END \$\$;
-SQL
-	return;
 }
 
 # Aggregates that stand for those of Citus, see test/module/cuckoo_test.c.

@@ -26,11 +26,11 @@ INSERT INTO lists SELECT 'texts', cf_agg(t) FROM items WHERE v % 2 = 0;
 ALTER TABLE lists ALTER f SET STORAGE extended;
 INSERT INTO lists VALUES ('empty', cf_new(100000, 1e-8));
 ANALYZE;
-DO $$
-BEGIN
-	EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %L', probin) FROM pg_proc WHERE proname = 'cf_new');
-END $$;
-CREATE AGGREGATE bare_state(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+-- out of the search path, so that calls of cf_agg do not choose its forms
+CREATE SCHEMA citus;
+CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
+CREATE AGGREGATE bare_state(int) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
+CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate, FINALFUNC = citus.cuckoo_agg_final);
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE FUNCTION changed() RETURNS cuckoofilter LANGUAGE plpgsql AS $$
 DECLARE
@@ -117,9 +117,9 @@ INSERT INTO queries (query) VALUES
 	-- aggregates: groups, windows, workers, states, and states that a sort makes flat
 	($$SELECT k % 3, cf_info(cf_agg(v, 1000, 0.01)) FROM parts WHERE k < 300 GROUP BY 1$$),
 	($$SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) FROM generate_series(1, 150) i$$),
-	($$SELECT cf_count(cf_merge_agg(s)) FROM (SELECT cf_state_agg(v) AS s FROM items WHERE v < 500 GROUP BY v % 2) s$$),
+	($$SELECT cf_count(merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 500 GROUP BY v % 2) s$$),
 	($$SELECT cf_info(cf_union_agg(f)), cf_info(cf_union_all_agg(f)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items WHERE v < 900 GROUP BY v % 3) s$$),
-	($$SELECT cf_count(cf_merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
+	($$SELECT cf_count(merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
 	($$SELECT cf_count(bare_union(f)) FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
 	($$SELECT cf_info(cf_intersect_agg(f)), cf_info(cf_at_least_agg(f, 2)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items, generate_series(0, 2) part WHERE v < 900 AND v % 3 <> part GROUP BY part) s$$),
 	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_compact(a)) FROM

@@ -15,12 +15,16 @@
 \endif
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
+-- out of the search path, so that calls of cf_agg do not choose its forms
+CREATE SCHEMA citus;
+CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
+CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
 
 -- ---- what is called ----
 
 -- of a filter: in memory, stored, of numeric; with the same geometry as f
 CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, array_agg(i) AS a, array_agg(i::numeric) AS nums,
-	cf_state_agg(i::text) AS state, cf_agg(i::numeric) AS n, NULL::cuckoofilter AS stored
+	state_agg(i::text) AS state, cf_agg(i::numeric) AS n, NULL::cuckoofilter AS stored
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
 CREATE TABLE indexed AS SELECT i FROM generate_series(1, 5000) i;
@@ -29,14 +33,6 @@ CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 -- for the planner to aggregate them in workers first
 ALTER TABLE numbers ALTER i SET (n_distinct = 10);
 ANALYZE;
-
--- of the functions that only cuckoo_citus declares
-DO $$
-BEGIN
-	EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %1$L;
-		CREATE FUNCTION cuckoo_state_final(cuckoostate) RETURNS cuckoostate LANGUAGE c STRICT AS %1$L', probin) FROM pg_proc WHERE proname = 'cf_new');
-END $$;
-CREATE AGGREGATE single_agg(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate, FINALFUNC = cuckoo_merge_final, FINALFUNC_MODIFY = READ_ONLY);
 
 -- A case is an expression of i, which counts the calls, and s, a row of sample.
 -- It covers functions by the name of their C function, and aggregates by theirs.
@@ -77,12 +73,11 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cf_intersect_agg,cf_at_least_agg,cuckoo_at_least_trans,cuckoo_at_least_final}',
 		'(SELECT cf_intersect_agg(x) = cf_at_least_agg(x, 3) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
-	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'cuckoostate_send(cuckoostate_in(cuckoostate_out(s.state)))'),
-	('{cuckoo_agg_combine,cuckoo_agg_final,cuckoo_state_final}', 'cuckoo_merge_final(cuckoo_agg_combine(cuckoo_state_final(s.state), s.state))'),
-	('{cuckoo_agg_trans}', '(SELECT single_agg(x) FROM unnest(s.a) x)'),
+	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'citus.cuckoostate_send(citus.cuckoostate_in(citus.cuckoostate_out(s.state)))'),
+	('{cuckoo_agg_combine,cuckoo_agg_final}', 'citus.cuckoo_agg_final(citus.cuckoo_agg_combine(s.state, s.state))'),
+	('{cuckoo_agg_trans}', '(SELECT citus.cf_agg(x) FROM unnest(s.a) x)'),
 	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
-	('{cf_agg,cuckoo_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)'),
-	('{cf_state_agg,cf_merge_agg}', '(SELECT cf_merge_agg(x) FROM (SELECT cf_state_agg(y::text) AS x FROM unnest(s.a) y GROUP BY y % 3) z)');
+	('{cf_agg,cuckoo_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)');
 
 -- what only the server calls: planning, combining the states of processes, COPY
 CREATE FUNCTION planned(int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
@@ -105,7 +100,7 @@ INSERT INTO special (covers, command) VALUES
 					FROM (SELECT cf_agg(i::numeric) AS f FROM numbers GROUP BY i) g) h OFFSET 0) s', :'calls')),
 	('{cuckoofilter_recv,cuckoostate_recv}',
 		format('COPY copies FROM %L BINARY WHERE memory_at(i)', :'file'));
-CREATE TABLE copies (i int, f cuckoofilter, state cuckoostate);
+CREATE TABLE copies (i int, f cuckoofilter, state citus.cuckoostate);
 COPY (SELECT i, f, state FROM sample, numbers) TO :'file' BINARY;
 
 -- ---- how much memory ----
@@ -197,7 +192,7 @@ ORDER BY id, how DESC \gexec
 \echo functions that no case calls:
 SELECT DISTINCT CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'cuckoo'
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname IN ('cuckoo', 'cuckoo_citus')
 WHERE CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END <> ALL (SELECT unnest(covers) FROM memory);
 \echo memory:
 SELECT array_to_string(covers, ', ') AS functions, how, calls, context_bytes, context_growth, process_bytes, process_growth FROM memory;

@@ -34,9 +34,6 @@
 #include "element/element.h"
 #include "filter/filter.h"
 
-/* The planner recognizes the type by its input function. */
-extern Datum cuckoostate_in(PG_FUNCTION_ARGS);
-
 /* The parameters of the filter; only states with equal ones are combined. */
 typedef struct CuckooAggParams
 {

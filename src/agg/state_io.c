@@ -14,7 +14,6 @@ PG_FUNCTION_INFO_V1(cuckoostate_in);
 PG_FUNCTION_INFO_V1(cuckoostate_out);
 PG_FUNCTION_INFO_V1(cuckoostate_recv);
 PG_FUNCTION_INFO_V1(cuckoostate_send);
-PG_FUNCTION_INFO_V1(cuckoo_state_final);
 PG_FUNCTION_INFO_V1(cuckoo_agg_serialize);
 PG_FUNCTION_INFO_V1(cuckoo_agg_deserialize);
 
@@ -43,13 +42,6 @@ pack_state(Datum datum)
 	return flat;
 }
 
-/* cuckoo_state_final(state): the state as a value */
-Datum
-cuckoo_state_final(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
-}
-
 Datum
 cuckoostate_in(PG_FUNCTION_ARGS)
 {
@@ -62,7 +54,7 @@ cuckoostate_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "cuckoostate"),
 				 errdetail("The state is invalid: %s.", problem),
-				 errhint("Create a cuckoostate with cf_state_agg(), or copy the complete text of an existing one.")));
+				 errhint("Pass the complete, unaltered text of a cuckoostate.")));
 	PG_RETURN_POINTER(flat);
 }
 

@@ -48,7 +48,7 @@ my @filters = (
 	q((SELECT cf_agg('x' || i, 10, 0.001) FROM generate_series(1, 60) i)), '(SELECT cf_agg(i / 4.0, 20, 0.03, 7) FROM generate_series(1, 30) i)',
 	'cf_add_all(cf_add_all(cf_new(30, 0.01), ARRAY[1, 2, 3]), ARRAY[1, 2, 3])', '(SELECT cf_delete_all(cf_add_all(cf_new(1000), a), a[2:]) FROM (SELECT array_agg(i) AS a FROM generate_series(1, 300) i) s)',
 	'(SELECT cf_agg(i) FROM generate_series(1, 3000) i)', '(SELECT cf_agg(i, 5000, 0.001) FROM generate_series(1, 5000) i)');
-my @states = map { "(SELECT cf_state_agg($_->[0]) FROM generate_series(1, $_->[1]) i)" } (['i', 1], ['i', 40], [q('x' || i), 40],
+my @states = map { "(SELECT state_agg($_->[0]) FROM generate_series(1, $_->[1]) i)" } (['i', 1], ['i', 40], [q('x' || i), 40],
 	['i / 4.0', 20], ['i, 0.5', 7], ['i, 100, 0.01', 50], ['i, 2000000, 0.001, 5', 30], ['i', 2000]);
 
 # the functions; f and g are filters, s and t states
@@ -67,24 +67,25 @@ my %uses = (
 		'holds((cf_overlap_info(f, f)).jaccard = 1 OR cf_count(f) = 0)', 'cf_overlap_info(f, g)::text',
 		'count(*) FROM numbers WHERE cf_contains(f, i)', 'count(*) FROM numbers WHERE cf_contains(f, t)' ],
 	state => [
-		'holds(s::text::cuckoostate::text = s::text)', 'cuckoostate_send(s)', 'cuckoo_merge_final(s)', 'holds(cf_merge_agg(x) = cuckoo_merge_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
-		'cf_merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'cuckoo_agg_combine(s, t)', 'holds(cuckoo_merge_final(cuckoo_agg_combine(s, s)) = cuckoo_merge_final(s))', 'cf_info(cuckoo_merge_final(s))::text',
-		'holds(cf_contains(cuckoo_merge_final(cuckoo_agg_trans(s, 1)), 1))', q(holds(cf_contains(cuckoo_merge_final(cuckoo_agg_trans(s, 'x')), 'x'))), q(cuckoo_agg_trans(s, '\xff'::bytea)), 'cuckoo_agg_trans(s, NULL::int)' ]);
+		'holds(s::text::citus.cuckoostate::text = s::text)', 'citus.cuckoostate_send(s)', 'citus.cuckoo_agg_final(s)', 'holds(merge_agg(x) = citus.cuckoo_agg_final(s)) FROM unnest(ARRAY[s, s, NULL]) x',
+		'merge_agg(x) FROM unnest(ARRAY[s, t]) x', 'citus.cuckoo_agg_combine(s, t)', 'holds(citus.cuckoo_agg_final(citus.cuckoo_agg_combine(s, s)) = citus.cuckoo_agg_final(s))', 'cf_info(citus.cuckoo_agg_final(s))::text',
+		'holds(cf_contains(citus.cuckoo_agg_final(citus.cuckoo_agg_trans(s, 1)), 1))', q(holds(cf_contains(citus.cuckoo_agg_final(citus.cuckoo_agg_trans(s, 'x'::text)), 'x'))), q(citus.cuckoo_agg_trans(s, '\xff'::bytea)), 'citus.cuckoo_agg_trans(s, NULL::int)' ]);
 
 must('DROP SCHEMA IF EXISTS fuzz CASCADE', 'CREATE SCHEMA fuzz', 'CREATE EXTENSION IF NOT EXISTS cuckoo SCHEMA public',
-	'CREATE TABLE filter (n int, v cuckoofilter, corrupt bool)', 'CREATE TABLE state (n int, v cuckoostate, corrupt bool)',
+	'CREATE SCHEMA IF NOT EXISTS citus', 'CREATE EXTENSION IF NOT EXISTS cuckoo_citus SCHEMA citus CASCADE',
+	(map { "CREATE AGGREGATE state_agg($_) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate)" } 'int', 'text', 'numeric', 'int, float8', 'int, float8, float8', 'int, float8, float8, bigint'),
+	'CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate, FINALFUNC = citus.cuckoo_agg_final)',
+	'CREATE TABLE filter (n int, v cuckoofilter, corrupt bool)', 'CREATE TABLE state (n int, v citus.cuckoostate, corrupt bool)',
 	q(CREATE TABLE numbers AS SELECT i, 'x' || i AS t FROM generate_series(1, 500) i), 'ANALYZE numbers',
 	q(CREATE FUNCTION filter_of(bytea) RETURNS cuckoofilter LANGUAGE internal IMMUTABLE STRICT AS 'byteasend'),
-	q(CREATE FUNCTION state_of(bytea) RETURNS cuckoostate LANGUAGE internal IMMUTABLE STRICT AS 'byteasend'),
-	q(DO $$BEGIN EXECUTE (SELECT format('CREATE FUNCTION cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate LANGUAGE c AS %L', probin)
-		FROM pg_proc WHERE proname = 'cf_new'); END$$),
+	q(CREATE FUNCTION state_of(bytea) RETURNS citus.cuckoostate LANGUAGE internal IMMUTABLE STRICT AS 'byteasend'),
 	q(CREATE FUNCTION holds(boolean) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF NOT $1 THEN RAISE 'not so'; END IF; RETURN $1; END$$),
 	q(CREATE FUNCTION try(command text) RETURNS text LANGUAGE plpgsql AS $$
 		BEGIN EXECUTE command; RETURN '00000'; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE || ' ' || SQLERRM; END$$));
 
 sub bytes_of { return map { pack('H*', must("SELECT encode($_[0]($_), 'hex')") =~ s/\s//gr) } @_[ 1 .. $#_ ]; }
 
-my %originals = (filter => [ bytes_of('cuckoofilter_send', @filters) ], state => [ bytes_of('cuckoostate_send', @states) ]);
+my %originals = (filter => [ bytes_of('cuckoofilter_send', @filters) ], state => [ bytes_of('citus.cuckoostate_send', @states) ]);
 
 # ---- changes ----
 
@@ -156,7 +157,7 @@ sub note
 sub bring_in
 {
 	my ($n, $kind, $v) = @_;
-	my $type = "cuckoo$kind";
+	my $type = $kind eq 'filter' ? 'cuckoofilter' : 'citus.cuckoostate';
 	my $way = one('text', $kind eq 'filter' ? 'bytea' : 'text', 'copy', 'corrupt');
 	my %value = (text => sprintf(q('%s'::%s), base64($v) =~ s/'//gr, $type), bytea => sprintf(q('\x%s'::bytea::%s), unpack('H*', $v), $type),
 		corrupt => sprintf(q(%s_of('\x%s')), $kind, unpack('H*', $v)));

@@ -20,12 +20,12 @@ my $contexts = '(VALUES (\'\', 0)) AS c(name, total_bytes)';
 $contexts = 'pg_backend_memory_contexts'
   if $node->safe_psql('postgres', "SELECT to_regclass('pg_backend_memory_contexts')") ne '';
 
-declare_c($node, 'postgres', 'cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
+plan skip_all => 'this PostgreSQL has no citext' if !citus($node, 'citus');
 
 # A state of two million hashes, to have the final function on its own; filters
 # in a page, TOASTed, and with no room for one more
 $node->safe_psql('postgres', <<'SQL');
-CREATE AGGREGATE state_agg(integer) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(integer) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
 CREATE TABLE states AS SELECT state_agg(i) AS state FROM generate_series(1, 2000000) i;
 CREATE TABLE filters (id int, f cuckoofilter);
 INSERT INTO filters SELECT 1, cf_agg(i) FROM generate_series(1, 100) i;
@@ -69,8 +69,8 @@ SQL
 # Queries that would take a minute or longer, most of it in one function
 my %long = (
 	'transition' => 'SELECT cf_agg(i) FROM (SELECT generate_series(1, 100000000) AS i) s',
-	'combine' => 'SELECT count(cuckoo_agg_combine(a.state, b.state)) FROM states a, states b, generate_series(1, 1000)',
-	'final' => 'SELECT count(cuckoo_merge_final(state)) FROM states, generate_series(1, 1000)',
+	'combine' => 'SELECT count(citus.cuckoo_agg_combine(a.state, b.state)) FROM states a, states b, generate_series(1, 1000)',
+	'final' => 'SELECT count(citus.cuckoo_agg_final(state)) FROM states, generate_series(1, 1000)',
 	'whole cf_agg' => 'SELECT count(cf_count(f)) FROM generate_series(1, 1000) n,
 		LATERAL (SELECT cf_agg(i + n) AS f FROM (SELECT generate_series(1, 300000) AS i) s) s2');
 
@@ -142,17 +142,17 @@ checks($node, 'postgres', <<'SQL');
 CREATE TEMP TABLE times (ms float8, code text);
 SET statement_timeout = 0;
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_merge_final(state)) FROM states \gset
+SELECT cf_count(citus.cuckoo_agg_final(state)) FROM states \gset
 SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000 AS whole \gset
 SELECT set_config('statement_timeout', round(:whole / 2)::text, false) AS half \gset
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(citus.cuckoo_agg_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(citus.cuckoo_agg_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT clock_timestamp() AS t \gset
-SELECT cf_count(cuckoo_merge_final(state)) AS not_canceled FROM states \gset
+SELECT cf_count(citus.cuckoo_agg_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
 SELECT 'the final function is interruptible', count(*) = 3 AND min(ms) < 0.8 * :whole FROM times;
 \warn :whole :half
@@ -169,7 +169,7 @@ my %errors = (
 	'cf_agg, error in the data' => [ '22012', 'SELECT cf_agg(1 / (i - 200000)) FROM generate_series(1, 300000) i' ],
 	'cf_agg, other parameters' => [ '22023', 'SELECT cf_agg(i, 1000 + i / 200000, 0.01) FROM generate_series(1, 300000) i' ],
 	'cf_agg, full' => [ '54000', 'SELECT cf_agg(i, 10, 0.01) FROM generate_series(1, 300000) i' ],
-	'cuckoo_agg_combine, other families' => [ '42804', 'SELECT cuckoo_agg_combine(state, cuckoo_agg_trans(NULL, \'x\'::text)) FROM states' ],
+	'cuckoo_agg_combine, other families' => [ '42804', 'SELECT citus.cuckoo_agg_combine(state, citus.cuckoo_agg_trans(NULL, \'x\'::text)) FROM states' ],
 	'cf_agg, more than the limit' => [ '22023', 'SELECT cf_agg(i, 4000000000, 0.01) FROM generate_series(1, 300000) i' ],
 	'cf_new, more than the limit' => [ '22023', 'SELECT cf_new(4000000000, 0.01)' ]);
 checks($node, 'postgres', $begin . join '', map { fails($_, @{ $errors{$_} }) } sort keys %errors);
@@ -193,7 +193,7 @@ CREATE FUNCTION caught() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	filter cuckoofilter;
 	was text;
-	state cuckoostate;
+	state citus.cuckoostate;
 	state_was text;
 	caught int := 0;
 BEGIN
@@ -215,14 +215,14 @@ BEGIN
 	FOR i IN 1..2 LOOP
 		state_was := md5(state::text);
 		BEGIN
-			state := cuckoo_agg_trans(cuckoo_agg_trans(state, -1), 'x'::text);
+			state := citus.cuckoo_agg_trans(citus.cuckoo_agg_trans(state, -1), 'x'::text);
 		EXCEPTION WHEN datatype_mismatch THEN
 			caught := caught + 1;
 		END;
 		IF md5(state::text) <> state_was THEN
 			RETURN false;
 		END IF;
-		state := cuckoo_agg_trans(state, -2);
+		state := citus.cuckoo_agg_trans(state, -2);
 	END LOOP;
 
 	BEGIN

@@ -45,7 +45,7 @@ CREATE TABLE people AS SELECT c::citext, c::email AS e, c AS t, length(c)::numer
 	FROM (SELECT (CASE i % 2 WHEN 0 THEN 'a' ELSE 'A' END) || i / 2 AS c FROM generate_series(2, 401) i) s;
 CREATE VIEW early AS SELECT cf_agg(c, 0.01) AS c, cf_agg(t, 1000, 0.01) AS t FROM people;
 SQL
-CREATE VIEW v AS SELECT $kinds, cf_agg(c::text) AS casted, cf_agg(t::citext) AS cast_to, cf_agg(t, 1000, 0.01, 7) AS sized, cf_state_agg(c) AS state FROM people;
+CREATE VIEW v AS SELECT $kinds, cf_agg(c::text) AS casted, cf_agg(t::citext) AS cast_to, cf_agg(t, 1000, 0.01, 7) AS sized FROM people;
 CREATE MATERIALIZED VIEW m AS TABLE v;
 CREATE VIEW w AS SELECT cf_agg(c) OVER w AS c, cf_agg(c::text) OVER w AS t FROM people WINDOW w AS () LIMIT 1;
 SQL
@@ -70,7 +70,7 @@ is($before{with_it}, $before{without}, 'with it they are as without');
 my $errors;
 
 $node->psql('with_it', 'DROP EXTENSION cuckoo_citus', stderr => \$errors);
-like($errors, qr/cannot drop extension cuckoo_citus .*view v depends on function cf_\w*agg\(/s, 'views keep it from being dropped');
+like($errors, qr/cannot drop extension cuckoo_citus .*view v depends on function cf_agg\(/s, 'views keep it from being dropped');
 $node->psql('with_it', 'DROP EXTENSION cuckoo', stderr => \$errors);
 like($errors, qr/cannot drop extension cuckoo .*extension cuckoo_citus depends on/s, 'and it keeps cuckoo');
 is($node->safe_psql('with_it', "DROP EXTENSION cuckoo_citus CASCADE; SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace"),

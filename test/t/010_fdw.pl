@@ -150,10 +150,8 @@ INSERT INTO merges VALUES
 	('disjoint bigints, sum', 'cf_union_all_agg(g)', 'cf_agg(id, 100000, 0.001) FILTER (WHERE id > 0)', 'cf_agg(id, 100000, 0.001) FILTER (WHERE id > 0)'),
 	('more than the capacity', 'cf_union_all_agg(g)', 'cf_agg(id, 10000, 0.001) FILTER (WHERE id > 0)', 'cf_agg(id, 10000, 0.001) FILTER (WHERE id > 0)'),
 	('a seed', 'cf_union_all_agg(g)', 'cf_agg(id, 100000, 0.001, 42) FILTER (WHERE id > 0)', 'cf_agg(id, 100000, 0.001, 42) FILTER (WHERE id > 0)'),
-	('disjoint texts, sum', 'cf_union_all_agg(g)', 'cf_agg(name, 100000, 0.01) FILTER (WHERE id > 0)', 'cf_agg(name, 100000, 0.01) FILTER (WHERE id > 0)'),
-	('states of overlapping texts', 'cf_merge_agg(g)', 'cf_state_agg(name)', 'cf_agg(name)'),
-	('states of overlapping integers, sized', 'cf_merge_agg(g)', 'cf_state_agg(customer, 100000, 0.001)', 'cf_agg(customer, 100000, 0.001)');
-SELECT 'merged: ' || name, rows = 2 AND remote ~ 'cf_(state_)?agg\\(' AND remote ~ 'GROUP BY' AND async IS NOT FALSE
+	('disjoint texts, sum', 'cf_union_all_agg(g)', 'cf_agg(name, 100000, 0.01) FILTER (WHERE id > 0)', 'cf_agg(name, 100000, 0.01) FILTER (WHERE id > 0)');
+SELECT 'merged: ' || name, rows = 2 AND remote ~ 'cf_agg\\(' AND remote ~ 'GROUP BY' AND async IS NOT FALSE
 	AND result(format('$grouped', outer_agg, inner_agg)) = result(format('SELECT %s FROM whole', plain))
 FROM merges, wire(format('$grouped', outer_agg, inner_agg));
 SELECT 'servers work at the same time', async IS NOT FALSE AND (async OR $old) FROM wire('SELECT cf_union_agg(g) FROM (SELECT cf_agg(id, 100000, 0.001) AS g FROM sales WHERE shard > 0 GROUP BY shard) s');

@@ -39,8 +39,6 @@ CREATE USER MAPPING FOR CURRENT_USER SERVER events;
 SQL
 CREATE FUNCTION names() RETURNS SETOF cuckoofilter LANGUAGE plproxy AS
 	$$ CLUSTER 'events'; RUN ON ALL; SELECT cf_agg(name, 30000, 0.001) FROM events; $$;
-CREATE FUNCTION name_states() RETURNS SETOF cuckoostate LANGUAGE plproxy AS
-	$$ CLUSTER 'events'; RUN ON ALL; SELECT cf_state_agg(name) FROM events; $$;
 CREATE FUNCTION passing(f cuckoofilter) RETURNS SETOF bigint LANGUAGE plproxy AS
 	$$ CLUSTER 'events'; RUN ON ALL; SELECT user_id FROM events WHERE cf_contains(f, user_id); $$;
 CREATE FUNCTION is_known(v bigint) RETURNS boolean LANGUAGE plproxy AS
@@ -52,7 +50,6 @@ checks($node, 'postgres', <<'SQL');
 SELECT 'the guide: the filter of all', f = (SELECT cf_agg(user_id, 1000000, 0.001) FROM whole) FROM all_events;
 SELECT 'overlapping values: every one', cf_count(f) BETWEEN 690 AND 700 AND (SELECT bool_and(cf_contains(f, name)) FROM whole)
 FROM (SELECT cf_union_agg(f) AS f FROM names() f) s;
-SELECT 'states: the filter of all', count(*) = 4 AND cf_merge_agg(s) = (SELECT cf_agg(name) FROM whole) FROM name_states() s;
 SELECT 'a filter as an argument', count(*) BETWEEN 200 AND 250 AND count(*) FILTER (WHERE id % 100 = 0) = 200
 FROM (SELECT cf_agg(i) AS f FROM generate_series(100, 20000, 100) i) s, passing(f) id;
 SELECT 'one value: the node that has it', bool_and(is_known(i)) AND count(*) FILTER (WHERE is_known(i + 20000)) < 5 FROM generate_series(1, 500) i;

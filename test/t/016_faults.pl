@@ -21,7 +21,7 @@ plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', 
 
 my $contexts = memory_contexts($node);
 
-declare_c($node, 'postgres', 'cuckoo_agg_trans(cuckoostate, anycompatible) RETURNS cuckoostate');
+plan skip_all => 'this PostgreSQL has no citext' if !citus($node, 'citus');
 
 $node->safe_psql('postgres', <<"SQL");
 UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin ~ 'cuckoo\$';
@@ -53,7 +53,8 @@ EXCEPTION WHEN program_limit_exceeded THEN
 	RETURN f;
 END \$\$;
 CREATE TABLE full_up AS SELECT filled_up(100000) AS f;
-CREATE AGGREGATE state_agg(integer) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
+CREATE AGGREGATE state_agg(integer) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
+CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate, FINALFUNC = citus.cuckoo_agg_final);
 CREATE AGGREGATE set_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE TABLE states AS SELECT i % 3 AS id, state_agg(i) AS state FROM generate_series(1, 1000) i GROUP BY 1
 	UNION ALL SELECT 3, state_agg(i) FROM generate_series(1, 50) i
@@ -80,7 +81,7 @@ END \$\$;
 CREATE FUNCTION looked_at(query text) RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
 	filter cuckoofilter;
-	state cuckoostate;
+	state citus.cuckoostate;
 	result text;
 BEGIN
 	IF query LIKE '%state_agg%' THEN
@@ -194,11 +195,11 @@ my %scenarios = (
 	'cf_agg of another type' => 'SELECT md5(cf_agg(i::numeric)::text) FROM t',
 	'cf_agg of groups' => 'SELECT md5(string_agg(f::text, NULL ORDER BY f::text)) FROM (SELECT cf_agg(i) AS f FROM t WHERE i < 300 GROUP BY i % 3) s',
 	'cf_agg of nothing' => 'SELECT md5(cf_agg(i, 100, 0.01)::text) FROM t WHERE false',
-	'cf_merge_agg' => 'SELECT md5(cf_merge_agg(state ORDER BY id)::text) FROM states',
-	'cf_merge_agg from the largest on' => 'SELECT md5(cf_merge_agg(state ORDER BY id DESC)::text) FROM states',
-	'cuckoo_agg_combine' => 'SELECT md5(cuckoo_merge_final(cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
-	'cf_state_agg' => 'SELECT md5(cf_state_agg(s)::text) FROM t WHERE i < 300',
-	'states in and out' => 'SELECT md5(md5(cuckoostate_send(state)) || state::text::cuckoostate::text) FROM states WHERE id = 4',
+	'states, combined' => 'SELECT md5(merge_agg(state ORDER BY id)::text) FROM states',
+	'states, combined from the largest on' => 'SELECT md5(merge_agg(state ORDER BY id DESC)::text) FROM states',
+	'states, two' => 'SELECT md5(citus.cuckoo_agg_final(citus.cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3',
+	'states, made' => 'SELECT md5(citus.cf_agg(s)::text) FROM t WHERE i < 300',
+	'states in and out' => 'SELECT md5(md5(citus.cuckoostate_send(state)) || state::text::citus.cuckoostate::text) FROM states WHERE id = 4',
 	'cf_new' => 'SELECT md5(cf_new(1000, 0.01, 0, $$numeric$$)::text)',
 	'cf_add' => 'SELECT changed($$UPDATE filters SET f = cf_add(f, -1)$$)',
 	'cf_add_unique' => 'SELECT changed($$UPDATE filters SET f = cf_add_unique(f, i) FROM generate_series(-3, 3) i$$)',

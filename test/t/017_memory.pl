@@ -35,8 +35,7 @@ my @left = (
 	[ "U&'caf\\00e9'::text, 0::bigint", 'cf_hash(anycompatible,bigint)' ],
 	[ 'f, h', map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible cuckoofilter_eq) ],
 	[ 'f', map { "$_(cuckoofilter)" } qw(cf_compact cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
-	[ 'state, state', 'cuckoo_agg_combine(cuckoostate,cuckoostate)' ],
-	[ 'state', 'cuckoo_state_final(cuckoostate)' ]);
+	[ 'state, state', 'citus.cuckoo_agg_combine(citus.cuckoostate,citus.cuckoostate)' ]);
 
 SKIP:
 {
@@ -45,11 +44,13 @@ SKIP:
 	$node->safe_psql('postgres', "CREATE DATABASE latin1 ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
 	$node->safe_psql('latin1', q{
 		CREATE EXTENSION cuckoo;
+		CREATE SCHEMA citus;
+		CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
+		CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
 		CREATE FUNCTION growth(function regprocedure, calls int, VARIADIC "any") RETURNS bigint AS 'cuckoo_test', 'cuckoo_growth' LANGUAGE C;
 		CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, cf_agg(i::numeric) AS n,
-			cf_state_agg(i::text) AS state, NULL::cuckoofilter AS stored FROM generate_series(1, 20) i;
+			state_agg(i::text) AS state, NULL::cuckoofilter AS stored FROM generate_series(1, 20) i;
 		UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i)});
-	declare_c($node, 'latin1', 'cuckoo_state_final(cuckoostate) RETURNS cuckoostate');
 	foreach my $case (@left)
 	{
 		my ($arguments, @functions) = @$case;
