@@ -27,7 +27,7 @@ vectors()
 	if ! "$python" -c 'import numpy, xxhash'; then
 		echo "skipped: Python client: $python with numpy and xxhash is missing"
 	else
-		PYTHONPATH=python:python/tests tap "$python" -m unittest -v python/tests/test_{elements,vectors}.py || status=1
+		PYTHONPATH=python:python/tests tap "$python" -m unittest -v python/tests/test_{arguments,elements,vectors}.py || status=1
 	fi
 	if ! "$python" -c 'import ctypes, unittest'; then
 		echo "skipped: C client: its tests need $python"
@@ -39,7 +39,7 @@ vectors()
 	elif ! (cd js && npm ci --omit=dev --silent --fetch-retries=0); then
 		echo 'skipped: JavaScript client: npm could not install what it depends on'
 	else
-		(cd js && node --no-concurrent-recompilation --test --test-reporter=tap test/{elements,vectors}.test.js) || status=1
+		(cd js && node --no-concurrent-recompilation --test --test-reporter=tap test/{arguments,elements,vectors}.test.js) || status=1
 	fi
 	return $status
 }

@@ -9,11 +9,12 @@ export class ElementError extends TypeError {
 }
 
 const EPOCH = Date.UTC(2000, 0, 1);
+const FIRST = Date.UTC(-4713, 10, 24); // PostgreSQL's first day
 const DAY = 86400000;
 const SURROGATE = /\p{Surrogate}/u; // one without the other
 const UUID = /^[\da-f]{8}-?([\da-f]{4}-?){3}[\da-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d(?::?\d\d)?)?$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?)?$/;
 const INET = /^([\d.:a-f]+)(?:\/(0|[1-9]\d{0,2}))?$/i;
 const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const GROUP = /^[\da-f]{1,4}$/i;
@@ -93,7 +94,8 @@ function integer(value) {
 }
 
 function text(value) {
-  if (typeof value !== 'string' || !(value.isWellFormed?.() ?? !SURROGATE.test(value))) return undefined;
+  // PostgreSQL's text cannot contain a zero byte
+  if (typeof value !== 'string' || value.includes('\0') || !(value.isWellFormed?.() ?? !SURROGATE.test(value))) return undefined;
   return encoder.encode(value);
 }
 
@@ -141,7 +143,7 @@ function microseconds(value, withZone) {
 
 function timestamptz(value) {
   if (!(value instanceof Date)) return microseconds(value, true);
-  return Number.isNaN(value.getTime()) ? undefined : int64(BigInt(value.getTime() - EPOCH) * 1000n);
+  return !(value.getTime() >= FIRST) ? undefined : int64(BigInt(value.getTime() - EPOCH) * 1000n);
 }
 
 /** The 4 bytes of an IPv4 address. */
@@ -262,7 +264,7 @@ const nothing = () => undefined;
 export const families = [
   { name: 'none', takes: 'anything', encode: () => new Uint8Array() }, // such a filter is empty
   { name: 'integer', takes: 'a safe integer, or a bigint from -2^63 to 2^63 - 1', encode: integer },
-  { name: 'text', takes: 'a string without lone surrogates', encode: text },
+  { name: 'text', takes: 'a string without lone surrogates and zero bytes', encode: text },
   { name: 'bytea', takes: 'a Uint8Array or ArrayBuffer', encode: bytea },
   { name: 'uuid', takes: 'a string of 32 hexadecimal digits', encode: uuid },
   { name: 'boolean', takes: 'a boolean', encode: (value) => (typeof value === 'boolean' ? Uint8Array.of(value) : undefined) },
@@ -279,12 +281,21 @@ export const families = [
   { name: 'interval', takes: 'a string like 1 mon 2 days 03:00:00 or P1M2DT3H, or { months, days, microseconds }', encode: interval },
 ];
 
+/** A value in the text of an error. */
+export function shown(value) {
+  if (typeof value === 'string') return JSON.stringify(value);
+  try {
+    return String(value);
+  } catch {
+    return 'an object without text';
+  }
+}
+
 /** The bytes that are hashed, until the next call. */
 export function canonical(family, value) {
   const bytes = family.encode(value);
   if (bytes === undefined) {
-    const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-    throw new ElementError(`cuckoofilter of the family ${family.name} does not contain ${shown}: it takes ${family.takes}`);
+    throw new ElementError(`cuckoofilter of the family ${family.name} does not contain ${shown(value)}: it takes ${family.takes}`);
   }
   return bytes;
 }

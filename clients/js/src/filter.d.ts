@@ -38,13 +38,15 @@ export class CuckooFilter {
   private constructor();
 
   /**
-   * The filter of an image, or of PostgreSQL's text form. It is asynchronous
-   * because the hash function is. Rejects with InvalidImage.
+   * The filter of an image, or of PostgreSQL's text form as a string or bytes.
+   * It is asynchronous because the hash function is. Rejects with InvalidImage.
    */
   static load(image: Uint8Array | ArrayBuffer | string): Promise<CuckooFilter>;
 
   readonly family: Family;
   readonly items: number;
+
+  /** For cf_hash(v, seed), which has the same sign. */
   readonly seed: bigint;
   readonly m0: number;
   readonly f0: number;
@@ -66,7 +68,7 @@ export class CuckooFilter {
   /** The copies of the value: 0, 1, or 2 for two or more. */
   count(value: Element): number;
 
-  /** The same for the element with this cf_hash, as a bigint or in decimal. */
+  /** The same for the element with this cf_hash, as a bigint or in decimal. What is no hash is an ElementError. */
   containsHash(hash: bigint | string): boolean;
   countHash(hash: bigint | string): number;
 

@@ -1,6 +1,6 @@
 // One filter, read from its image. The names are those of FORMAT.md.
 import { createXXHash3, xxhash3 } from 'hash-wasm';
-import { ElementError, canonical, families } from './elements.js';
+import { ElementError, canonical, families, shown } from './elements.js';
 
 export { ElementError };
 
@@ -29,6 +29,32 @@ function decodeText(text) {
     // other characters, or too few
   }
   throw new InvalidImage('invalid cuckoofilter text: not valid base64, perhaps an element in place of a filter');
+}
+
+/** Are these the bytes of a text, as psql writes it to a file? Base64 of "CF" begins with Q0Y. */
+function isText(bytes) {
+  const at = bytes.findIndex((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== 0x0a);
+  return bytes[at] === 0x51 && bytes[at + 1] === 0x30 && bytes[at + 2] === 0x59;
+}
+
+/** The image in what load() takes: a copy. */
+function imageOf(source) {
+  if (typeof source === 'string') return decodeText(source);
+  // what is neither, Uint8Array would take for no bytes
+  check(source?.byteLength !== undefined, 'neither bytes nor text, perhaps a promise without await');
+  const bytes = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  return isText(bytes) ? decodeText(new TextDecoder('latin1').decode(bytes)) : bytes.slice();
+}
+
+/** A hash without its sign. With other numbers the answer would be a wrong "no". */
+function wordOf(hash) {
+  let word; // of a number below 2^53, which is exact
+  if (typeof hash === 'bigint') word = hash;
+  else if (typeof hash === 'string' ? /^-?\d+$/.test(hash) : Number.isSafeInteger(hash)) word = BigInt(hash);
+  if (word === undefined || word < -(2n ** 63n) || word >= 2n ** 64n) {
+    throw new ElementError(`a hash is a bigint or decimal from -2^63 to 2^64 - 1, as cf_hash() returns it, not ${shown(hash)}`);
+  }
+  return BigInt.asUintN(64, word);
 }
 
 // Low nibbles of the four slots, by the code of a bucket.
@@ -123,17 +149,15 @@ export class CuckooFilter {
   #hasher;
 
   /**
-   * The filter of an image, or of PostgreSQL's text form. It is asynchronous
-   * because the hash function is.
+   * The filter of an image, or of PostgreSQL's text form as a string or bytes.
+   * It is asynchronous because the hash function is.
    */
   static async load(source) {
-    // what is neither, Uint8Array would take for no bytes
-    check(typeof source === 'string' || source?.byteLength !== undefined,
-      'neither bytes nor text, perhaps a promise without await');
-    const image = typeof source === 'string' ? decodeText(source) : new Uint8Array(source);
+    const image = imageOf(source);
     const checksum = await xxhash3(image.subarray(0, -CHECKSUM));
     const filter = new CuckooFilter(image, BigInt(`0x${checksum}`));
-    filter.#hasher = await createXXHash3(Number(filter.seed & 0xffffffffn), Number(filter.seed >> 32n));
+    const seed = BigInt.asUintN(64, filter.seed);
+    filter.#hasher = await createXXHash3(Number(seed & 0xffffffffn), Number(seed >> 32n));
     return filter;
   }
 
@@ -171,7 +195,7 @@ export class CuckooFilter {
     this.#family = families[family];
     this.family = this.#family.name;
     this.items = items;
-    this.seed = view.getBigUint64(24, true);
+    this.seed = view.getBigInt64(24, true);
     this.m0 = m0;
     this.f0 = f0;
     this.g = g;
@@ -199,7 +223,7 @@ export class CuckooFilter {
   }
 
   countHash(hash) {
-    const h = BigInt.asUintN(64, BigInt(hash));
+    const h = wordOf(hash);
     return this.#copies(Number(h >> 32n), Number(h & 0xffffffffn));
   }
 

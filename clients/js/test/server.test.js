@@ -120,3 +120,12 @@ test('hashes of the family other', async () => {
   }
   assert.throws(() => filter.contains(1), /only hashes from the server/);
 });
+
+test('seeds of either sign are those of cf_hash', async () => {
+  for (const seed of [0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+    const filter = await fetch('SELECT cf_agg(i::bigint, 1000, 0.01, $1) FROM generate_series(1, 100) i', [seed]);
+    assert.equal(filter.seed, seed);
+    const hashes = await fetch('SELECT array_agg(cf_hash(i::bigint, $1)) FROM generate_series(1, 100) i', [filter.seed]);
+    assert.ok(hashes.every((hash) => filter.containsHash(hash)));
+  }
+});

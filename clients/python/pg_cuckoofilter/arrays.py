@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .elements import ElementError
-from .image import CORES, MIXED, QUADS, Header, check
+from xxhash import xxh3_64_intdigest
+
+from .elements import DAY, EPOCH_DAY, FIRST_DAY, LAST_DAY, ElementError
+from .image import CORES, MIXED, QUADS, check
+
+if TYPE_CHECKING:
+    from .filter import CuckooFilter
 
 Words = NDArray[np.uint64]
 CHUNK = 1 << 14  # so much at a time stays in the cache
+# these are hashed as arrays are
+SCALARS = np.bool_, np.datetime64, np.timedelta64, np.void
 
 
 def unpack(buckets: bytes, f: int) -> array[int]:
@@ -50,21 +57,67 @@ def xxh3_of_8_bytes(words: Words, seed: int) -> Words:
     return x ^ x >> np.uint64(28)
 
 
-def hashes(f: Header, values: NDArray[Any]) -> Words:
+def in_unit(f: CuckooFilter, values: NDArray[Any], unit: str, least: int, most: int) -> NDArray[np.int64]:
+    """Datetimes or timedeltas in another unit, none of which may change.  NaT is not equal to itself."""
+    try:
+        converted = values.astype(unit)
+        numbers: NDArray[np.int64] = converted.astype(np.int64)
+        wrong = (converted.astype(values.dtype) != values) | (numbers < least) | (numbers > most)
+    except OverflowError:  # a day has too many femtoseconds
+        raise f._family.refusal(values[0]) from None
+    if wrong.any():
+        raise f._family.refusal(values[wrong][0])
+    return numbers
+
+
+def hashes_of_times(f: CuckooFilter, values: NDArray[Any]) -> Words:
+    """Those of datetime64 and timedelta64, in any unit in which they are exact."""
+    kind, (unit, _) = values.dtype.kind, np.datetime_data(values.dtype)
+    if f.family == "timestamp" and kind == "M":
+        numbers = in_unit(f, values, "M8[us]", (FIRST_DAY + EPOCH_DAY) * DAY, 2**63 - 1) - EPOCH_DAY * DAY
+        return xxh3_of_8_bytes(numbers.view(np.uint64), f._seed)
+    if f.family == "date" and kind == "M":
+        numbers = in_unit(f, values, "M8[D]", FIRST_DAY + EPOCH_DAY, LAST_DAY + EPOCH_DAY) - EPOCH_DAY
+        rows = numbers.astype("<i4").view("V4")
+    elif f.family == "interval" and kind == "m" and unit not in ("Y", "M", "generic"):
+        numbers = in_unit(f, values, "m8[us]", -(2**63), 2**63 - 1)
+        rows = np.stack([numbers, numbers >> 63], axis=1).astype("<i8").view("V16").ravel()
+    else:
+        raise f._family.refusal(values[0])
+    return np.fromiter((xxh3_64_intdigest(row, f._seed) for row in rows.tolist()), np.uint64, len(rows))
+
+
+def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
     """The hash of each value; those of integers and floats take no loop."""
     if f.family == "integer" and values.dtype.kind == "i":
-        return xxh3_of_8_bytes(values.astype(np.int64).view(np.uint64), f.seed)
+        return xxh3_of_8_bytes(values.astype(np.int64).view(np.uint64), f._seed)
     if f.family == "float" and values.dtype.kind == "f" and values.dtype.itemsize <= 8:
         floats = values.astype(np.float64) + 0.0  # not -0.0
         floats[np.isnan(floats)] = np.nan
-        return xxh3_of_8_bytes(floats.view(np.uint64), f.seed)
-    return np.fromiter((f.hash(value) for value in values.tolist()), np.uint64, len(values))
+        return xxh3_of_8_bytes(floats.view(np.uint64), f._seed)
+    if f.family != "none" and values.dtype.kind in "Mm":  # tolist() would make numbers of some
+        return hashes_of_times(f, values)
+    return np.fromiter((f._hash(value) for value in values.tolist()), np.uint64, len(values))
 
 
-def contains(f: Header, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
+def hash_scalar(f: CuckooFilter, value: Any) -> int:
+    """The hash of one of SCALARS, for which an array has the rules."""
+    return int(hashes(f, np.array([value]))[0])
+
+
+def is_masked(values: Any, depth: int) -> bool:
+    """Has an array, or one in a list of arrays, a masked element?"""
+    if isinstance(values, np.ma.MaskedArray):
+        return bool(values.mask.any())
+    return depth > 1 and isinstance(values, (list, tuple)) and any(is_masked(part, depth - 1) for part in values)
+
+
+def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
     """Is each value in the filter?"""
     # as it is: a list of numbers would become floats, bytes would lose zeros
     shaped = np.asarray(values) if hasattr(values, "__array__") else np.array(values, object)
+    if is_masked(values, shaped.ndim):
+        raise ElementError("a masked element has no value: use compressed() or filled()")
     if shaped.dtype.kind == "S":
         raise ElementError("an array of fixed-length bytes has lost trailing zeros: use dtype=object")
     flat = shaped.ravel()
@@ -75,7 +128,7 @@ def contains(f: Header, slots: array[int], values: ArrayLike) -> NDArray[np.bool
     return found.reshape(shaped.shape)
 
 
-def contains_hashes(f: Header, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
+def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
     """See CuckooFilter._place() for what happens here."""
     low = (h & np.uint64(0xFFFFFFFF)).astype(np.int64)
     high = (h >> np.uint64(32)).astype(np.int64)

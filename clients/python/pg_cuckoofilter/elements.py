@@ -7,17 +7,21 @@ the filter may contain the value in the type of its family.
 from __future__ import annotations
 
 import math
+import operator
 import re
 import struct
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
-from numbers import Rational, Real
+from numbers import Integral, Rational, Real
 from typing import Any, Callable
 from uuid import UUID
 
 EPOCH = datetime(2000, 1, 1)
+EPOCH_DAY = 10957  # from 1970-01-01
+# PostgreSQL's range in days since EPOCH: 4714-11-24 BC to 5874897-12-31
+FIRST_DAY, LAST_DAY = -2451545, 2145031948
 EPOCH_UTC = EPOCH.replace(tzinfo=timezone.utc)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86400000000  # microseconds
@@ -79,28 +83,44 @@ class Family:
         """The bytes that are hashed."""
         encoded = self._encode(value)
         if encoded is None:
-            raise ElementError(
-                f"cuckoofilter of the family {self.name} does not contain {value!r}: it takes {self.takes}"
-            )
+            raise self.refusal(value)
         return encoded
+
+    def refusal(self, value: object) -> ElementError:
+        return ElementError(
+            f"cuckoofilter of the family {self.name} does not contain {value!r}: it takes {self.takes}"
+        )
+
+
+def whole(value: Any) -> int | None:
+    """An int, also one of numpy's.  Neither a bool, nor an array with one element."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # numpy's timedelta64 is an Integral
+        return None
 
 
 def _integer(value: Any) -> bytes | None:
+    number = value if type(value) is int else whole(value)
     try:
-        return None if isinstance(value, bool) else INT64.pack(value)
-    except struct.error:  # not an integer, or out of range
+        return None if number is None else INT64.pack(number)
+    except struct.error:  # out of range
         return None
 
 
 def _text(value: Any) -> bytes | None:
     try:
-        return value.encode() if isinstance(value, str) else None
+        # PostgreSQL's text cannot contain a zero byte
+        return value.encode() if isinstance(value, str) and "\0" not in value else None
     except UnicodeEncodeError:  # a lone surrogate
         return None
 
 
 def _bytea(value: Any) -> bytes | None:
-    return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else None
+    # numpy's bytes have lost zeros at their end
+    return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) and not hasattr(value, "dtype") else None
 
 
 def _uuid(value: Any) -> bytes | None:
@@ -124,23 +144,35 @@ def _date(value: Any) -> bytes | None:
     return INT32.pack(value.toordinal() - EPOCH.toordinal())
 
 
+def _microseconds(span: timedelta) -> int | None:
+    """None for one with nanoseconds, which pandas has."""
+    number, rest = divmod(span, MICROSECOND)
+    return None if rest else number
+
+
 def _timestamp(value: Any) -> bytes | None:
-    if not isinstance(value, datetime) or value.tzinfo is not None:
+    # pandas' NaT is a datetime that is not equal to itself
+    if not isinstance(value, datetime) or value != value or value.tzinfo is not None:
         return _infinity(value, INT64)
-    return INT64.pack((value - EPOCH) // MICROSECOND)
+    number = _microseconds(value - EPOCH)
+    return None if number is None else INT64.pack(number)
 
 
 def _timestamptz(value: Any) -> bytes | None:
-    if not isinstance(value, datetime) or value.utcoffset() is None:
+    if not isinstance(value, datetime) or value != value or value.utcoffset() is None:
         return _infinity(value, INT64)
-    return INT64.pack((value - EPOCH_UTC) // MICROSECOND)
+    number = _microseconds(value - EPOCH_UTC)
+    return None if number is None else INT64.pack(number)
 
 
 def _float(value: Any) -> bytes | None:
     if not isinstance(value, float) and (not isinstance(value, Real) or isinstance(value, Rational)):
         return None  # Real: numpy's float32
     number = float(value)
-    return NAN if math.isnan(number) else FLOAT64.pack(number + 0.0)  # -0.0 + 0.0 is 0.0
+    if math.isnan(number):
+        return NAN
+    # numpy's longdouble may have more digits
+    return FLOAT64.pack(number + 0.0) if number == value else None  # -0.0 + 0.0 is 0.0
 
 
 def _inet(value: Any) -> bytes | None:
@@ -203,20 +235,20 @@ def _time(value: Any) -> bytes | None:
 
 def _interval(value: Any) -> bytes | None:
     if isinstance(value, timedelta):
-        number = value // MICROSECOND
+        number = _microseconds(value)
     else:
         if isinstance(value, float) and math.isinf(value):  # as PostgreSQL 17 stores it
             packed = b"".join(_infinity(value, field) or b"" for field in (INT32, INT32, INT64))
         elif isinstance(value, Interval):
             try:
-                packed = INTERVAL.pack(value.months, value.days, value.microseconds)
+                packed = INTERVAL.pack(*map(whole, (value.months, value.days, value.microseconds)))
             except struct.error:  # not integers, or out of range
                 return None
         else:
             return None
         months, days, microseconds = INTERVAL.unpack(packed)
         number = (months * 30 + days) * DAY + microseconds
-    return number.to_bytes(16, "little", signed=True)
+    return None if number is None else number.to_bytes(16, "little", signed=True)
 
 
 def _anything(value: Any) -> bytes | None:
@@ -230,7 +262,7 @@ def _nothing(value: Any) -> bytes | None:
 FAMILIES = [
     Family("none", "anything", _anything),
     Family("integer", "int from -2**63 to 2**63 - 1", _integer),
-    Family("text", "str without lone surrogates", _text),
+    Family("text", "str without lone surrogates and zero bytes", _text),
     Family("bytea", "bytes", _bytea),
     Family("uuid", "uuid.UUID", _uuid),
     Family("boolean", "bool", _boolean),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from .image import CORES, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, unpack
+from xxhash import xxh3_64_intdigest
+
+from .elements import ElementError, whole
+from .image import CORES, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, signed, unpack
 
 try:
     from . import arrays
@@ -24,8 +27,18 @@ def image_of(value: object) -> bytes:
     if isinstance(value, str):
         return decode_text(value)
     if isinstance(value, (CuckooFilter, bytes, bytearray, memoryview)):
-        return bytes(value)
+        image = bytes(value)
+        # the text of an image, as psql writes it to a file
+        return decode_text(image.decode("latin-1")) if image.lstrip(b" \t\r\n").startswith(b"Q0Y") else image
     raise TypeError(f"a CuckooFilter, or its bytes or text, is expected here, not {value!r}")
+
+
+def word_of(h: object) -> int:
+    """A hash without its sign.  With other numbers the answer would be a wrong "no"."""
+    number = whole(h)
+    if number is None or not -(2**63) <= number < 2**64:
+        raise ElementError(f"a hash is an int from -2**63 to 2**64 - 1, as cf_hash() returns it, not {h!r}")
+    return number & MASK
 
 
 def text_of(value: object) -> str:
@@ -36,8 +49,8 @@ def text_of(value: object) -> str:
 class CuckooFilter(Header):
     """A filter that is read only.
 
-    It is made of an image (bytes) or of PostgreSQL's text form (str).  An image
-    that is not valid raises InvalidImage.  In memory a bucket takes 16 bytes.
+    It is made of an image, or of PostgreSQL's text form as str or bytes.  What
+    is not valid raises InvalidImage.  In memory a bucket takes 16 bytes.
     """
 
     def __init__(self, image: bytes | bytearray | memoryview | str) -> None:
@@ -73,26 +86,45 @@ class CuckooFilter(Header):
             segment, other = other, segment
         return core | ext >> g << 8, segment * m0 + j1, other * m0 + j2
 
-    def contains_hash(self, h: int) -> bool:
-        """Does the filter contain the element with this cf_hash?"""
-        fingerprint, first, second = self._place(h & MASK)
+    def _hash(self, value: object) -> int:
+        """The hash of an element, without a sign."""
+        try:
+            return xxh3_64_intdigest(self._family.canonical(value), self._seed)
+        except ElementError:
+            if not arrays or not isinstance(value, arrays.SCALARS):
+                raise
+        return arrays.hash_scalar(self, value)
+
+    def hash(self, value: object) -> int:
+        """The hash of an element, as cf_hash(value, seed)."""
+        return signed(self._hash(value))
+
+    def _contains(self, word: int) -> bool:
+        fingerprint, first, second = self._place(word)
         slots = self._slots
         return fingerprint in slots[4 * first : 4 * first + 4] or fingerprint in slots[4 * second : 4 * second + 4]
 
-    def count_hash(self, h: int) -> int:
-        """The copies of the element with this cf_hash, at most 2."""
-        fingerprint, first, second = self._place(h & MASK)
+    def _count(self, word: int) -> int:
+        fingerprint, first, second = self._place(word)
         slots = self._slots
         found = slots[4 * first : 4 * first + 4] + slots[4 * second : 4 * second + 4]
         return min(found.count(fingerprint), 2)
 
+    def contains_hash(self, h: int) -> bool:
+        """Does the filter contain the element with this cf_hash?"""
+        return self._contains(word_of(h))
+
+    def count_hash(self, h: int) -> int:
+        """The copies of the element with this cf_hash, at most 2."""
+        return self._count(word_of(h))
+
     def __contains__(self, value: object) -> bool:
         """False: certainly not in the filter.  True: in it, or a false positive."""
-        return self.contains_hash(self.hash(value))
+        return self._contains(self._hash(value))
 
     def count(self, value: object) -> int:
         """The copies of the value: 0, 1, or 2 for two or more."""
-        return self.count_hash(self.hash(value))
+        return self._count(self._hash(value))
 
     def contains_array(self, values: ArrayLike) -> NDArray[bool_]:
         """For each value, is it in the filter?  This needs numpy."""

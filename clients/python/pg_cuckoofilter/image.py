@@ -31,6 +31,11 @@ CORES = [1, *range(1, 256)]  # by the low 8 bits of the hash
 MIXED = [splitmix64(core) for core in CORES]
 
 
+def signed(word: int) -> int:
+    """As PostgreSQL's bigint."""
+    return word - 2**64 if word >> 63 else word
+
+
 class InvalidImage(ValueError):
     """These are not the complete, unaltered bytes of a filter."""
 
@@ -75,7 +80,7 @@ def unpack(buckets: bytes, f: int) -> array[int]:
 
 
 class Header:
-    """What the header of an image says, and the hashes that follow from it."""
+    """What the header of an image says."""
 
     def __init__(self, image: bytes) -> None:
         check(len(image) >= HEADER.size, "shorter than a header")
@@ -102,7 +107,8 @@ class Header:
 
         self._family: Family = FAMILIES[family]
         self.items: int = items
-        self.seed: int = seed
+        self.seed: int = signed(seed)
+        self._seed: int = seed
         self.m0: int = m0
         self.f0: int = f0
         self.g: int = g
@@ -113,10 +119,6 @@ class Header:
     def family(self) -> str:
         """The family of the elements, "none" if it is not known yet."""
         return self._family.name
-
-    def hash(self, value: object) -> int:
-        """The hash of an element, as cf_hash(value, seed)."""
-        return xxh3_64_intdigest(self._family.canonical(value), self.seed)
 
 
 def buckets(image: bytes) -> bytes:

@@ -61,6 +61,15 @@ class Server(unittest.TestCase):
             h = self.fetch("SELECT cf_hash(%s::oid, cf_info.seed) FROM cf_info(%s)", i, f)
             self.assertEqual(f.contains_hash(h), self.fetch("SELECT cf_contains(%s, %s::oid)", f, i))
 
+    def test_seeds(self):
+        """Seeds and hashes of either sign are those of the server."""
+        for seed in (0, 1, -1, 2**63 - 1, -(2**63), random.getrandbits(64) - 2**63):
+            f = self.fetch("SELECT cf_agg(i::bigint, 1000, 0.01, %s) FROM generate_series(1, 100) i", seed)
+            self.assertEqual(f.seed, seed)
+            expected = self.fetch("SELECT array_agg(cf_hash(i::bigint, %s)) FROM generate_series(1, 100) i", f.seed)
+            self.assertEqual([f.hash(i) for i in range(1, 101)], expected)
+            self.assertTrue(all(map(f.contains_hash, expected)))
+
     def test_intervals(self):
         """PostgreSQL's equality of months and days, which psycopg does not know for years."""
         self.assertEqual(self.fetch("SELECT interval '1 year'"), timedelta(365))

@@ -154,7 +154,7 @@ class Vectors(unittest.TestCase):
                 self.assertEqual(str(f), case["image"])
                 for key in ("family", "items", "m0", "f0", "g", "windows"):
                     self.assertEqual(getattr(f, key), case[key], key)
-                self.assertEqual(f.seed, int(case["seed"], 16))
+                self.assertEqual(f.seed % 2**64, int(case["seed"], 16))
                 values = [parse(case, literal) for literal in case["probes"]]
                 counts = [int(digit) for digit in case["counts"]]
                 self.assertSame(values, [f.count(value) for value in values], counts)
@@ -269,7 +269,7 @@ class Values(unittest.TestCase):
         from pg_cuckoofilter import arrays
 
         f = next(CuckooFilter(case["image"]) for case in vectors("images")["images"] if case["name"] == "float8")
-        expected = f.hash(float("nan"))
+        expected = f.hash(float("nan")) % 2**64
         self.assertEqual(f.hash(-float("nan")), expected)
         self.assertEqual(arrays.hashes(f, np.array([-np.nan])).tolist(), [expected])
 
