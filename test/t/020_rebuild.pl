@@ -49,7 +49,7 @@ sub value
 sub rebuild
 {
 	my ($name, $rebuild, $writer) = @_;
-	my ($missing, $meanwhile) = (0, 0);
+	my ($missing, $meanwhile, $rate) = (0, 0, 0);
 
 	foreach my $round (1 .. $rebuilds)
 	{
@@ -66,6 +66,7 @@ sub rebuild
 		$after = value('SELECT count(*) FROM blocklist');
 		$meanwhile += $after - $before;
 		$writers->finish or do { fail("$name: the writers of rebuild $round"); diag($log); };
+		$rate += $1 if $log =~ /^tps = (\d+)/m;
 		$missing += value("SELECT count(*) FROM blocklist, filters WHERE name = 'blocked' AND NOT cf_contains(f, url)");
 		is(value(<<"SQL"), 't|t', "$name, $round: all elements were written, and none is left that is not in the set");
 SELECT count(*) = $rows + 4 * $each, (SELECT cf_count(f) FROM filters WHERE name = 'blocked') < count(DISTINCT url) + 200
@@ -75,7 +76,7 @@ SQL
 	}
 	is($missing, 0, "$name: no element is missing");
 	cmp_ok($meanwhile, '>', 0, "$name: elements came during the rebuilds");
-	note("$name: $rebuilds rebuilds, $meanwhile elements came meanwhile");
+	note(sprintf "$name: $rebuilds rebuilds, $meanwhile elements came meanwhile, %d a second", $rate / $rebuilds);
 	return;
 }
 
