@@ -68,6 +68,23 @@ extern int	cuckoo_probe_copies(const CuckooProbe *probe,
 								const CuckooHeader *h,
 								const uint8_t *bytes0, const uint8_t *bytes1);
 
+/* An entry of an image: its fingerprint, where it is, and its partner bucket. */
+typedef struct CuckooEntry
+{
+	uint32_t	fp;
+	uint32_t	pos;
+	uint32_t	partner;
+} CuckooEntry;
+
+/*
+ * Finds all entries whose fingerprints agree with `value` in the bits of
+ * `mask`, which are contiguous and above the core byte.  Reads the whole image.
+ * `out` has room for all slots of the image.  Returns the number of entries.
+ */
+extern uint32_t cuckoo_find_entries(const CuckooHeader *h,
+									const uint8_t *image, uint32_t mask,
+									uint32_t value, CuckooEntry *out);
+
 /*
  * ---- changing, core/change.c ----
  *

@@ -227,3 +227,97 @@ cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
 
 	return cuckoo_copies_of(cuckoo_pair_matches(h, pair, bytes0, bytes1));
 }
+
+/*
+ * What the lanes 0 and 1, or 2 and 3, of a bucket are compared with.  Two lanes
+ * have at most 56 bits, so a word that is loaded from the byte in which they
+ * begin has both of them, wherever in the byte that is.
+ */
+typedef struct HalfPattern
+{
+	uint32_t	byte;			/* after the first byte of the bucket */
+	uint64_t	mask;			/* the compared bits of both lanes */
+	uint64_t	value;			/* what they should be */
+	uint64_t	carry;			/* the bit above those of each lane */
+} HalfPattern;
+
+/* The pattern of two lanes that begin at bit `at` of the bucket's first byte. */
+static HalfPattern
+half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
+{
+	HalfPattern p;
+	int			lane = h->bits - 4;
+	uint64_t	both = (UINT64_C(1) | UINT64_C(1) << lane) << at % 8;
+
+	p.byte = (uint32_t) at / 8;
+	p.mask = both * (mask >> 4);
+	p.value = both * ((value & mask) >> 4);
+	/* contiguous bits plus their lowest one; without any, all lanes agree */
+	p.carry = both * (mask == 0 ? 1 : (mask >> 4) + ((mask & (0 - mask)) >> 4));
+	return p;
+}
+
+/*
+ * True if one of the two lanes agrees.  Adding the mask to what differs carries
+ * into the bit above unless nothing differs.
+ */
+static CUCKOO_INLINE bool
+half_agrees(const uint8_t *bucket, const HalfPattern *p)
+{
+	uint64_t	differ = (cuckoo_load64(bucket + p->byte) ^ p->value) & p->mask;
+
+	return ((differ + p->mask) & p->carry) != p->carry;
+}
+
+/* Appends the entries of a bucket that agree, and returns how many they are. */
+static CUCKOO_NOINLINE uint32_t
+find_in_bucket(const CuckooHeader *h, const uint8_t *buckets, uint32_t pos,
+			   uint32_t mask, uint32_t value, CuckooEntry *out)
+{
+	uint32_t	slots[CUCKOO_SLOTS];
+	uint32_t	n = 0;
+
+	cuckoo_bucket_unpack(cuckoo_bucket_load(buckets, h, pos), h->bits, slots);
+	for (int i = 0; i < CUCKOO_SLOTS; i++)
+	{
+		if (slots[i] == 0 || ((slots[i] ^ value) & mask) != 0)
+			continue;
+		out[n].fp = slots[i];
+		out[n].pos = pos;
+		out[n++].partner = cuckoo_alternate(h, pos, slots[i]);
+	}
+	return n;
+}
+
+/*
+ * Two buckets take whole bytes, so every other bucket begins at the same bit of
+ * a byte, and one pattern serves for all of these.
+ */
+uint32_t
+cuckoo_find_entries(const CuckooHeader *h, const uint8_t *image, uint32_t mask,
+					uint32_t value, CuckooEntry *out)
+{
+	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
+	uint32_t	two = h->bucket_bits / 4;	/* bytes of two buckets */
+	int			bits = (int) h->bucket_bits;
+	int			upper = CUCKOO_CODE_BITS + 2 * (h->bits - 4);
+	HalfPattern p[] = {
+		half_pattern(h, CUCKOO_CODE_BITS, mask, value),
+		half_pattern(h, upper, mask, value),
+		half_pattern(h, bits + CUCKOO_CODE_BITS, mask, value),
+		half_pattern(h, bits + upper, mask, value)
+	};
+	uint32_t	n = 0;
+
+	CUCKOO_ASSERT((mask & 0xff) == 0);
+	for (uint32_t pos = 0; pos < h->buckets; pos += 2)
+	{
+		const uint8_t *at = buckets + (uint64_t) (pos / 2) * two;
+
+		if (CUCKOO_UNLIKELY(half_agrees(at, &p[0]) | half_agrees(at, &p[1])))
+			n += find_in_bucket(h, buckets, pos, mask, value, out + n);
+		if (CUCKOO_UNLIKELY(half_agrees(at, &p[2]) | half_agrees(at, &p[3])))
+			n += find_in_bucket(h, buckets, pos + 1, mask, value, out + n);
+	}
+	return n;
+}
