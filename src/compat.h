@@ -95,12 +95,15 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
- * 17: Maintenance restricts the search path.
+ * 17: Maintenance restricts the search path.  Estimates of an array's length
+ * use statistics.
  */
 #if PG_VERSION_NUM >= 170000
 #define CUCKOO_RESTRICT_SEARCH_PATH() RestrictSearchPath()
+#define CUCKOO_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
 #else
 #define CUCKOO_RESTRICT_SEARCH_PATH() ((void) 0)
+#define CUCKOO_ARRAY_LENGTH(root, array) estimate_array_length(array)
 #endif
 
 /*

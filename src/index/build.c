@@ -3,22 +3,17 @@
  * index/build.c
  *		CREATE INDEX and REINDEX: the geometry of an index, and filling it.
  *
- * The build collects the hashes of all rows and sorts them, which brings them
- * into the order of pages, and fills each page at once with cuckoo_build().  If
- * they take more than maintenance_work_mem, also without those that are there
- * twice, what was collected so far is inserted in the order of pages, and so is
- * what follows; the number of pages is then that for a table which has as many
- * new elements in its other blocks, but for those before the first element.
+ * A build collects one word for each row: the hash, or in an index that locates
+ * the top bits of the hash and the block.  Sorted words are in the order of
+ * pages, and cuckoo_build() fills one page after the other.
  *
- * Geometry.  f0 is ft plus spare bits, of which each doubling of the index
- * takes one, so that the false-positive rate stays as requested until they are
- * used up.  An index with few pages gets up to 12, because it may be made for
- * an empty table; one with thousands gets 2, because a spare bit of a page
- * costs 1 bit an element.  A page takes as many buckets of f0 bits as fit.
+ * If distinct words take more than maintenance_work_mem, the pages are created
+ * for the number of rows that the blocks read so far let expect, and the other
+ * rows are inserted.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/handler.h"
+#include "index/index.h"
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
@@ -31,8 +26,26 @@
 
 #include <math.h>
 
-#define MOST_SPARE		12
-#define LEAST_SPARE		2
+/* Growth bits by size, without the option. */
+#define MOST_GROWTH_BITS	12
+#define LEAST_GROWTH_BITS	2
+#define LEAST_GROWTH_LOCATE	1
+
+/*
+ * An index that locates has at least so many pages, unless the option capacity
+ * says how many rows come: it may be made for an empty table, and the ext bits
+ * that its page numbers stand for let it grow.  Its table has this many blocks
+ * then.
+ */
+#define LEAST_PAGES			128
+#define LEAST_BLOCKS		8192
+
+/* A page that is built has no more than this share of its slots in use. */
+#define FULLEST_PAGE		0.972
+#define FIT_TRIES			16
+
+/* What the list of extents has room for. */
+#define MOST_PAGES			(CUCKOO_EXTENTS_LISTED * CUCKOO_EXTENT_PAGES)
 
 /* ---- geometry ---- */
 
@@ -43,52 +56,88 @@ buckets_of_page(int bits)
 	return CUCKOO_PAGE_ROOM * 2 / (bits - 1) / 2 * 2;
 }
 
-/* The pages for n elements, at least 1, and at most what runs can list. */
+/* The pages for n elements, at least 1, and at most what extents can list. */
 static uint32
 pages_for(double n, int bits, int fillfactor)
 {
 	double		per_page = (double) buckets_of_page(bits) * CUCKOO_SLOTS *
 		fillfactor / 100;
-	uint64		most = CUCKOO_MAX_RUNS_LISTED * CUCKOO_RUN_PAGES;
 
-	return (uint32) Min(ceil(Max(n, 1) / per_page), (double) most);
+	return (uint32) Min(ceil(Max(n, 1) / per_page), MOST_PAGES);
 }
 
-/* The spare bits for an index of the size that n elements of f0 bits give. */
-static int
-spare_for(double n, int bits, const CuckooOptions *options)
-{
-	if (bits > CUCKOO_MAX_BITS)
-		return 0;
-	return MOST_SPARE -
-		(int) pg_ceil_log2_32(pages_for(n, bits, options->fillfactor));
-}
-
-/* Chooses the geometry for n elements. */
+/*
+ * Chooses the geometry of a filter for n elements.  Each growth bit lets the
+ * number of elements double while the rate is what was asked for.  Growth bits
+ * cost little in an index of few pages, which may be made for an empty table.
+ */
 static void
-choose_geometry(CuckooMeta *meta, const CuckooOptions *options, double n)
+choose_filter_geometry(CuckooMeta *meta, const CuckooOptions *options, double n)
 {
-	int			ft = cuckoo_fpp_bits(options->fpp);
-	int			spare = options->spare;
+	int			ft = cuckoo_fpp_bits(meta->fpp);
+	int			growth = options->growth_bits;
 
 	n = Max(n, options->capacity);
-	if (spare < 0)
+	for (int bits = MOST_GROWTH_BITS;
+		 growth < 0 && bits >= LEAST_GROWTH_BITS; bits--)
 	{
-		spare = MOST_SPARE;
-		while (spare > LEAST_SPARE && spare > spare_for(n, ft + spare, options))
-			spare--;
+		if (bits == LEAST_GROWTH_BITS ||
+			(ft + bits <= CUCKOO_MAX_BITS &&
+			 (int) pg_ceil_log2_32(pages_for(n, ft + bits,
+											 options->fillfactor)) <=
+			 MOST_GROWTH_BITS - bits))
+			growth = bits;
 	}
 	meta->fpp_bits = (uint8) ft;
-	meta->base_bits = (uint8) Min(ft + spare, CUCKOO_MAX_BITS);
+	meta->base_bits = (uint8) Min(ft + growth, CUCKOO_MAX_BITS);
 	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
 	meta->pages = pages_for(n, meta->base_bits, options->fillfactor);
-	meta->fillfactor = (uint8) options->fillfactor;
-	meta->flags = meta->pages == 1 ? CUCKOO_META_INLINE : 0;
 }
 
-/* The meta data of a new index but for its geometry. */
+/*
+ * Chooses the geometry of an index that locates n values in so many blocks.
+ * README, "False blocks", has the formula.  A doubling of the table costs two
+ * bits: one ext bit for the split, one because there are twice as many blocks.
+ */
+static void
+choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
+					   double n, double blocks)
+{
+	double		rows = Max(n, options->capacity);
+	int			growth = options->growth_bits;
+	int			log_pages;
+
+	if (n > 0)
+		blocks *= rows / n;
+	else
+		blocks = Max(blocks, rows / 50);
+	if (options->capacity == 0 &&
+		pages_for(rows, CUCKOO_MAX_BITS, options->fillfactor) < LEAST_PAGES)
+	{
+		blocks = Max(blocks, LEAST_BLOCKS);
+		rows = LEAST_PAGES * (double) buckets_of_page(CUCKOO_MAX_BITS) *
+			CUCKOO_SLOTS * options->fillfactor / 100;
+	}
+	log_pages = (int) pg_ceil_log2_32(pages_for(rows, 28, options->fillfactor));
+	if (growth < 0)
+		growth = Max(MOST_GROWTH_BITS + 1 - log_pages, LEAST_GROWTH_LOCATE);
+	growth = Min(growth, MOST_GROWTH_BITS);
+	blocks = ldexp(Max(blocks, 1), growth);
+	meta->base_bits = (uint8)
+		Max(Min(ceil(log2(8 * 0.95 * blocks / meta->fpp)) + growth,
+				CUCKOO_MAX_BITS), CUCKOO_LOCATE_LEAST_BITS);
+	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
+	meta->pages = pages_for(rows, meta->base_bits, options->fillfactor);
+	meta->payload_bits = (uint8)
+		cuckoo_locate_payload_bits(meta->base_bits, meta->page_buckets, blocks);
+}
+
+/*
+ * The meta data of a new index, without its geometry, for a table of so many
+ * blocks.
+ */
 static CuckooMeta
-new_meta(Relation rel)
+new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
 {
 	CuckooHasher hasher = {0};
 	CuckooMeta	meta;
@@ -105,9 +154,20 @@ new_meta(Relation rel)
 				 errhint("Create an index on an expression such as (column::bpchar).")));
 	meta.magic = CUCKOO_META_MAGIC;
 	meta.version = CUCKOO_META_VERSION;
+	meta.end = CUCKOO_META_BLOCK + 1;
 	meta.family = hasher.family;
 	meta.tag = hasher.tag;
 	meta.layout = cuckoo_type_layout(hasher.type);
+	meta.fpp = options->fpp;
+	meta.table_blocks = blocks;
+	if (options->locate)
+	{
+		/* leave room for the block, even if the table grows meanwhile */
+		double		most = 2 * (double) blocks + 65536;
+
+		meta.flags = CUCKOO_META_LOCATE;
+		meta.hash_bits = (uint8) (64 - Min(ceil(log2(most)), 32));
+	}
 	if (!cuckoo_index_seed(rel, &meta.seed) &&
 		!pg_strong_random(&meta.seed, sizeof(meta.seed)))
 		ereport(ERROR,
@@ -128,26 +188,30 @@ new_page(Relation rel, ForkNumber fork)
 	return buffer;
 }
 
-/* Writes block 0, with the list of the runs of group 0. */
+/*
+ * Writes block 0.  If all pages of level 0 will follow it, lists their extents;
+ * otherwise each extent is added when an insert needs it.
+ */
 static void
-write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta)
+write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta,
+		   bool with_pages)
 {
 	Buffer		buffer = new_page(rel, fork);
 	Page		page = BufferGetPage(buffer);
 
 	Assert(BufferGetBlockNumber(buffer) == CUCKOO_META_BLOCK);
 	START_CRIT_SECTION();
-	cuckoo_meta_init(page, meta);
-	if ((meta->flags & CUCKOO_META_INLINE) == 0)
+	cuckoo_page_init_meta(page, meta);
+	if (with_pages)
 	{
-		uint32		length = cuckoo_run_pages(meta->pages);
-		uint32		runs = (meta->pages + length - 1) / length;
+		uint32		length = cuckoo_extent_pages(meta->pages);
+		uint32		extents = (meta->pages + length - 1) / length;
 
-		for (uint32 i = 0; i < runs; i++)
-			cuckoo_page_runs(page)[i] = 1 + i * length;
-		cuckoo_page_meta(page)->runs = runs;
+		for (uint32 i = 0; i < extents; i++)
+			cuckoo_page_extents(page)[i] = 1 + i * length;
+		cuckoo_page_meta(page)->extents = extents;
 		cuckoo_page_meta(page)->end = 1 + meta->pages;
-		((PageHeader) page)->pd_lower += runs * sizeof(BlockNumber);
+		cuckoo_page_set_extents_end(page);
 	}
 	MarkBufferDirty(buffer);
 	if (fork == INIT_FORKNUM)
@@ -161,13 +225,13 @@ typedef struct BuildState
 {
 	Relation	rel;
 	CuckooHasher hasher;
-	CuckooMeta	meta;
+	CuckooIndex *index;			/* its locator, filters and meta data */
 	CuckooOptions options;
 	bool		fits;			/* the type has not changed meanwhile */
 	BlockNumber blocks;			/* of the table */
-	BlockNumber first;			/* of them that has an element */
+	BlockNumber first;			/* of these that has an element */
 	bool		created;		/* the pages exist */
-	uint64	   *hashes;
+	uint64	   *words;
 	uint64		count;
 	uint64		room;
 	uint64		most;			/* as work memory allows */
@@ -176,53 +240,172 @@ typedef struct BuildState
 	bool		by_value;		/* which needs no memory */
 } BuildState;
 
-/* Sorts what was collected and drops what is there twice. */
+/* The hash of a word, as far as the index uses it. */
+static uint64
+hash_of(const BuildState *b, uint64 word)
+{
+	return b->options.locate ? cuckoo_locator_word(&b->index->locator, word, 0)
+		: word;
+}
+
+/* The block of a word; it does not matter for a filter. */
+static BlockNumber
+block_of(const BuildState *b, uint64 word)
+{
+	return b->options.locate ? cuckoo_locator_block(&b->index->locator, word)
+		: 0;
+}
+
+/* Sorts what was collected and drops repeated words. */
 static void
-sort_hashes(BuildState *b)
+sort_words(BuildState *b)
 {
 	Size		size = Max(b->count, 1) * sizeof(uint64);
 	uint64	   *scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
 	uint64		kept = 0;
 
-	cuckoo_sort(b->hashes, b->count, scratch, 0, b->count);
+	cuckoo_sort(b->words, b->count, scratch, 0, b->count);
 	pfree(scratch);
 	for (uint64 i = 0; i < b->count; i++)
 	{
 		cuckoo_pause(i);
-		if (kept == 0 || b->hashes[kept - 1] != b->hashes[i])
-			b->hashes[kept++] = b->hashes[i];
+		if (kept == 0 || b->words[kept - 1] != b->words[i])
+			b->words[kept++] = b->words[i];
 	}
 	b->count = kept;
 }
 
-/* What filling a page takes. */
+/* The blocks of one value that make it a mark (insert.c, mark()). */
+static uint64
+hot_blocks(const BuildState *b)
+{
+	return b->options.locate ?
+		b->index->meta.page_buckets * CUCKOO_SLOTS / 4 : PG_UINT64_MAX;
+}
+
+/* The end of the words that have the hash of word i. */
+static uint64
+end_of_hash(const BuildState *b, uint64 i)
+{
+	uint64		hash = hash_of(b, b->words[i]);
+
+	while (i < b->count && hash_of(b, b->words[i]) == hash)
+		i++;
+	return i;
+}
+
+/* The entries of the fullest of so many pages. */
+static uint64
+fullest_page(const BuildState *b, uint32 pages)
+{
+	uint64		fullest = 0;
+	uint64		entries = 0;
+	uint32		number = 0;
+	uint64		hot = hot_blocks(b);
+	uint64		end;
+
+	for (uint64 i = 0; i < b->count; i = end)
+	{
+		uint32		next = cuckoo_scale(hash_of(b, b->words[i]), pages);
+
+		cuckoo_pause(i);
+		end = end_of_hash(b, i);
+		if (next != number)
+			entries = 0;
+		number = next;
+		entries += end - i > hot ? 1 : end - i;
+		fullest = Max(fullest, entries);
+	}
+	return fullest;
+}
+
+/*
+ * Adds pages until none is too full, because each that overflows would be
+ * split, and the first split adds an extent of up to 256 pages.
+ */
+static void
+fit_pages(BuildState *b, CuckooMeta *meta)
+{
+	double		most = meta->page_buckets * CUCKOO_SLOTS * FULLEST_PAGE;
+
+	for (int i = 0; i < FIT_TRIES &&
+		 (double) fullest_page(b, meta->pages) > most; i++)
+		meta->pages = Min(meta->pages + (meta->pages + 199) / 200, MOST_PAGES);
+}
+
+/* What filling pages needs. */
 typedef struct FillWork
 {
 	CuckooHeader h;
+	uint64		room;			/* slots of a page */
 	uint64	   *keys;
+	uint64	   *scratch;
 	void	   *slots;
 	uint8	   *image;
 } FillWork;
 
 /*
- * Fills an empty page with its sorted hashes.  Returns false if they do not
- * fit, and leaves it empty.
+ * Writes the keys of sorted words to work->keys.  Returns their number, or room
+ * + 1 if a page has no room for so many.
+ */
+static uint64
+page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
+{
+	const CuckooIndex *index = b->index;
+	uint64		hot = hot_blocks(b);
+	uint64		n = 0;
+	uint64		kept = 0;
+	uint64		next;
+
+	for (uint64 i = begin; i < end; i = next)
+	{
+		uint64		hash = hash_of(b, b->words[i]);
+		CuckooLocation at;
+
+		next = end_of_hash(b, i);
+		if (next - i > hot)
+		{
+			if (n == work->room)
+				return work->room + 1;
+			at = cuckoo_locate_mark(&index->locator, hash);
+			work->keys[n++] = cuckoo_page_key(&at, &work->h, 0);
+			continue;
+		}
+		if (next - i > work->room - n)
+			return work->room + 1;
+		for (; i < next; i++)
+		{
+			at = cuckoo_index_location(index, hash, block_of(b, b->words[i]));
+			work->keys[n++] = cuckoo_page_key(&at, &work->h, 0);
+		}
+	}
+	if (b->options.locate)
+	{
+		/* blocks bring their keys out of order, and marks may be equal */
+		cuckoo_sort(work->keys, n, work->scratch, 0, work->h.base);
+		for (uint64 i = 0; i < n; i++)
+		{
+			if (kept == 0 || work->keys[kept - 1] != work->keys[i])
+				work->keys[kept++] = work->keys[i];
+		}
+		n = kept;
+	}
+	return n;
+}
+
+/*
+ * Fills an empty page with words.  Returns false if they do not fit, and leaves
+ * it empty.
  */
 static bool
-fill_page(Page page, const CuckooMeta *meta, FillWork *work,
-		  const uint64 *hashes, uint64 n)
+fill_page(const BuildState *b, Page page, FillWork *work, uint64 begin,
+		  uint64 end)
 {
 	CuckooHeader *h = &work->h;
+	uint64		n = page_keys(b, work, begin, end);
 
-	if (n > (uint64) h->buckets * CUCKOO_SLOTS)
-		return false;
-	for (uint64 i = 0; i < n; i++)
-	{
-		CuckooSpot	spot = cuckoo_index_spot(meta, hashes[i]);
-
-		work->keys[i] = cuckoo_page_key(&spot, h, 0);
-	}
-	if (cuckoo_build(h, work->keys, n, work->slots) != CUCKOO_OK)
+	if (n > work->room ||
+		cuckoo_build(h, work->keys, n, work->slots) != CUCKOO_OK)
 		return false;
 	cuckoo_build_pack(h, work->slots, work->image);
 	memcpy(cuckoo_page_image(page) + CUCKOO_HEADER_SIZE,
@@ -232,56 +415,48 @@ fill_page(Page page, const CuckooMeta *meta, FillWork *work,
 	return true;
 }
 
-/* Inserts hashes that are sorted, and therefore in the order of pages. */
+/* Inserts the first n words, which are in the order of pages. */
 static void
-insert_hashes(Relation rel, const uint64 *hashes, uint64 n)
+insert_words(BuildState *b, uint64 n)
 {
 	for (uint64 i = 0; i < n; i++)
-		cuckoo_index_insert(rel, hashes[i], false);
+		cuckoo_index_insert(b->rel, hash_of(b, b->words[i]),
+							block_of(b, b->words[i]), false);
 }
 
 /*
- * Creates block 0 and the pages of group 0, each with its part of the sorted
- * hashes.  Where these are too many for one page, they are inserted when all
- * pages are there, because that adds pages behind them.
+ * Creates block 0 and the pages of level 0, each with its part of the sorted
+ * words.  Words that do not fit in their page are inserted afterwards, because
+ * a split adds pages, and those of level 0 must come first.
  */
 static void
 create_pages(BuildState *b)
 {
-	const CuckooMeta *meta = &b->meta;
-	bool		is_inline = (meta->flags & CUCKOO_META_INLINE) != 0;
+	const CuckooMeta *meta = &b->index->meta;
 	FillWork	work;
 	uint64		begin = 0;
-	uint64		left = 0;		/* hashes to insert, at the front of all */
+	uint64		left = 0;		/* words to insert, moved to the front */
 
-	cuckoo_page_geometry(&work.h, meta, 0);
-	work.keys = palloc(work.h.buckets * CUCKOO_SLOTS * sizeof(uint64));
+	work.h = b->index->filters[0];
+	work.room = (uint64) work.h.buckets * CUCKOO_SLOTS;
+	work.keys = palloc(work.room * sizeof(uint64));
+	work.scratch = palloc(work.room * sizeof(uint64));
 	work.slots = palloc(cuckoo_build_size(&work.h));
 	work.image = palloc(cuckoo_image_size(&work.h));
-	write_meta(b->rel, MAIN_FORKNUM, meta);
-	for (uint32 number = 0; number < meta->pages; number++)
+	write_meta(b->rel, MAIN_FORKNUM, meta, b->count > 0);
+	for (uint32 number = 0; b->count > 0 && number < meta->pages; number++)
 	{
 		uint64		end = begin;
-		Buffer		buffer;
+		Buffer		buffer = new_page(b->rel, MAIN_FORKNUM);
 
 		CHECK_FOR_INTERRUPTS();
+		cuckoo_page_init(BufferGetPage(buffer), b->index, number, 0, 0);
 		while (end < b->count &&
-			   cuckoo_scale(b->hashes[end], meta->pages) == number)
+			   cuckoo_scale(hash_of(b, b->words[end]), meta->pages) == number)
 			end++;
-		if (is_inline)
+		if (!fill_page(b, BufferGetPage(buffer), &work, begin, end))
 		{
-			buffer = ReadBuffer(b->rel, CUCKOO_META_BLOCK);
-			LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		}
-		else
-		{
-			buffer = new_page(b->rel, MAIN_FORKNUM);
-			cuckoo_page_init(BufferGetPage(buffer), meta, number, 0, 0);
-		}
-		if (!fill_page(BufferGetPage(buffer), meta, &work, b->hashes + begin,
-					   end - begin))
-		{
-			memmove(b->hashes + left, b->hashes + begin,
+			memmove(b->words + left, b->words + begin,
 					(end - begin) * sizeof(uint64));
 			left += end - begin;
 		}
@@ -290,22 +465,31 @@ create_pages(BuildState *b)
 		begin = end;
 	}
 	pfree(work.keys);
+	pfree(work.scratch);
 	pfree(work.slots);
 	pfree(work.image);
 	cuckoo_index_forget(b->rel);
-	insert_hashes(b->rel, b->hashes, left);
+	insert_words(b, left);
 	b->created = true;
 }
 
-/* Moves what was collected into the index, which is made for n elements. */
+/* Moves what was collected into the index, which is made for n words. */
 static void
 flush(BuildState *b, double n)
 {
+	CuckooMeta	meta = b->index->meta;
+
 	if (b->created)
-		insert_hashes(b->rel, b->hashes, b->count);
+		insert_words(b, b->count);
 	else
 	{
-		choose_geometry(&b->meta, &b->options, n);
+		if (b->options.locate)
+			choose_locate_geometry(&meta, &b->options, n, b->blocks);
+		else
+			choose_filter_geometry(&meta, &b->options, n);
+		fit_pages(b, &meta);
+		if (!cuckoo_index_derive(b->index, &meta))
+			elog(ERROR, "cuckoo index has an impossible geometry");
 		create_pages(b);
 	}
 	b->count = 0;
@@ -313,9 +497,14 @@ flush(BuildState *b, double n)
 
 /* ---- collecting ---- */
 
-/* Makes room for a hash, when the scan has come to this block. */
+/*
+ * Makes room for a word, when the scan has come to this block.  If memory is
+ * used up, the rows of the blocks up to this one tell how many there are in
+ * all: of 10 blocks, the first 3 had 300 distinct words, so the pages are for
+ * 1,000.
+ */
 static void
-room_for_hash(BuildState *b, BlockNumber block)
+room_for_word(BuildState *b, BlockNumber block)
 {
 	BlockNumber blocks = Max(b->blocks, block + 1);
 
@@ -324,28 +513,53 @@ room_for_hash(BuildState *b, BlockNumber block)
 	if (b->room < b->most)
 	{
 		b->room = Min(Max(b->room * 2, 1024), b->most);
-		b->hashes = repalloc_huge(b->hashes, b->room * sizeof(uint64));
+		b->words = repalloc_huge(b->words, b->room * sizeof(uint64));
 		return;
 	}
-	sort_hashes(b);
+	sort_words(b);
 	if (b->count > b->most / 2)
 		flush(b, (double) b->count * (blocks - b->first) /
 			  (block + 1 - b->first));
+}
+
+/* Adds a hash and its block to what was collected. */
+static void
+collect_hash(BuildState *b, uint64 hash, BlockNumber block)
+{
+	const CuckooLocator *l = &b->index->locator;
+	uint64		word = hash;
+
+	if (b->options.locate)
+	{
+		word = cuckoo_locator_word(l, hash, block);
+		if (cuckoo_locator_block(l, word) != block)
+		{
+			/* the table has more than doubled since the build began */
+			sort_words(b);
+			flush(b, (double) b->count);
+			cuckoo_index_insert(b->rel, hash, block, false);
+			return;
+		}
+	}
+	if (b->count == b->room)
+		room_for_word(b, block);
+	b->words[b->count++] = word;
 }
 
 /* Hashes a value, and notes whether the type has changed. */
 static uint64
 hash_value(BuildState *b, Datum value)
 {
-	uint64		hash = cuckoo_hash(&b->hasher, value, b->meta.seed);
+	const CuckooMeta *meta = &b->index->meta;
+	uint64		hash = cuckoo_hash(&b->hasher, value, meta->seed);
 
 	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher))
 	{
 		memset(&b->hasher, 0, sizeof(CuckooHasher));
 		cuckoo_index_hasher(&b->hasher, b->rel,
 							MemoryContextGetParent(b->context));
-		b->fits &= cuckoo_meta_fits(&b->meta, &b->hasher);
-		hash = cuckoo_hash(&b->hasher, value, b->meta.seed);
+		b->fits &= cuckoo_meta_fits(meta, &b->hasher);
+		hash = cuckoo_hash(&b->hasher, value, meta->seed);
 	}
 	return hash;
 }
@@ -356,52 +570,57 @@ collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *state)
 {
 	BuildState *b = state;
-	MemoryContext caller;
+	BlockNumber block = ItemPointerGetBlockNumber(tid);
+	uint64		hash;
 
 	b->rows++;
 	if (isnull[0])
 		return;
-	if (b->count == b->room)
-		room_for_hash(b, ItemPointerGetBlockNumber(tid));
 	if (b->by_value)
+		hash = hash_value(b, values[0]);
+	else
 	{
-		b->hashes[b->count++] = hash_value(b, values[0]);
-		return;
+		MemoryContext caller = MemoryContextSwitchTo(b->context);
+
+		hash = hash_value(b, values[0]);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(b->context);
 	}
-	caller = MemoryContextSwitchTo(b->context);
-	b->hashes[b->count++] = hash_value(b, values[0]);
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(b->context);
+	collect_hash(b, hash, block);
 }
 
 IndexBuildResult *
-cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
+cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	b = {.rel = rel};
 
 	b.options = cuckoo_index_options(rel);
-	b.meta = new_meta(rel);
-	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
-	b.fits = cuckoo_meta_fits(&b.meta, &b.hasher);
 	b.blocks = RelationGetNumberOfBlocks(heap);
+	b.index = palloc0(sizeof(CuckooIndex));
+	b.index->meta = new_meta(rel, &b.options, b.blocks);
+	/* which words need before there is a geometry */
+	b.index->locator.hash_bits = b.index->meta.hash_bits;
+	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
+	b.fits = cuckoo_meta_fits(&b.index->meta, &b.hasher);
 	/* a sort takes as much again */
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
-	b.hashes = palloc(sizeof(uint64));
+	b.words = palloc(sizeof(uint64));
 	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
-	/* from the first block on, see room_for_hash() */
+	/* from the first block on, see room_for_word() */
 	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
 												 collect, &b, NULL);
-	sort_hashes(&b);
+	sort_words(&b);
 	flush(&b, (double) b.count);
 	if (!b.fits)
 		cuckoo_index_set_stale(rel);
 	result->index_tuples = b.rows;
 	MemoryContextDelete(b.context);
-	pfree(b.hashes);
+	pfree(b.words);
+	pfree(b.index);
 
 	if (RelationNeedsWAL(rel))
 		log_newpage_range(rel, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(rel),
@@ -412,15 +631,12 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 void
 cuckoo_build_empty(Relation rel)
 {
-	CuckooMeta	meta = new_meta(rel);
 	CuckooOptions options = cuckoo_index_options(rel);
+	CuckooMeta	meta = new_meta(rel, &options, 0);
 
-	choose_geometry(&meta, &options, 0);
-	/* pages of a larger one have no place in the init fork */
-	if ((meta.flags & CUCKOO_META_INLINE) == 0)
-	{
-		options.capacity = 0;
-		choose_geometry(&meta, &options, 0);
-	}
-	write_meta(rel, INIT_FORKNUM, &meta);
+	if (options.locate)
+		choose_locate_geometry(&meta, &options, 0, 0);
+	else
+		choose_filter_geometry(&meta, &options, 0);
+	write_meta(rel, INIT_FORKNUM, &meta, false);
 }

@@ -1,35 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * index/insert.c
- *		Inserting into an index: one element, a page that is full, and the WAL
- *		of both.
+ *		Inserting into an index: one entry, a page that is full, and the WAL of
+ *		both.
  *
- * An insert locks the page of its hash, and if the page does not contain it,
- * adds it and logs what has changed.  A page without room is halved, and one
- * that has no fingerprint bit left for this becomes "saturated": from then on
- * it may contain anything.  Therefore an insert never fails for want of room.
- *
- * Locks.  An insert or a probe holds one content lock.  A split holds that of
- * its page, then that of the new one, which is a child of the first.  New runs
- * of pages are added under the lock for extending the index, with no page
- * locked but those that are added, and then block 0.
- *
- * WAL.  Everything is logged in generic records.  GenericXLogFinish() compares
- * 8 kB byte by byte, under the lock, for an insert that changes a few bytes of
- * a page.  insert_and_log() therefore writes the same record by itself, from
- * what it knows to have changed.  With CUCKOO_PUBLIC_WAL defined, the public
- * functions do this, which test/t/016_faults.pl tests.
+ * An insert never fails for want of room: a full page is split, or its hot
+ * value becomes a mark, and a page that cannot be split any more becomes
+ * saturated.  README has lock order and WAL.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/page.h"
+#include "index/index.h"
 
 #include "access/generic_xlog.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
-/* ---- one element ---- */
+/* ---- one entry ---- */
 
 #ifndef CUCKOO_PUBLIC_WAL
 
@@ -108,7 +96,7 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 		MarkBufferDirty(buffer);
 		if (logged)
 		{
-			uint32		items = CUCKOO_PAGE_HEADER +
+			uint32		items = SizeOfPageHeaderData +
 				offsetof(CuckooPageHeader, items);
 
 			add_differences(&change, page, items, items + 8);
@@ -121,8 +109,7 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 				for (int i = 0; i < 2; i++)
 				{
 					uint32		at = (uint32) probe.offset[i] +
-						CUCKOO_PAGE_DATA - CUCKOO_HEADER_SIZE;
-
+						CUCKOO_PAGE_IMAGE;
 					uint32		end = at + (uint32) probe.length;
 
 					add_differences(&change, page, at / 8 * 8,
@@ -172,8 +159,8 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 /* ---- more pages ---- */
 
 /*
- * Adds unused pages behind those of the runs in the list, from this block on.
- * Some may be there, from somebody who was interrupted in this.
+ * Adds unused pages after those of the listed extents, from this block on.
+ * Some may exist already, left by a backend that was interrupted here.
  */
 static void
 extend(Relation rel, BlockNumber first, uint32 pages)
@@ -187,11 +174,13 @@ extend(Relation rel, BlockNumber first, uint32 pages)
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 		if (BufferGetBlockNumber(buffer) != block ||
 			cuckoo_page_is_used(BufferGetPage(buffer)))
-			cuckoo_index_corrupt(rel, block, "it is not in the list of runs");
+			cuckoo_index_corrupt(rel, block,
+								 "it should be after all extents, which end at block %u",
+								 first);
 		START_CRIT_SECTION();
 		cuckoo_page_init_unused(BufferGetPage(buffer));
 		MarkBufferDirty(buffer);
-		/* also while the index is built: all is logged again at its end */
+		/* even while the index is built: all is logged again at its end */
 		if (RelationNeedsWAL(rel))
 			log_newpage_buffer(buffer, true);
 		END_CRIT_SECTION();
@@ -200,44 +189,9 @@ extend(Relation rel, BlockNumber first, uint32 pages)
 	}
 }
 
-/*
- * The page of block 0 moves to a run of its own, and a list of runs takes its
- * place.
- */
+/* Lists an extent, whose pages are the last of the file. */
 static void
-move_out(Relation rel, BlockNumber target)
-{
-	Buffer		meta = ReadBuffer(rel, CUCKOO_META_BLOCK);
-	Buffer		buffer = ReadBuffer(rel, target);
-	GenericXLogState *state;
-	Page		from,
-				to;
-	CuckooMeta	data;
-
-	LockBuffer(meta, BUFFER_LOCK_EXCLUSIVE);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(rel);
-	from = GenericXLogRegisterBuffer(state, meta, GENERIC_XLOG_FULL_IMAGE);
-	to = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
-
-	data = *cuckoo_page_meta(from);
-	memcpy(to, from, BLCKSZ);
-	memset(cuckoo_page_meta(to), 0, sizeof(data));
-	data.flags &= ~CUCKOO_META_INLINE;
-	data.runs = 1;
-	data.end = target + 1;
-	cuckoo_meta_init(from, &data);
-	*cuckoo_page_runs(from) = target;
-	((PageHeader) from)->pd_lower += sizeof(BlockNumber);
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(buffer);
-	UnlockReleaseBuffer(meta);
-	cuckoo_index_forget(rel);
-}
-
-/* Enters a run of so many pages, the last of the file, in the list. */
-static void
-set_run(Relation rel, uint32 run, BlockNumber first, uint32 pages)
+list_extent(Relation rel, const CuckooExtent *extent, BlockNumber first)
 {
 	Buffer		buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
 	GenericXLogState *state;
@@ -249,58 +203,90 @@ set_run(Relation rel, uint32 run, BlockNumber first, uint32 pages)
 	/* while the index is built, the page has not been logged before */
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	meta = cuckoo_page_meta(page);
-	cuckoo_page_runs(page)[run] = first;
-	meta->runs = Max(meta->runs, run + 1);
-	meta->end = first + pages;
-	((PageHeader) page)->pd_lower = (LocationIndex)
-		(CUCKOO_PAGE_DATA + meta->runs * sizeof(BlockNumber));
+	cuckoo_page_extents(page)[extent->number] = first;
+	meta->extents = Max(meta->extents, (uint32) extent->number + 1);
+	meta->end = first + extent->length;
+	cuckoo_page_set_extents_end(page);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
 	cuckoo_index_forget(rel);
 }
 
 /*
- * Makes sure that a page has a block.  Returns false if the list of runs is
- * full.  Nothing may be locked.
+ * Gives a page a block, unless it has one.  Returns false if the list of
+ * extents is full.  Nothing may be locked.
  */
 static bool
 allocate(Relation rel, uint32 number, uint32 segment)
 {
 	const CuckooIndex *index;
-	uint32		offset,
-				length;
-	uint64		run;
+	CuckooExtent extent;
 	bool		fits;
 
 	LockRelationForExtension(rel, ExclusiveLock);
 	cuckoo_index_forget(rel);
 	index = cuckoo_index_open(rel);
-	if (index->meta.flags & CUCKOO_META_INLINE)
-	{
-		extend(rel, CUCKOO_META_BLOCK + 1, 1);
-		move_out(rel, CUCKOO_META_BLOCK + 1);
-		index = cuckoo_index_open(rel);
-	}
-	run = cuckoo_index_run(&index->meta, number, segment, &offset, &length);
-	fits = run < CUCKOO_MAX_RUNS_LISTED;
+	extent = cuckoo_index_extent(&index->meta, number, segment);
+	fits = extent.number < CUCKOO_EXTENTS_LISTED;
 	if (fits && !BlockNumberIsValid(cuckoo_index_block(index, number, segment)))
 	{
 		BlockNumber first = index->meta.end;
 
-		extend(rel, first, length);
-		set_run(rel, (uint32) run, first, length);
+		extend(rel, first, extent.length);
+		list_extent(rel, &extent, first);
 	}
 	UnlockRelationForExtension(rel, ExclusiveLock);
 	return fits;
 }
 
+/* The block of a page that allocate() has given one. */
+static BlockNumber
+allocated_block(Relation rel, uint32 number, uint32 segment)
+{
+	BlockNumber block = cuckoo_index_block(cuckoo_index_open(rel), number,
+										   segment);
+
+	if (!BlockNumberIsValid(block))
+		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+							 "no extent has page %u of segment %u", number,
+							 segment);
+	return block;
+}
+
+/* Creates the first page of a number, unless another session has. */
+static void
+create_page(Relation rel, uint32 number)
+{
+	Buffer		buffer;
+	GenericXLogState *state;
+
+	if (!allocate(rel, number, 0))
+		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+							 "its list of extents has no place for page %u",
+							 number);
+	buffer = ReadBuffer(rel, allocated_block(rel, number, 0));
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (!cuckoo_page_is_used(BufferGetPage(buffer)))
+	{
+		state = GenericXLogStart(rel);
+		cuckoo_page_init(GenericXLogRegisterBuffer(state, buffer,
+												   GENERIC_XLOG_FULL_IMAGE),
+						 cuckoo_index_open(rel), number, 0, 0);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
 /* ---- a page that is full ---- */
 
-/* Locks the page of a spot if it is still at this level; else false. */
+/* Locks the page of a location if it is still at this level; else false. */
 static bool
-lock_full_page(Relation rel, const CuckooSpot *spot, int level, Buffer *buffer)
+lock_full_page(Relation rel, const CuckooLocation *at, int level,
+			   Buffer *buffer)
 {
-	*buffer = cuckoo_index_find(rel, spot, BUFFER_LOCK_EXCLUSIVE);
+	*buffer = cuckoo_index_find(rel, at, BUFFER_LOCK_EXCLUSIVE);
+	if (!BufferIsValid(*buffer))
+		return false;
 	if (cuckoo_page_header(BufferGetPage(*buffer))->level == level)
 		return true;
 	UnlockReleaseBuffer(*buffer);
@@ -308,13 +294,13 @@ lock_full_page(Relation rel, const CuckooSpot *spot, int level, Buffer *buffer)
 }
 
 static void
-saturate(Relation rel, const CuckooSpot *spot, int level)
+saturate(Relation rel, const CuckooLocation *at, int level)
 {
 	Buffer		buffer;
 	GenericXLogState *state;
 	Page		page;
 
-	if (!lock_full_page(rel, spot, level, &buffer))
+	if (!lock_full_page(rel, at, level, &buffer))
 		return;
 	state = GenericXLogStart(rel);
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
@@ -323,12 +309,68 @@ saturate(Relation rel, const CuckooSpot *spot, int level)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Halves a page by the lowest ext bit into itself and its child. */
+/*
+ * Replaces the entries of a value by its mark, if they are more than a quarter
+ * of the page.  Returns true if it did, or if the page has changed.
+ *
+ * The entries of other values with the same ext bits go as well.  The mark
+ * stands for these, too.
+ */
+static bool
+mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
+{
+	const CuckooIndex *index;
+	CuckooLocation at;
+	CuckooEntry *entries;
+	Buffer		buffer;
+	GenericXLogState *state;
+	Page		page;
+	uint8	   *image;
+	CuckooHeader h;
+	uint32		mask;
+	uint32		n;
+	bool		marked = false;
+
+	if (!lock_full_page(rel, location, level, &buffer))
+		return true;
+	index = cuckoo_index_open(rel);
+	at = cuckoo_locate_mark(&index->locator, hash);
+	h = cuckoo_page_filter(index, rel, BufferGetPage(buffer),
+						   BufferGetBlockNumber(buffer));
+	entries = palloc((Size) h.buckets * CUCKOO_SLOTS * sizeof(CuckooEntry));
+	state = GenericXLogStart(rel);
+	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
+	image = cuckoo_page_image(page);
+	mask = (uint32) cuckoo_low_mask(index->locator.ext_bits - level);
+	n = cuckoo_find_entries(&h, image, mask << CUCKOO_CORE_BITS,
+							at.fingerprint >> level, entries);
+	if (n > h.buckets * CUCKOO_SLOTS / 4)
+	{
+		for (uint32 i = 0; i < n; i++)
+		{
+			CuckooLocation entry = {at.number, entries[i].pos,
+			entries[i].fp};
+
+			cuckoo_remove(&h, image, cuckoo_page_key(&entry, &h, 0));
+		}
+		marked = cuckoo_insert(&h, image, cuckoo_page_key(&at, &h, level),
+							   1) == CUCKOO_OK;
+	}
+	if (marked)
+		GenericXLogFinish(state);
+	else
+		GenericXLogAbort(state);
+	UnlockReleaseBuffer(buffer);
+	pfree(entries);
+	return marked;
+}
+
+/* Splits a page by the lowest ext bit into itself and its child. */
 static void
-split(Relation rel, const CuckooSpot *spot, int level)
+split(Relation rel, const CuckooLocation *at, int level)
 {
 	const CuckooIndex *index = cuckoo_index_open(rel);
-	uint32		segment = cuckoo_spot_ext(spot) &
+	uint32		segment = cuckoo_location_ext(at) &
 		(uint32) cuckoo_low_mask(level);
 	uint32		child_segment = segment | UINT32_C(1) << level;
 	PGAlignedBlock before;
@@ -340,39 +382,41 @@ split(Relation rel, const CuckooSpot *spot, int level)
 				child;
 	CuckooHeader h,
 				half;
-	CuckooMeta	meta;
 	uint64		moved;
 
-	if (level == index->meta.base_bits - CUCKOO_CORE_BITS ||
-		!allocate(rel, spot->number, child_segment))
+	if (level == index->last_level ||
+		!allocate(rel, at->number, child_segment))
 	{
-		saturate(rel, spot, level);
+		saturate(rel, at, level);
 		return;
 	}
-	child_block = cuckoo_index_block(cuckoo_index_open(rel), spot->number,
-									 child_segment);
+	child_block = allocated_block(rel, at->number, child_segment);
 	child_buffer = ReadBuffer(rel, child_block);
-	if (!lock_full_page(rel, spot, level, &buffer))
+
+	/* lock the page, and then its child */
+	if (!lock_full_page(rel, at, level, &buffer))
 	{
 		ReleaseBuffer(child_buffer);
 		return;
 	}
 	index = cuckoo_index_open(rel);
-	meta = index->meta;
 	h = cuckoo_page_filter(index, rel, BufferGetPage(buffer),
 						   BufferGetBlockNumber(buffer));
 	half = index->filters[level + 1];
 	LockBuffer(child_buffer, BUFFER_LOCK_EXCLUSIVE);
 	if (cuckoo_page_is_used(BufferGetPage(child_buffer)))
-		cuckoo_index_corrupt(rel, child_block, "it is in use before its time");
+		cuckoo_index_corrupt(rel, child_block,
+							 "it is in use before page %u of segment %u was split",
+							 at->number, segment);
 
+	/* write both halves */
 	memcpy(before.data, BufferGetPage(buffer), BLCKSZ);
 	state = GenericXLogStart(rel);
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	child = GenericXLogRegisterBuffer(state, child_buffer,
 									  GENERIC_XLOG_FULL_IMAGE);
-	cuckoo_page_init(page, &meta, spot->number, segment, level + 1);
-	cuckoo_page_init(child, &meta, spot->number, child_segment, level + 1);
+	cuckoo_page_init(page, index, at->number, segment, level + 1);
+	cuckoo_page_init(child, index, at->number, child_segment, level + 1);
 	moved = cuckoo_split(&h, cuckoo_page_image(before.data), &half,
 						 cuckoo_page_image(page), cuckoo_page_image(child));
 	cuckoo_store64(cuckoo_page_header(page)->items, h.items - moved);
@@ -382,38 +426,84 @@ split(Relation rel, const CuckooSpot *spot, int level)
 	UnlockReleaseBuffer(buffer);
 }
 
-bool
-cuckoo_index_insert(Relation rel, uint64 hash, bool logged)
+/* ---- inserting ---- */
+
+/* True if a locked page has the entry, or one that stands for it. */
+static bool
+has_entry(const CuckooIndex *index, const CuckooHeader *h, Page page,
+		  const CuckooLocation *at, uint64 hash)
 {
-	CuckooSpot	spot = cuckoo_index_spot(&cuckoo_index_open(rel)->meta, hash);
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+	const uint8 *image = cuckoo_page_image(page);
+	CuckooLocation of_mark;
+
+	if ((header->flags & CUCKOO_PAGE_SATURATED) != 0 ||
+		cuckoo_contains(h, image, cuckoo_page_key(at, h, header->level)))
+		return true;
+	if (!cuckoo_index_locates(index))
+		return false;
+	of_mark = cuckoo_locate_mark(&index->locator, hash);
+	return cuckoo_contains(h, image,
+						   cuckoo_page_key(&of_mark, h, header->level));
+}
+
+bool
+cuckoo_index_has_row(Relation rel, uint64 hash, BlockNumber block)
+{
+	CuckooLocation at = cuckoo_index_location(cuckoo_index_open(rel), hash,
+											  block);
+	Buffer		buffer = cuckoo_index_find(rel, &at, BUFFER_LOCK_SHARE);
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	CuckooHeader h;
+	bool		result;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	h = cuckoo_page_filter(index, rel, BufferGetPage(buffer),
+						   BufferGetBlockNumber(buffer));
+	result = has_entry(index, &h, BufferGetPage(buffer), &at, hash);
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+bool
+cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block, bool logged)
+{
+	CuckooLocation at = cuckoo_index_location(cuckoo_index_open(rel), hash,
+											  block);
 
 	logged &= RelationNeedsWAL(rel);
 	for (;;)
 	{
-		Buffer		buffer = cuckoo_index_find(rel, &spot,
-											   BUFFER_LOCK_EXCLUSIVE);
-		Page		page = BufferGetPage(buffer);
-		const CuckooPageHeader *header = cuckoo_page_header(page);
-		CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
-											BufferGetBlockNumber(buffer));
-		int			level = header->level;
-		CuckooStatus status;
+		Buffer		buffer = cuckoo_index_find(rel, &at, BUFFER_LOCK_EXCLUSIVE);
+		const CuckooIndex *index = cuckoo_index_open(rel);
+		Page		page;
+		CuckooHeader h;
+		CuckooStatus status = CUCKOO_UNCHANGED;
+		int			level;
 
-		if (header->flags & CUCKOO_PAGE_SATURATED)
-			status = CUCKOO_UNCHANGED;
-		else if (cuckoo_contains(&h, cuckoo_page_image(page),
-								 cuckoo_page_key(&spot, &h, level)))
-			status = CUCKOO_UNCHANGED;
-		else
+		CHECK_FOR_INTERRUPTS();
+		if (!BufferIsValid(buffer))
+		{
+			create_page(rel, at.number);
+			continue;
+		}
+		page = BufferGetPage(buffer);
+		level = cuckoo_page_header(page)->level;
+		h = cuckoo_page_filter(index, rel, page, BufferGetBlockNumber(buffer));
+		if (!has_entry(index, &h, page, &at, hash))
 			status = insert_and_log(rel, buffer, &h,
-									cuckoo_page_key(&spot, &h, level), logged);
+									cuckoo_page_key(&at, &h, level), logged);
 		UnlockReleaseBuffer(buffer);
 		if (status == CUCKOO_OK || status == CUCKOO_UNCHANGED)
 			return status == CUCKOO_OK;
-		CHECK_FOR_INTERRUPTS();
-		split(rel, &spot, level);
+		if (!cuckoo_index_locates(cuckoo_index_open(rel)) ||
+			!mark(rel, &at, hash, level))
+			split(rel, &at, level);
 	}
 }
+
+/* ---- a type whose hash has changed ---- */
 
 bool
 cuckoo_index_was_set_stale(Relation rel)

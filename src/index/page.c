@@ -1,36 +1,40 @@
 /*-------------------------------------------------------------------------
  *
  * index/page.c
- *		The pages of an index, and how a hash finds its page.
+ *		The meta page, pages, and finding the page of a hash.
  *
- * A hash h belongs to page p = floor(h * N / 2^64), and there to the bucket
- * floor(r * w / 2^64), where r = h * N mod 2^64.  With all bits of r this gives
- * p * w + bucket = floor(h * N * w / 2^64), the base bucket of the filter that
- * the whole index is.
- *
- * Which of the pages with this number has the hash depends on their levels: it
- * is that of the segment that the low `level` bits of ext give.  Any level may
- * be tried first.  If the page does not exist, its level is lower; if it does,
- * its own level tells which page to try next.
+ * A hash belongs to page p of 0 to N - 1, and of the pages that p was split
+ * into, to that of the segment which the low `level` ext bits give.  Any level
+ * may be tried first: README has the algorithm.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/page.h"
+#include "index/index.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
+/* Extents of a generation, at most, if it is small. */
+#define GENERATION_EXTENTS	32
+
 void
-cuckoo_index_corrupt(Relation rel, BlockNumber block, const char *what)
+cuckoo_index_corrupt(Relation rel, BlockNumber block, const char *what,...)
 {
+	char		detail[256];
+	va_list		args;
+
+	va_start(args, what);
+	vsnprintf(detail, sizeof(detail), what, args);
+	va_end(args);
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupt", RelationGetRelationName(rel)),
-			 errdetail("Block %u: %s.", block, what),
+			 errdetail("Block %u: %s.", block, detail),
 			 errhint("Rebuild it with REINDEX.")));
 }
+
+/* ---- meta data ---- */
 
 void
 cuckoo_page_geometry(CuckooHeader *h, const CuckooMeta *meta, int level)
@@ -45,35 +49,51 @@ cuckoo_page_geometry(CuckooHeader *h, const CuckooMeta *meta, int level)
 	cuckoo_header_derive(h);
 }
 
-static Size
-size_of_index(uint32 runs)
+bool
+cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *m)
 {
-	return offsetof(CuckooIndex, runs) + runs * sizeof(BlockNumber);
-}
+	CuckooLocator *l = &index->locator;
 
-/* True if the meta data can be those of an index. */
-static bool
-is_valid_meta(const CuckooMeta *m)
-{
-	return m->magic == CUCKOO_META_MAGIC && m->version == CUCKOO_META_VERSION &&
-		m->pages > 0 && m->runs <= CUCKOO_MAX_RUNS_LISTED &&
-		m->page_buckets > 0 && m->page_buckets % 2 == 0 &&
-		m->fpp_bits >= CUCKOO_CORE_BITS && m->base_bits >= m->fpp_bits &&
-		m->base_bits <= CUCKOO_MAX_BITS &&
-		m->page_buckets / 2 * (m->base_bits - 1) <= CUCKOO_PAGE_ROOM &&
-		m->family <= CUCKOO_FAMILY_LAST &&
-		((m->flags & CUCKOO_META_INLINE) != 0 ? m->pages == 1 :
-		 m->end > m->pages);
+	if (m->magic != CUCKOO_META_MAGIC || m->version != CUCKOO_META_VERSION ||
+		m->pages == 0 || m->extents > CUCKOO_EXTENTS_LISTED ||
+		m->page_buckets == 0 || m->page_buckets % 2 != 0 ||
+		m->base_bits < CUCKOO_CORE_BITS || m->base_bits > CUCKOO_MAX_BITS ||
+		m->page_buckets / 2 * (m->base_bits - 1) > CUCKOO_PAGE_ROOM ||
+		m->family > CUCKOO_FAMILY_LAST)
+		return false;
+	index->meta = *m;
+	if (m->flags & CUCKOO_META_LOCATE)
+	{
+		l->pages = m->pages;
+		l->page_buckets = m->page_buckets;
+		l->base_bits = m->base_bits;
+		l->payload_bits = m->payload_bits;
+		l->hash_bits = m->hash_bits;
+		if (m->base_bits < CUCKOO_LOCATE_LEAST_BITS ||
+			!cuckoo_locator_derive(l))
+			return false;
+		index->last_level = l->ext_bits;
+	}
+	else
+	{
+		if (m->fpp_bits < CUCKOO_CORE_BITS || m->base_bits < m->fpp_bits)
+			return false;
+		index->last_level = m->base_bits - CUCKOO_CORE_BITS;
+	}
+	for (int level = 0; level <= index->last_level; level++)
+		cuckoo_page_geometry(&index->filters[level], m, level);
+	return true;
 }
 
 const CuckooIndex *
 cuckoo_index_open(Relation rel)
 {
 	CuckooIndex *index = rel->rd_amcache;
+	Size		size = offsetof(CuckooIndex, extents);
 	Buffer		buffer;
 	Page		page;
 	CuckooMeta	meta;
-	BlockNumber runs[CUCKOO_MAX_RUNS_LISTED];
+	BlockNumber extents[CUCKOO_EXTENTS_LISTED];
 
 	if (likely(index != NULL))
 		return index;
@@ -83,17 +103,20 @@ cuckoo_index_open(Relation rel)
 	memset(&meta, 0, sizeof(meta));
 	if (!PageIsNew(page))
 		meta = *cuckoo_page_meta(page);
-	if (is_valid_meta(&meta))
-		memcpy(runs, cuckoo_page_runs(page), meta.runs * sizeof(BlockNumber));
+	meta.extents = Min(meta.extents, CUCKOO_EXTENTS_LISTED + 1);
+	memcpy(extents, cuckoo_page_extents(page),
+		   Min(meta.extents, CUCKOO_EXTENTS_LISTED) * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
-	if (!is_valid_meta(&meta))
-		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK, "invalid meta data");
 
-	index = MemoryContextAllocZero(rel->rd_indexcxt, size_of_index(meta.runs));
-	index->meta = meta;
-	for (int level = 0; level <= meta.base_bits - CUCKOO_CORE_BITS; level++)
-		cuckoo_page_geometry(&index->filters[level], &meta, level);
-	memcpy(index->runs, runs, meta.runs * sizeof(BlockNumber));
+	size += meta.extents * sizeof(BlockNumber);
+	index = MemoryContextAllocZero(rel->rd_indexcxt, size);
+	if (!cuckoo_index_derive(index, &meta))
+	{
+		pfree(index);
+		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+							 "it has invalid meta data");
+	}
+	memcpy(index->extents, extents, meta.extents * sizeof(BlockNumber));
 	rel->rd_amcache = index;
 	return index;
 }
@@ -106,68 +129,88 @@ cuckoo_index_forget(Relation rel)
 	rel->rd_amcache = NULL;
 }
 
-CuckooSpot
-cuckoo_index_spot(const CuckooMeta *meta, uint64 hash)
-{
-	CuckooSpot	spot;
-	uint32		core = (uint32) hash & 0xff;
+/* ---- locations ---- */
 
-	spot.number = cuckoo_scale(hash, meta->pages);
-	spot.bucket = cuckoo_scale(hash * meta->pages, meta->page_buckets);
-	spot.fingerprint = (uint32) (hash & cuckoo_low_mask(meta->base_bits));
-	if (core == 0)
-		spot.fingerprint |= 1;
-	return spot;
+CuckooLocation
+cuckoo_index_location(const CuckooIndex *index, uint64 hash, BlockNumber block)
+{
+	const CuckooMeta *meta = &index->meta;
+	CuckooLocation at;
+
+	if (cuckoo_index_locates(index))
+		return cuckoo_locate(&index->locator, hash, block);
+
+	/*
+	 * The base bucket of the filter that the whole index is would be floor(h *
+	 * N * w / 2^64).  Its page is floor(h * N / 2^64), and the remainder of
+	 * that division gives the bucket in the page.
+	 */
+	at.number = cuckoo_scale(hash, meta->pages);
+	at.bucket = cuckoo_scale(hash * meta->pages, meta->page_buckets);
+	at.fingerprint = (uint32) (hash & cuckoo_low_mask(meta->base_bits));
+	if ((hash & 0xff) == 0)
+		at.fingerprint |= 1;
+	return at;
 }
 
 uint64
-cuckoo_page_key(const CuckooSpot *spot, const CuckooHeader *h, int level)
+cuckoo_page_key(const CuckooLocation *at, const CuckooHeader *h, int level)
 {
-	uint32		ext = cuckoo_spot_ext(spot) >> level;
+	uint32		ext = cuckoo_location_ext(at) >> level;
 	uint32		fingerprint = ext << CUCKOO_CORE_BITS |
-		(spot->fingerprint & 0xff);
+		(at->fingerprint & 0xff);
 
-	return ((spot->bucket * h->base_inverse >> 32) + 1) << 32 | fingerprint;
+	return ((at->bucket * h->base_inverse >> 32) + 1) << 32 | fingerprint;
 }
 
-uint64
-cuckoo_index_run(const CuckooMeta *meta, uint32 number, uint32 segment,
-				 uint32 *offset, uint32 *length)
+/* ---- extents ---- */
+
+uint32
+cuckoo_extent_pages(uint64 generation)
 {
-	int			group = segment == 0 ? 0 : pg_leftmost_one_pos32(segment) + 1;
-	uint64		size = meta->pages; /* of the group */
-	uint64		place = number; /* in the group */
-	uint64		run = 0;
+	uint64		pages = (generation + GENERATION_EXTENTS - 1) /
+		GENERATION_EXTENTS;
+
+	return (uint32) Max(Min(pages, CUCKOO_EXTENT_PAGES), 1);
+}
+
+CuckooExtent
+cuckoo_index_extent(const CuckooMeta *meta, uint32 number, uint32 segment)
+{
+	CuckooExtent extent = {0};
+	int			generation = segment == 0 ? 0 :
+		pg_leftmost_one_pos32(segment) + 1;
+	uint64		size = meta->pages; /* of the generation */
+	uint64		place = number; /* in the generation */
 	uint32		pages;
 
-	for (int g = 0; g < group; g++)
+	for (int g = 0; g < generation; g++)
 	{
-		pages = cuckoo_run_pages(size);
-		run += (size + pages - 1) / pages;
+		pages = cuckoo_extent_pages(size);
+		extent.number += (size + pages - 1) / pages;
 		size = (uint64) meta->pages << g;
 	}
-	if (group > 0)
-		place += (segment - (UINT64CONST(1) << (group - 1))) * meta->pages;
-	pages = cuckoo_run_pages(size);
-	*offset = (uint32) (place % pages);
-	*length = (uint32) Min(size - place / pages * pages, pages);
-	return run + place / pages;
+	if (generation > 0)
+		place += (segment - (UINT64CONST(1) << (generation - 1))) * meta->pages;
+	pages = cuckoo_extent_pages(size);
+	extent.number += place / pages;
+	extent.offset = (uint32) (place % pages);
+	extent.length = (uint32) Min(size - place / pages * pages, pages);
+	return extent;
 }
 
 BlockNumber
 cuckoo_index_block(const CuckooIndex *index, uint32 number, uint32 segment)
 {
-	uint32		offset,
-				length;
-	uint64		run;
+	CuckooExtent extent = cuckoo_index_extent(&index->meta, number, segment);
 
-	if (index->meta.flags & CUCKOO_META_INLINE)
-		return segment == 0 ? CUCKOO_META_BLOCK : InvalidBlockNumber;
-	run = cuckoo_index_run(&index->meta, number, segment, &offset, &length);
-	if (run >= index->meta.runs || index->runs[run] == 0)
+	if (extent.number >= index->meta.extents ||
+		index->extents[extent.number] == 0)
 		return InvalidBlockNumber;
-	return index->runs[run] + offset;
+	return index->extents[extent.number] + extent.offset;
 }
+
+/* ---- initializing ---- */
 
 void
 cuckoo_page_init_unused(Page page)
@@ -176,7 +219,7 @@ cuckoo_page_init_unused(Page page)
 	((PageHeader) page)->pd_lower = CUCKOO_PAGE_DATA;
 }
 
-/* The offset behind the buckets of a page of this filter. */
+/* The offset of the end of the buckets of a page of this filter. */
 static LocationIndex
 end_of_page(const CuckooHeader *h)
 {
@@ -185,38 +228,36 @@ end_of_page(const CuckooHeader *h)
 }
 
 void
-cuckoo_page_set_end(Page page, const CuckooHeader *h)
-{
-	PageHeader	header = (PageHeader) page;
-
-	header->pd_lower = end_of_page(h);
-}
-
-void
-cuckoo_page_init(Page page, const CuckooMeta *meta, uint32 number,
+cuckoo_page_init(Page page, const CuckooIndex *index, uint32 number,
 				 uint32 segment, int level)
 {
 	CuckooPageHeader *header = cuckoo_page_header(page);
-	CuckooHeader h;
 
 	PageInit(page, BLCKSZ, 0);
 	header->number = number;
 	header->segment = segment;
 	header->level = (uint8) level;
 	header->magic = CUCKOO_PAGE_MAGIC;
-	cuckoo_page_geometry(&h, meta, level);
-	cuckoo_page_set_end(page, &h);
+	((PageHeader) page)->pd_lower = end_of_page(&index->filters[level]);
 }
 
 void
-cuckoo_meta_init(Page page, const CuckooMeta *meta)
+cuckoo_page_set_extents_end(Page page)
 {
-	if (meta->flags & CUCKOO_META_INLINE)
-		cuckoo_page_init(page, meta, 0, 0, 0);
-	else
-		cuckoo_page_init_unused(page);
-	*cuckoo_page_meta(page) = *meta;
+	((PageHeader) page)->pd_lower = (LocationIndex)
+		(CUCKOO_META_EXTENTS +
+		 cuckoo_page_meta(page)->extents * sizeof(BlockNumber));
 }
+
+void
+cuckoo_page_init_meta(Page page, const CuckooMeta *meta)
+{
+	PageInit(page, BLCKSZ, 0);
+	*cuckoo_page_meta(page) = *meta;
+	cuckoo_page_set_extents_end(page);
+}
+
+/* ---- finding ---- */
 
 CuckooHeader
 cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
@@ -225,57 +266,87 @@ cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
 	const CuckooPageHeader *header = cuckoo_page_header(page);
 	CuckooHeader h;
 
-	if (header->level > index->meta.base_bits - CUCKOO_CORE_BITS ||
+	if (header->level > index->last_level ||
 		header->number >= index->meta.pages ||
 		header->segment >> header->level != 0)
-		cuckoo_index_corrupt(rel, block, "impossible level, number or segment");
+		cuckoo_index_corrupt(rel, block,
+							 "it has level %d, page number %u and segment %u, where levels end at %d and pages at %u",
+							 header->level, header->number, header->segment,
+							 index->last_level, index->meta.pages - 1);
 	h = index->filters[header->level];
 	if (((PageHeader) page)->pd_lower != end_of_page(&h))
-		cuckoo_index_corrupt(rel, block, "its length is not that of its level");
+		cuckoo_index_corrupt(rel, block,
+							 "its data end at byte %d, where those of level %d end at %d",
+							 ((PageHeader) page)->pd_lower, header->level,
+							 end_of_page(&h));
 	h.items = cuckoo_load64(header->items);
 	return h;
 }
 
 /*
  * Reads and locks the page of a segment, or returns InvalidBuffer if it does
- * not exist as far as the meta data know, which may be older than it.
+ * not exist according to the cached meta data, which may be older than it.
  */
 static Buffer
 read_segment(Relation rel, uint32 number, uint32 segment, int mode)
 {
-	const CuckooIndex *index = cuckoo_index_open(rel);
-	BlockNumber block = cuckoo_index_block(index, number, segment);
+	BlockNumber block = cuckoo_index_block(cuckoo_index_open(rel), number,
+										   segment);
 	Buffer		buffer;
 	Page		page;
+	const CuckooPageHeader *header;
 
 	if (block == InvalidBlockNumber)
 		return InvalidBuffer;
 	buffer = ReadBuffer(rel, block);
 	LockBuffer(buffer, mode);
 	page = BufferGetPage(buffer);
-	if (block == CUCKOO_META_BLOCK &&
-		(cuckoo_page_meta(page)->flags & CUCKOO_META_INLINE) == 0)
-	{
-		/* the page has moved out of block 0 */
-		UnlockReleaseBuffer(buffer);
-		cuckoo_index_forget(rel);
-		return read_segment(rel, number, segment, mode);
-	}
+	header = cuckoo_page_header(page);
+	if (PageIsNew(page))
+		cuckoo_index_corrupt(rel, block, "it was lost: its bytes are zero");
 	if (!cuckoo_page_is_used(page))
 	{
 		UnlockReleaseBuffer(buffer);
 		return InvalidBuffer;
 	}
-	if (cuckoo_page_header(page)->number != number ||
-		cuckoo_page_header(page)->segment != segment)
-		cuckoo_index_corrupt(rel, block, "another page should be there");
+	if (header->number != number || header->segment != segment)
+		cuckoo_index_corrupt(rel, block,
+							 "it has page %u of segment %u, where page %u of segment %u belongs",
+							 header->number, header->segment, number, segment);
 	return buffer;
 }
 
-Buffer
-cuckoo_index_find(Relation rel, const CuckooSpot *spot, int mode)
+/*
+ * True if the meta page lists the extent of a page that the cached meta data
+ * lack.  Then these are forgotten.
+ */
+static bool
+has_new_extent(Relation rel, uint32 number, uint32 segment)
 {
-	uint32		ext = cuckoo_spot_ext(spot);
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	CuckooExtent extent = cuckoo_index_extent(&index->meta, number, segment);
+	Buffer		buffer;
+	Page		page;
+	bool		result;
+
+	if (BlockNumberIsValid(cuckoo_index_block(index, number, segment)))
+		return false;
+	buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	result = extent.number < Min(cuckoo_page_meta(page)->extents,
+								 CUCKOO_EXTENTS_LISTED) &&
+		cuckoo_page_extents(page)[extent.number] != 0;
+	UnlockReleaseBuffer(buffer);
+	if (result)
+		cuckoo_index_forget(rel);
+	return result;
+}
+
+Buffer
+cuckoo_index_find(Relation rel, const CuckooLocation *at, int mode)
+{
+	uint32		ext = cuckoo_location_ext(at);
 	int			level = cuckoo_index_open(rel)->level;
 
 	/* each step goes to a page that did not exist when the last one was seen */
@@ -287,13 +358,14 @@ cuckoo_index_find(Relation rel, const CuckooSpot *spot, int mode)
 		uint8		found;
 
 		CHECK_FOR_INTERRUPTS();
-		buffer = read_segment(rel, spot->number, segment, mode);
+		buffer = read_segment(rel, at->number, segment, mode);
 		if (!BufferIsValid(buffer))
 		{
-			if (segment == 0)
-				cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-									 "a page of level 0 is missing");
-			level = pg_leftmost_one_pos32(segment);
+			/* the page at its parent's level, or none at all */
+			if (segment != 0)
+				level = pg_leftmost_one_pos32(segment);
+			else if (!has_new_extent(rel, at->number, 0))
+				return InvalidBuffer;
 			continue;
 		}
 		found = cuckoo_page_header(BufferGetPage(buffer))->level;
@@ -305,13 +377,14 @@ cuckoo_index_find(Relation rel, const CuckooSpot *spot, int mode)
 		}
 		UnlockReleaseBuffer(buffer);
 
-		/* the page of this hash parted from the one seen at that level */
+		/* the page of this hash was split off from this one at that level */
 		level = pg_rightmost_one_pos32(differ) + 1;
-		if (cuckoo_index_block(cuckoo_index_open(rel), spot->number,
+		if (cuckoo_index_block(cuckoo_index_open(rel), at->number,
 							   ext & (uint32) cuckoo_low_mask(level)) ==
 			InvalidBlockNumber)
 			cuckoo_index_forget(rel);	/* it is newer than the meta data */
 	}
 	cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-						 "the levels of its pages contradict each other");
+						 "the levels of the pages of number %u contradict each other",
+						 at->number);
 }

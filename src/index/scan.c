@@ -1,0 +1,404 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/scan.c
+ *		Bitmap scans of an index that locates, and their costs.
+ *
+ * A lookup reads one page, finds all entries with the ext bits of the hash, and
+ * decodes from each the block that it stands for.  The bitmap gets whole
+ * blocks, so the executor checks the condition for each of their rows: a wrong
+ * block costs time and never changes a result.  Where the index cannot know the
+ * blocks, all blocks are in the bitmap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/index.h"
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "pgstat.h"
+#include "storage/predicate.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include <math.h>
+
+/* Operators for each page that is scanned, for the planner. */
+#define OPERATORS_PER_PAGE	400
+
+/* ---- looking up ---- */
+
+/* Makes room for n more blocks. */
+static void
+room_for_blocks(CuckooBlocks *found, uint32 n, MemoryContext context)
+{
+	if (found->count + n <= found->room)
+		return;
+	found->room = Max(2 * found->room, found->count + n);
+	if (found->blocks == NULL)
+		found->blocks = MemoryContextAlloc(context,
+										   found->room * sizeof(uint32));
+	else
+		found->blocks = repalloc(found->blocks, found->room * sizeof(uint32));
+}
+
+/*
+ * Adds the blocks of entries that have the ext bits of the hash.  An entry may
+ * have been moved to its partner bucket, so each bucket gives a block.
+ */
+static void
+decode(const CuckooLocator *l, const CuckooLocated *at, int level,
+	   const CuckooEntry *entries, uint32 n, CuckooBlocks *found)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		const CuckooEntry *e = &entries[i];
+
+		if ((e->fp & 0xff) == CUCKOO_CORE_MARK)
+		{
+			found->all = true;
+			return;
+		}
+		found->blocks[found->count++] = (uint32)
+			cuckoo_located_block(l, at, level, e->fp, e->pos);
+		found->blocks[found->count++] = (uint32)
+			cuckoo_located_block(l, at, level, e->fp, e->partner);
+	}
+}
+
+void
+cuckoo_index_lookup(Relation rel, uint64 hash, CuckooBlocks *found,
+					MemoryContext context)
+{
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	CuckooLocated at = cuckoo_locate_hash(&index->locator, hash);
+	CuckooLocation any = {at.number, 0, at.ext << CUCKOO_CORE_BITS | 1};
+	CuckooEntry entries[CUCKOO_LOCATE_SLOTS];
+	Buffer		buffer;
+	Page		page;
+	CuckooHeader h;
+	int			level;
+	uint32		mask;
+	uint32		n;
+
+	found->count = 0;
+	found->all = false;
+	found->modulus = index->locator.modulus;
+	buffer = cuckoo_index_find(rel, &any, BUFFER_LOCK_SHARE);
+	if (!BufferIsValid(buffer))
+		return;
+	index = cuckoo_index_open(rel);
+	page = BufferGetPage(buffer);
+	h = cuckoo_page_filter(index, rel, page, BufferGetBlockNumber(buffer));
+	level = cuckoo_page_header(page)->level;
+	found->all = (cuckoo_page_header(page)->flags & CUCKOO_PAGE_SATURATED) != 0;
+	mask = (uint32) cuckoo_low_mask(index->locator.ext_bits - level);
+	n = cuckoo_find_entries(&h, cuckoo_page_image(page),
+							mask << CUCKOO_CORE_BITS,
+							at.ext >> level << CUCKOO_CORE_BITS, entries);
+	UnlockReleaseBuffer(buffer);
+	if (found->all)
+		return;
+	room_for_blocks(found, 2 * n, context);
+	decode(&index->locator, &at, level, entries, n, found);
+}
+
+/* ---- scans ---- */
+
+/* The state of a scan. */
+typedef struct ScanState
+{
+	CuckooHasher hasher;
+	Oid			type;			/* of the key that *hasher is for */
+	BlockNumber blocks;			/* of the table when the scan began */
+	bool		began;			/* blocks is known, and the read was noted */
+	CuckooBlocks found;
+	MemoryContext context;		/* of the scan */
+	MemoryContext key_context;	/* of one key */
+} ScanState;
+
+IndexScanDesc
+cuckoo_scan_begin(Relation rel, int keys, int orders)
+{
+	IndexScanDesc scan = RelationGetIndexScan(rel, keys, orders);
+	ScanState  *state = palloc0(sizeof(ScanState));
+
+	state->context = CurrentMemoryContext;
+	state->key_context = AllocSetContextCreate(CurrentMemoryContext,
+											   "cuckoo scan key",
+											   ALLOCSET_SMALL_SIZES);
+	scan->opaque = state;
+	return scan;
+}
+
+void
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
+cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
+					int n_orders)
+{
+	if (keys != NULL && scan->numberOfKeys > 0)
+		memcpy(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+}
+
+void
+cuckoo_scan_end(IndexScanDesc scan)
+{
+	ScanState  *state = scan->opaque;
+
+	if (state->found.blocks != NULL)
+		pfree(state->found.blocks);
+	MemoryContextDelete(state->key_context);
+	pfree(state);
+}
+
+/* The length of the table of an index. */
+static BlockNumber
+blocks_of_table(Relation rel)
+{
+	/* the caller's plan has locked it */
+	Relation	heap = table_open(rel->rd_index->indrelid, NoLock);
+	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+
+	table_close(heap, NoLock);
+	return blocks;
+}
+
+/*
+ * Prepares the hasher for a key.  A key of the operator class's own type is
+ * hashed as the column is, of which it is a value even if the column's type
+ * (varchar, a domain, an int column indexed as oid) is another one.
+ */
+static void
+prepare_hasher(ScanState *state, Relation rel, const ScanKeyData *key)
+{
+	Oid			type = key->sk_subtype;
+
+	if (!OidIsValid(type) || type == rel->rd_opcintype[0] ||
+		IsPolymorphicType(type))
+		type = InvalidOid;
+	if (state->hasher.encoding != CUCKOO_ENCODING_NONE &&
+		state->type == type && cuckoo_hasher_is_current(&state->hasher))
+		return;
+	memset(&state->hasher, 0, sizeof(CuckooHasher));
+	state->type = type;
+	if (OidIsValid(type))
+		cuckoo_index_hasher_of(&state->hasher, type, rel->rd_indcollation[0],
+							   state->context);
+	else
+		cuckoo_index_hasher(&state->hasher, rel, state->context);
+}
+
+/*
+ * True if a value of a row type, or an array of them, is of the column's type.
+ * A row of another type may be equal, but has another hash.
+ */
+static bool
+is_of_column_type(Relation rel, Datum value)
+{
+	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(rel),
+												 0)->atttypid);
+
+	if (rel->rd_opcintype[0] == RECORDOID)
+		return HeapTupleHeaderGetTypeId(DatumGetHeapTupleHeader(value)) == type;
+	if (rel->rd_opcintype[0] == ANYARRAYOID)
+		return ARR_ELEMTYPE(DatumGetArrayTypeP(value)) ==
+			get_element_type(type);
+	return true;
+}
+
+/*
+ * Hashes the value of a key.  False if the hash of the values that are equal to
+ * it is unknown.
+ */
+static bool
+hash_key(ScanState *state, Relation rel, const ScanKeyData *key, uint64 *hash)
+{
+	const CuckooMeta *meta;
+	uint64		seed;
+
+	if (cuckoo_index_is_stale(rel))
+		return false;
+	prepare_hasher(state, rel, key);
+	meta = &cuckoo_index_open(rel)->meta;
+	seed = meta->seed;
+	if (state->hasher.family != meta->family || state->hasher.tag != meta->tag ||
+		!is_of_column_type(rel, key->sk_argument))
+		return false;
+	*hash = cuckoo_hash(&state->hasher, key->sk_argument, seed);
+	/* hashing may read tables, and so process the change of a type */
+	return cuckoo_hasher_is_current(&state->hasher) ||
+		!cuckoo_index_is_stale(rel);
+}
+
+/* Adds all blocks of the table. */
+static int64
+add_all_blocks(TIDBitmap *bitmap, BlockNumber blocks)
+{
+	for (BlockNumber block = 0; block < blocks; block++)
+	{
+		cuckoo_pause(block);
+		tbm_add_page(bitmap, block);
+	}
+	return blocks;
+}
+
+/* Adds the blocks that a lookup has found. */
+static int64
+add_blocks(TIDBitmap *bitmap, const CuckooBlocks *found, BlockNumber blocks)
+{
+	int64		n = 0;
+
+	for (uint32 i = 0; i < found->count; i++)
+	{
+		for (uint64 block = found->blocks[i]; block < blocks;
+			 block += found->modulus)
+		{
+			tbm_add_page(bitmap, (BlockNumber) block);
+			n++;
+		}
+	}
+	return n;
+}
+
+/*
+ * Adds the blocks that may have rows with the value of the first key.  Other
+ * keys are conditions on the same column, which the executor checks.
+ *
+ * The length of the table is that of the first call: later blocks have no row
+ * that the scan's snapshot sees.
+ */
+int64
+cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	Relation	rel = scan->indexRelation;
+	ScanState  *state = scan->opaque;
+	ScanKey		key = scan->keyData;
+	MemoryContext caller;
+	uint64		hash = 0;
+	bool		known;
+
+	pgstat_count_index_scan(rel);
+	if (!state->began)
+	{
+		PredicateLockRelation(rel, scan->xs_snapshot);
+		state->blocks = blocks_of_table(rel);
+		state->began = true;
+	}
+	if (scan->numberOfKeys > 0 && key->sk_flags & SK_ISNULL)
+		return 0;
+	if (scan->numberOfKeys == 0 ||
+		!cuckoo_index_locates(cuckoo_index_open(rel)) ||
+		cuckoo_index_is_too_new(rel, scan->xs_snapshot))
+		return add_all_blocks(bitmap, state->blocks);
+
+	caller = MemoryContextSwitchTo(state->key_context);
+	known = hash_key(state, rel, key, &hash);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(state->key_context);
+	if (!known)
+		return add_all_blocks(bitmap, state->blocks);
+	cuckoo_index_lookup(rel, hash, &state->found, state->context);
+	if (state->found.all)
+		return add_all_blocks(bitmap, state->blocks);
+	return add_blocks(bitmap, &state->found, state->blocks);
+}
+
+/* ---- costs ---- */
+
+double
+cuckoo_false_blocks(const CuckooMeta *meta, double blocks, double pages)
+{
+	/* load 0.75 on average, while pages split */
+	return 8 * 0.75 * blocks * ldexp(Max(pages / meta->pages, 1),
+									 -meta->base_bits);
+}
+
+/* The values of "= ANY (array)" among the clauses of a path, or 1. */
+static double
+count_of_values(PlannerInfo *root, IndexPath *path)
+{
+	double		values = 1;
+	ListCell   *cell;
+
+	foreach(cell, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, cell);
+		Node	   *node = (Node *) clause->rinfo->clause;
+
+		if (IsA(node, ScalarArrayOpExpr))
+			values *= Max(CUCKOO_ARRAY_LENGTH(root, lsecond(((ScalarArrayOpExpr *)
+															 node)->args)), 1);
+	}
+	return values;
+}
+
+/*
+ * The cost of a scan that reads a page for each value, and of the rows of the
+ * blocks that it finds, which all have to be checked.  The planner adds the
+ * cost of reading the blocks, for which it takes the selectivity.
+ *
+ * An index that does not locate costs more than anything else.
+ */
+void
+cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+				 Cost *startup, Cost *total, Selectivity *selectivity,
+				 double *correlation, double *pages)
+{
+	IndexOptInfo *info = path->indexinfo;
+	double		tuples = Max(info->rel->tuples, 1);
+	double		blocks = Max(info->rel->pages, 1);
+	double		values = count_of_values(root, path);
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	double		rows;
+	double		in_vain = 0;
+	double		read;
+	double		random_cost;
+	double		sequential_cost;
+	bool		locates = true;
+
+
+	rows = tuples *
+		clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
+							   (int) info->rel->relid, JOIN_INNER, NULL);
+	if (!info->hypothetical)
+	{
+		Relation	rel = index_open(info->indexoid, NoLock);
+		const CuckooIndex *index = cuckoo_index_open(rel);
+
+		locates = cuckoo_index_locates(index);
+		if (locates)
+			in_vain = values * cuckoo_false_blocks(&index->meta, blocks,
+												   info->pages) +
+				rows * blocks / (double) index->locator.modulus;
+		index_close(rel, NoLock);
+	}
+	*startup = 0;
+	*correlation = 0;
+	*selectivity = Min((rows + in_vain) / tuples, 1);
+	if (!locates)
+	{
+		*total = 1e30;
+		*selectivity = 1;
+		*pages = info->pages;
+		return;
+	}
+
+	/* pages of the index, fewer than values if the cache keeps some */
+	get_tablespace_page_costs(info->reltablespace, &random_cost,
+							  &sequential_cost);
+	read = Min(values, Max(info->pages, 1));
+	if (values * loop_count > 1)
+		read = index_pages_fetched(values * loop_count, info->pages,
+								   (double) info->pages, root) / loop_count;
+	*pages = Min(values, Max(info->pages, 1));
+	*total = read * random_cost +
+		values * OPERATORS_PER_PAGE * cpu_operator_cost +
+		Min(blocks, rows + in_vain) * tuples / blocks *
+		(cpu_tuple_cost + cpu_operator_cost);
+}
