@@ -126,6 +126,7 @@ choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
 	meta->base_bits = (uint8)
 		Max(Min(ceil(log2(8 * 0.95 * blocks / meta->fpp)) + growth,
 				CUCKOO_MAX_BITS), CUCKOO_LOCATE_LEAST_BITS);
+	meta->fpp_bits = meta->base_bits;	/* for the validator */
 	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
 	meta->pages = pages_for(rows, meta->base_bits, options->fillfactor);
 	meta->payload_bits = (uint8)

@@ -1,19 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * index/export.c
- *		SQL functions that read all of an index: cf_index_filter makes an
- *		ordinary filter of it, cf_index_info tells its state, and cf_index_check
- *		checks it.
+ *		SQL functions that read the whole index: cf_index_filter exports it as
+ *		a filter, cf_index_info reports its state, and cf_index_check checks it.
  *
- * Pages split while they are read.  A page that was read at level g stands for
- * the hashes whose ext ends in the g bits of its segment, and the pages that
- * parted from it since the level at which we came to it are read next; what
- * parts from it later is in the copy already.  Therefore each hash is read
- * once, in one page, and none is missing that was there before.
+ * Pages split while they are read.  If we expected a page at level l and find
+ * it at level g, its children of levels l to g - 1 are read next.  Pages that
+ * split off later are covered by our copy.  So each hash is read once, in one
+ * page, and no hash is missing that was in the index before.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/handler.h"
+#include "index/index.h"
 #include "error.h"
 #include "filter/filter.h"
 
@@ -27,6 +25,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include <math.h>
@@ -49,17 +48,21 @@ static void
 read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
 				PageFunction function, void *state)
 {
-	CuckooSpot	spot = {number, 0, segment << CUCKOO_CORE_BITS | 1};
-	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
-	BlockNumber block = BufferGetBlockNumber(buffer);
+	CuckooLocation at = {number, 0, segment << CUCKOO_CORE_BITS | 1};
+	Buffer		buffer = cuckoo_index_find(rel, &at, BUFFER_LOCK_SHARE);
+	BlockNumber block;
 	PGAlignedBlock copy;
 	int			found;
 
+	if (!BufferIsValid(buffer))
+		return;					/* no row of it was ever inserted */
+	block = BufferGetBlockNumber(buffer);
 	memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	found = cuckoo_page_header(copy.data)->level;
 	if (cuckoo_page_header(copy.data)->segment != segment)
-		cuckoo_index_corrupt(rel, block, "it is of another segment");
+		cuckoo_index_corrupt(rel, block, "it is of segment %u instead of %u",
+							 cuckoo_page_header(copy.data)->segment, segment);
 	function(rel, copy.data, block, state);
 	for (; level < found; level++)
 		read_pages_from(rel, number, segment | UINT32_C(1) << level, level + 1,
@@ -191,6 +194,13 @@ cf_index_filter(PG_FUNCTION_ARGS)
 	Export		e = {0};
 	struct varlena *filter;
 
+	if (cuckoo_index_locates(cuckoo_index_open(index.rel)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has no filter",
+						RelationGetRelationName(index.rel)),
+				 errdetail("Its entries say in which blocks values are, which a filter cannot represent."),
+				 errhint("Create an index WITH (locate = off), or build a filter with cf_agg.")));
 	check_secret(index.rel);
 	e.meta = cuckoo_index_open(index.rel)->meta;
 	e.h.base = e.meta.pages * e.meta.page_buckets;
@@ -233,37 +243,67 @@ typedef struct Info
 	uint64		saturated;
 	uint64		slots;
 	int			level;
-	double		fpp;			/* added up over the pages */
+	BlockNumber blocks;			/* of the table */
+	double		rate;			/* of a lookup, added up over the pages */
 } Info;
+
+/* The false blocks of a lookup in a page, or its false-positive rate. */
+static double
+rate_of_page(const Info *info, const CuckooIndex *index,
+			 const CuckooHeader *h, const CuckooPageHeader *header)
+{
+	const CuckooLocator *l = &index->locator;
+	bool		saturated = (header->flags & CUCKOO_PAGE_SATURATED) != 0;
+
+	if (!cuckoo_index_locates(index))
+		return saturated ? 1 : cuckoo_fpp_now(h);
+	if (saturated)
+		return info->blocks;
+	/* each entry with the ext bits of the hash decodes to two blocks */
+	return ldexp(2 * (double) h->items, header->level - l->ext_bits) *
+		info->blocks / (double) l->modulus;
+}
 
 static void
 add_info(Relation rel, Page page, BlockNumber block, void *state)
 {
 	Info	   *info = state;
+	const CuckooIndex *index = cuckoo_index_open(rel);
 	const CuckooPageHeader *header = cuckoo_page_header(page);
-	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
-										block);
-	bool		saturated = (header->flags & CUCKOO_PAGE_SATURATED) != 0;
+	CuckooHeader h = cuckoo_page_filter(index, rel, page, block);
 
 	info->items += h.items;
 	info->pages++;
-	info->saturated += saturated;
+	info->saturated += (header->flags & CUCKOO_PAGE_SATURATED) != 0;
 	info->slots += (uint64) h.buckets * CUCKOO_SLOTS;
 	info->level = Max(info->level, header->level);
-	/* the rate of the page times the share of hashes that come to it */
-	info->fpp += ldexp(saturated ? 1 : cuckoo_fpp_now(&h), -header->level);
+	/* weighted with the share of hashes that belong to the page */
+	info->rate += ldexp(rate_of_page(info, index, &h, header), -header->level);
+}
+
+/* The doublings that are left before the rate exceeds what was asked for. */
+static int
+growth_bits_left(const CuckooMeta *meta, const Info *info, double rate)
+{
+	if ((meta->flags & CUCKOO_META_LOCATE) == 0)
+		return Max(meta->base_bits - meta->fpp_bits - info->level, 0);
+	/* each makes the false blocks four times as many */
+	return rate <= 0 ? CUCKOO_MAX_BITS - CUCKOO_CORE_BITS :
+		Max((int) floor(log2(meta->fpp / rate) / 2), 0);
 }
 
 /* cf_index_info(index) */
 Datum
 cf_index_info(PG_FUNCTION_ARGS)
 {
-	CuckooOpenIndex index = cuckoo_open_readable(PG_GETARG_OID(0));
+	CuckooOpenIndex index = cuckoo_open_for_inspection(PG_GETARG_OID(0));
 	CuckooMeta	meta;
 	Info		info = {0};
 	int64		bytes;
+	double		rate;
+	bool		locates;
 	TupleDesc	desc;
-	Datum		values[12];
+	Datum		values[15];
 	bool		nulls[lengthof(values)] = {false};
 	int			n = 0;
 
@@ -274,13 +314,25 @@ cf_index_info(PG_FUNCTION_ARGS)
 		cuckoo_index_not_valid(index.rel);
 	cuckoo_check_local(&index);
 	meta = cuckoo_index_open(index.rel)->meta;
+	info.blocks = RelationGetNumberOfBlocks(index.heap);
 	read_pages(index.rel, add_info, &info);
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
+	rate = info.rate / meta.pages;
+	locates = (meta.flags & CUCKOO_META_LOCATE) != 0;
 
 	values[n++] = Int64GetDatum((int64) info.items);
-	values[n++] = Float8GetDatum(ldexp(8 * 0.95, -meta.fpp_bits));
-	values[n++] = Float8GetDatum(info.fpp / meta.pages);
-	values[n++] = Float8GetDatum((double) info.items / (double) info.slots);
+	values[n++] = BoolGetDatum(locates);
+	values[n++] = Float8GetDatum(locates ? meta.fpp :
+								 ldexp(8 * 0.95, -meta.fpp_bits));
+	/* false blocks are as good as independent of each other */
+	values[n++] = Float8GetDatum(locates ? -expm1(-rate) : rate);
+	nulls[n] = !locates;
+	values[n++] = Float8GetDatum(rate);
+	nulls[n] = !locates;
+	values[n++] = Float8GetDatum(cuckoo_false_blocks(&meta, meta.table_blocks,
+													 meta.pages));
+	values[n++] = Float8GetDatum((double) info.items /
+								 (double) Max(info.slots, 1));
 	values[n++] = Int64GetDatum(bytes);
 	nulls[n] = info.items == 0;
 	values[n++] = Float8GetDatum(8.0 * (double) bytes /
@@ -288,8 +340,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = Int64GetDatum((int64) info.pages);
 	values[n++] = Int64GetDatum((int64) info.saturated);
 	values[n++] = Int32GetDatum(info.level);
-	values[n++] = Int32GetDatum(Max(meta.base_bits - meta.fpp_bits -
-									info.level, 0));
+	values[n++] = Int32GetDatum(growth_bits_left(&meta, &info, rate));
 	values[n++] = CStringGetTextDatum(cuckoo_family_name(meta.family));
 	values[n++] = BoolGetDatum(cuckoo_index_is_stale(index.rel));
 	Assert(n == lengthof(values));
@@ -308,7 +359,7 @@ check_page(Relation rel, Page page, BlockNumber block, void *state)
 	CuckooStatus status = cuckoo_validate_buckets(&h, cuckoo_page_image(page));
 
 	if (status != CUCKOO_OK)
-		cuckoo_index_corrupt(rel, block, cuckoo_status_text(status));
+		cuckoo_index_corrupt(rel, block, "%s", cuckoo_status_text(status));
 }
 
 typedef struct CheckState
@@ -330,12 +381,14 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	if (isnull[0])
 		return;
 	caller = MemoryContextSwitchTo(s->context);
-	if (!cuckoo_index_contains(rel, cuckoo_hash(&s->hasher, values[0], seed)))
+	if (!cuckoo_index_has_row(rel, cuckoo_hash(&s->hasher, values[0], seed),
+							  ItemPointerGetBlockNumber(tid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("heap tuple (%u,%u) lacks a matching entry in index \"%s\"",
+				 errmsg("heap tuple (%u,%u) from table \"%s\" lacks an entry in index \"%s\"",
 						ItemPointerGetBlockNumber(tid),
 						ItemPointerGetOffsetNumber(tid),
+						get_rel_name(rel->rd_index->indrelid),
 						RelationGetRelationName(rel)),
 				 errhint("Rebuild it with REINDEX, and report this.")));
 	MemoryContextSwitchTo(caller);

@@ -4,13 +4,8 @@
  *		The access method "cuckoo": what PostgreSQL may do with an index, its
  *		options, and the checks of its operator classes.
  *
- * There is no scan: PostgreSQL's plans would treat "maybe" as all rows, and
- * keep such a plan where a better one exists (doc/design.md).  SQL functions
- * (index/probe.c) and one-time filters (index/gate.c) ask the index.
- *
  *-------------------------------------------------------------------------
  */
-#include "index/handler.h"
 #include "index/index.h"
 #include "filter/filter.h"
 
@@ -23,7 +18,6 @@
 #include "catalog/pg_type.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "optimizer/cost.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -39,21 +33,11 @@ PG_FUNCTION_INFO_V1(cuckoo_handler);
 
 static relopt_kind options_kind;
 
-static relopt_enum_elt_def gate_values[] =
-{
-	{
-		"auto", CUCKOO_GATE_AUTO
-	},
-	{
-		"on", CUCKOO_GATE_ON
-	},
-	{
-		"off", CUCKOO_GATE_OFF
-	},
-	{
-		NULL, 0
-	}
-};
+/* False blocks of a lookup, in an index that locates. */
+#define DEFAULT_LOCATE_FPP	0.05
+
+/* Stands for the default of fpp, which depends on locate. */
+#define FPP_BY_KIND			(-DBL_MAX)
 
 #define DEFAULT_FILLFACTOR	92
 
@@ -84,25 +68,23 @@ static void
 define_options(void)
 {
 	options_kind = add_reloption_kind();
+	add_bool_reloption(options_kind, "locate",
+					   "Whether entries say in which block a row is",
+					   true, AccessExclusiveLock);
 	/* parse_options() checks the limits; the message here would print 0.000000 */
 	add_real_reloption(options_kind, "fpp",
-					   "False-positive rate", CUCKOO_DEFAULT_FPP,
-					   -DBL_MAX, DBL_MAX, AccessExclusiveLock);
+					   "Blocks that a lookup reads in vain; or, without locate, the false-positive rate",
+					   FPP_BY_KIND, -DBL_MAX, DBL_MAX, AccessExclusiveLock);
 	add_real_reloption(options_kind, "capacity",
 					   "Rows for which the index is made, if there are more than now",
 					   0, 0, 1e12, AccessExclusiveLock);
 	add_int_reloption(options_kind, "fillfactor",
 					  "Percentage of the slots that a build fills",
 					  DEFAULT_FILLFACTOR, 10, 96, AccessExclusiveLock);
-	add_int_reloption(options_kind, "spare",
-					  "Doublings at the requested rate; -1 chooses by size",
+	add_int_reloption(options_kind, "growth_bits",
+					  "Doublings of the table at the requested fpp; -1 chooses by size",
 					  -1, -1, CUCKOO_MAX_BITS - CUCKOO_CORE_BITS,
 					  AccessExclusiveLock);
-	add_enum_reloption(options_kind, "gate",
-					   "Whether plans ask the index before they read the table",
-					   gate_values, CUCKOO_GATE_AUTO,
-					   "Valid values are \"auto\", \"on\" and \"off\".",
-					   AccessExclusiveLock);
 	add_string_reloption(options_kind, "seed",
 						 "Seed of the hash, a bigint; random if there is none",
 						 "", check_seed, AccessExclusiveLock);
@@ -117,11 +99,11 @@ static bytea *
 parse_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt elements[] = {
+		OPTION(locate, BOOL),
 		OPTION(fpp, REAL),
 		OPTION(capacity, REAL),
 		OPTION(fillfactor, INT),
-		OPTION(spare, INT),
-		OPTION(gate, ENUM),
+		OPTION(growth_bits, INT),
 		OPTION(seed, STRING)
 	};
 
@@ -130,7 +112,7 @@ parse_options(Datum reloptions, bool validate)
 											  sizeof(CuckooOptions), elements,
 											  lengthof(elements));
 
-	if (validate && options != NULL)
+	if (validate && options != NULL && options->fpp != FPP_BY_KIND)
 		(void) cuckoo_checked_fpp(options->fpp);
 	return (bytea *) options;
 }
@@ -138,13 +120,17 @@ parse_options(Datum reloptions, bool validate)
 CuckooOptions
 cuckoo_index_options(Relation rel)
 {
-	CuckooOptions options = {0};
+	CuckooOptions options = {
+		.locate = true,
+		.fpp = FPP_BY_KIND,
+		.fillfactor = DEFAULT_FILLFACTOR,
+		.growth_bits = -1
+	};
 
 	if (rel->rd_options != NULL)
-		return *(CuckooOptions *) rel->rd_options;
-	options.fpp = CUCKOO_DEFAULT_FPP;
-	options.fillfactor = DEFAULT_FILLFACTOR;
-	options.spare = -1;
+		options = *(CuckooOptions *) rel->rd_options;
+	if (options.fpp == FPP_BY_KIND)
+		options.fpp = options.locate ? DEFAULT_LOCATE_FPP : CUCKOO_DEFAULT_FPP;
 	return options;
 }
 
@@ -252,14 +238,14 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 			 !cuckoo_hasher_is_current(&state->hasher));
 	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
 		MemoryContextReset(state->context);
-	cuckoo_index_insert(rel, hash, true);
+	cuckoo_index_insert(rel, hash, ItemPointerGetBlockNumber(tid), true);
 
 	/*
 	 * PostgreSQL leaves this to us (ampredlocks), because it would check too
 	 * early.  A reader locks the index before it reads a page.  If it read this
 	 * page before the change, the check finds its lock; if later, it found the
-	 * element.  The check is needed even if nothing changed, because a reader
-	 * may have looked for the element without finding this row.
+	 * entry.  The check is needed even if nothing changed, because a reader may
+	 * have looked for the element without finding this row.
 	 */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;
@@ -273,6 +259,23 @@ bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
+/* Says that a rebuild pays, in the output of VACUUM (VERBOSE) or in the log. */
+static void
+advise_rebuild(IndexVacuumInfo *info, BlockNumber pages)
+{
+	const CuckooIndex *index = cuckoo_index_open(info->index);
+	double		rate = cuckoo_false_blocks(&index->meta,
+										   cuckoo_table_blocks(info->index),
+										   pages);
+
+	if (!cuckoo_index_locates(index) || rate <= 1)
+		return;
+	ereport(info->message_level == INFO ? INFO : LOG,
+			(errmsg("a lookup in index \"%s\" reads about %.0f blocks of the table in vain",
+					RelationGetRelationName(info->index), rate),
+			 errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY.")));
+}
+
 static IndexBulkDeleteResult *
 vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
 {
@@ -283,25 +286,8 @@ vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->num_index_tuples = info->num_heap_tuples;
 	stats->estimated_count = true;
+	advise_rebuild(info, stats->num_pages);
 	return stats;
-}
-
-/* Required, but never asked: there is no scan. */
-static void
-estimate_cost(PlannerInfo *root, IndexPath * path, double loop_count,
-			  Cost * startup, Cost * total, Selectivity *selectivity,
-			  double *correlation, double *pages)
-{
-	*startup = *total = disable_cost;
-	*selectivity = 1;
-	*correlation = 0;
-	*pages = 0;
-}
-
-bool
-cuckoo_is_our_index(const IndexOptInfo * index)
-{
-	return (void *) index->amcostestimate == (void *) estimate_cost;
 }
 
 /* True for operators that merge or hash joins can use: these are equalities. */
@@ -370,7 +356,6 @@ validate(Oid opclass)
 static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = 1,
-	.amoptionalkey = true,
 	/* readers lock the index as a whole, and insert() checks for conflicts */
 	.ampredlocks = true,
 	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
@@ -380,9 +365,13 @@ static const IndexAmRoutine routine = {
 	.aminsert = insert,
 	.ambulkdelete = bulk_delete,
 	.amvacuumcleanup = vacuum_cleanup,
-	.amcostestimate = estimate_cost,
+	.amcostestimate = cuckoo_scan_cost,
 	.amoptions = parse_options,
-	.amvalidate = validate
+	.amvalidate = validate,
+	.ambeginscan = cuckoo_scan_begin,
+	.amrescan = cuckoo_scan_restart,
+	.amgetbitmap = cuckoo_scan_bitmap,
+	.amendscan = cuckoo_scan_end
 };
 
 Datum
@@ -395,5 +384,4 @@ void
 cuckoo_index_init(void)
 {
 	define_options();
-	cuckoo_gate_init();
 }

@@ -154,6 +154,7 @@ typedef struct CuckooIndex
 	int			last_level;		/* where a page cannot be split */
 	int			level;			/* of the page found last */
 	bool		fits_type;		/* known to be hashed as its column is now */
+	uint64		local_at;		/* see is_distributed() in open.c */
 	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
 	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents */
 } CuckooIndex;
@@ -281,7 +282,7 @@ typedef struct CuckooOptions
 {
 	int32		vl_len_;
 	bool		locate;
-	double		fpp;			/* 0: the default, which depends on locate */
+	double		fpp;
 	double		capacity;
 	int			fillfactor;
 	int			growth_bits;	/* -1: by size */
@@ -331,6 +332,9 @@ typedef struct CuckooBlocks
 extern void cuckoo_index_lookup(Relation rel, uint64 hash,
 								CuckooBlocks *found, MemoryContext context);
 
+/* The blocks of the table of an index, which the caller has locked. */
+extern BlockNumber cuckoo_table_blocks(Relation rel);
+
 extern IndexScanDesc cuckoo_scan_begin(Relation rel, int keys, int orders);
 extern void cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n,
 								ScanKey orders, int n_orders);
@@ -359,10 +363,12 @@ typedef struct CuckooOpenIndex
 
 /*
  * Opens an index and its table, with AccessShareLock, for lookups of a query.
- * Errors: 42809 if it is no index of this access method, 42501 if the user may
- * not read the table or row security applies to it, 55000 if it is not valid,
- * or stale, or cannot be used in this transaction, 0A000 if it belongs to
- * another session, or is unlogged and this is a standby.
+ * Errors: 42809 if it is no index of this access method, 42501 if the user has
+ * no SELECT on the table or row security applies to it, 55000 if it is not
+ * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
+ * to another session, or is unlogged and this is a standby, or if Citus keeps
+ * the rows of its table in shards.  No code of the table's owner runs: its
+ * expressions and predicates are not looked at.
  */
 extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 
@@ -373,6 +379,12 @@ extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 extern CuckooOpenIndex cuckoo_open_for_inspection(Oid oid);
 
 extern void cuckoo_close(CuckooOpenIndex *index);
+
+/*
+ * Error 0A000 if Citus keeps the rows of the index's table in shards.  The
+ * index must have been built.
+ */
+extern void cuckoo_check_local(const CuckooOpenIndex *index);
 
 /* The errors for an index that is not valid, and for a stale one. */
 pg_noreturn extern void cuckoo_index_not_valid(Relation rel);

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * index/open.c
- *		Opening an index to ask it: who may, and whether it can answer.
+ *		Opens an index for lookups of a function: checks privileges and whether
+ *		the index is usable.
  *
- * The answer "no" means that an exact index would find no row that the query
- * could see.  A function that a user calls throws an error if the index cannot
- * tell (not valid yet, stale, not for this snapshot), and does not say "maybe",
- * for which a caller that drops duplicates would drop all rows.  A gate, which
- * the user did not ask for, lets the table be read instead.
+ * "No" means that an exact index would find no row that the query could see.  A
+ * function raises an error if the index cannot know that (it is not valid yet,
+ * stale, or too new for the snapshot).  It does not return "maybe", because a
+ * caller that drops duplicates would then drop all rows.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/handler.h"
+#include "index/index.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -42,7 +42,7 @@ cuckoo_is_index(Relation rel)
 		rel->rd_indam->ambuild == cuckoo_build_index;
 }
 
-/* ---- who may ask ---- */
+/* ---- privileges ---- */
 
 static bool
 row_security_applies(Oid table)
@@ -76,7 +76,7 @@ may_read(Relation heap)
 	return false;
 }
 
-/* ---- whether it can answer ---- */
+/* ---- whether it is usable ---- */
 
 static bool
 is_valid(Relation rel)
@@ -96,11 +96,11 @@ cuckoo_index_not_valid(Relation rel)
 }
 
 void
-cuckoo_index_out_of_date(Relation rel)
+cuckoo_index_stale_error(Relation rel)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("index \"%s\" is out of date", RelationGetRelationName(rel)),
+			 errmsg("index \"%s\" is stale", RelationGetRelationName(rel)),
 			 errdetail("The hash of its element type has changed since it was built."),
 			 errhint("Rebuild it with REINDEX.")));
 }
@@ -138,16 +138,15 @@ is_newer_than(Relation rel, Snapshot snapshot)
 	return result;
 }
 
-/* False if it may lack rows that the transaction may see. */
-static bool
-is_old_enough(Relation rel)
+bool
+cuckoo_index_is_too_new(Relation rel, Snapshot snapshot)
 {
 	HeapTupleHeader tuple = rel->rd_indextuple->t_data;
 
 	if (rel->rd_index->indcheckxmin &&
 		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), TransactionXmin))
-		return false;
-	return !is_newer_than(rel, GetActiveSnapshot());
+		return true;
+	return is_newer_than(rel, snapshot);
 }
 
 bool
@@ -287,7 +286,7 @@ open_index(Oid oid, CuckooOpenIndex *index)
 }
 
 CuckooOpenIndex
-cuckoo_open_readable(Oid oid)
+cuckoo_open_for_inspection(Oid oid)
 {
 	CuckooOpenIndex index;
 
@@ -298,7 +297,7 @@ cuckoo_open_readable(Oid oid)
 						get_rel_name(oid) != NULL ? get_rel_name(oid)
 						: psprintf("%u", oid)),
 				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
-				 errhint("It is the index of a partitioned table. Ask those of the partitions, or cf_index_partitions().") :
+				 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") :
 				 get_rel_name(oid) == NULL ?
 				 errhint("REINDEX CONCURRENTLY replaces an index by another one. A view that names an index should write 'name'::text::regclass.") : 0));
 	if (!may_read(index.heap))
@@ -329,39 +328,22 @@ cuckoo_open_readable(Oid oid)
 CuckooOpenIndex
 cuckoo_open_for_reading(Oid oid)
 {
-	CuckooOpenIndex index = cuckoo_open_readable(oid);
+	CuckooOpenIndex index = cuckoo_open_for_inspection(oid);
 	const char *name = RelationGetRelationName(index.rel);
 
 	if (!is_valid(index.rel))
 		cuckoo_index_not_valid(index.rel);
 	cuckoo_check_local(&index);
-	if (!is_old_enough(index.rel))
+	if (cuckoo_index_is_too_new(index.rel, GetActiveSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" cannot be used in this transaction", name),
 				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
 				 errhint("Try again in another transaction.")));
 	if (cuckoo_index_is_stale(index.rel))
-		cuckoo_index_out_of_date(index.rel);
+		cuckoo_index_stale_error(index.rel);
 	note_use(index.rel);
 	return index;
-}
-
-bool
-cuckoo_open_for_gate(Oid oid, CuckooOpenIndex *index)
-{
-	if (!open_index(oid, index))
-		return false;
-	if (!may_read(index->heap) || RELATION_IS_OTHER_TEMP(index->rel) ||
-		!is_on_server(index->rel) || !is_valid(index->rel) ||
-		is_distributed(index) || !is_old_enough(index->rel) ||
-		cuckoo_index_is_stale(index->rel))
-	{
-		cuckoo_close(index);
-		return false;
-	}
-	note_use(index->rel);
-	return true;
 }
 
 void

@@ -58,7 +58,7 @@ cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *m)
 		m->pages == 0 || m->extents > CUCKOO_EXTENTS_LISTED ||
 		m->page_buckets == 0 || m->page_buckets % 2 != 0 ||
 		m->base_bits < CUCKOO_CORE_BITS || m->base_bits > CUCKOO_MAX_BITS ||
-		m->page_buckets / 2 * (m->base_bits - 1) > CUCKOO_PAGE_ROOM ||
+		(Size) m->page_buckets / 2 * (m->base_bits - 1u) > CUCKOO_PAGE_ROOM ||
 		m->family > CUCKOO_FAMILY_LAST)
 		return false;
 	index->meta = *m;

@@ -1,42 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * index/probe.c
- *		SQL functions that ask an index: cf_index_contains, its forms, and
- *		cuckoo_gate, which plans call.
+ *		SQL functions that look up values in an index: cf_index_contains and
+ *		its variants for arrays.
  *
  *-------------------------------------------------------------------------
  */
-#include "index/handler.h"
+#include "index/index.h"
 
-#include "access/table.h"
-#include "catalog/index.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(cf_index_contains);
 PG_FUNCTION_INFO_V1(cf_index_contains_any);
 PG_FUNCTION_INFO_V1(cf_index_contains_each);
-PG_FUNCTION_INFO_V1(cf_index_partitions);
-PG_FUNCTION_INFO_V1(cf_index_partitions_any);
-PG_FUNCTION_INFO_V1(cuckoo_gate);
-PG_FUNCTION_INFO_V1(cuckoo_gate_any);
 
-/* ---- probes ---- */
-
-/* Elements that are probed together. */
+/* Elements of one page that are looked up together. */
 #define PROBE_BATCH		64
 
-/* What is asked of several elements. */
-typedef enum ProbeMode
-{
-	PROBE_EACH,
-	PROBE_ANY,					/* one is enough */
-	PROBE_GATE					/* the same, and true instead of an error */
-} ProbeMode;
+/* ---- hashing ---- */
 
 /* The hasher of an argument as the index hashes it. */
 static CuckooHasher *
@@ -76,23 +59,14 @@ hasher_in(const CuckooHasher *hasher, Relation rel)
 }
 
 /*
- * True if the index is out of date by now, because hashing, which may read
- * tables, has heard that a type has changed.
+ * True if the index has become stale, because hashing may read tables, and so
+ * process the change of a type.
  */
 static bool
 has_changed(const CuckooHasher *hasher, Relation rel)
 {
 	return unlikely(!cuckoo_hasher_is_current(hasher)) &&
 		cuckoo_index_is_stale(rel);
-}
-
-/* True if the page with this header has a spot. */
-static bool
-is_page_of(const CuckooPageHeader *header, const CuckooSpot *spot)
-{
-	return header->number == spot->number &&
-		(cuckoo_spot_ext(spot) & cuckoo_low_mask(header->level)) ==
-		header->segment;
 }
 
 /* The hasher of the second argument, a value or an array. */
@@ -109,28 +83,39 @@ array_hasher(FunctionCallInfo fcinfo, CuckooElements *elements)
 										  sizeof(CuckooHasher)));
 }
 
-/* True if a locked page may have a spot. */
-static bool
-page_contains(Relation rel, Buffer buffer, const CuckooSpot *spot)
-{
-	Page		page = BufferGetPage(buffer);
-	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
-										BufferGetBlockNumber(buffer));
-	const CuckooPageHeader *header = cuckoo_page_header(page);
+/* ---- one element ---- */
 
-	return (header->flags & CUCKOO_PAGE_SATURATED) != 0 ||
-		cuckoo_contains(&h, cuckoo_page_image(page),
-						cuckoo_page_key(spot, &h, header->level));
+/* True if one of the blocks that a lookup has found is one of the table. */
+static bool
+has_block(const CuckooBlocks *found, Relation heap)
+{
+	BlockNumber blocks;
+
+	if (found->count == 0 && !found->all)
+		return false;
+	blocks = RelationGetNumberOfBlocks(heap);
+	for (uint32 i = 0; i < found->count; i++)
+	{
+		if (found->blocks[i] < blocks)
+			return true;
+	}
+	return found->all && blocks > 0;
 }
 
-bool
-cuckoo_index_contains(Relation rel, uint64 hash)
+/* False if no row has this hash. */
+static bool
+contains_hash(const CuckooOpenIndex *index, uint64 hash)
 {
-	CuckooSpot	spot = cuckoo_index_spot(&cuckoo_index_open(rel)->meta, hash);
-	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
-	bool		result = page_contains(rel, buffer, &spot);
+	const CuckooIndex *meta = cuckoo_index_open(index->rel);
+	CuckooBlocks found = {0};
+	bool		result;
 
-	UnlockReleaseBuffer(buffer);
+	if (!cuckoo_index_locates(meta))
+		return cuckoo_index_has_row(index->rel, hash, 0);
+	cuckoo_index_lookup(index->rel, hash, &found, CurrentMemoryContext);
+	result = has_block(&found, index->heap);
+	if (found.blocks != NULL)
+		pfree(found.blocks);
 	return result;
 }
 
@@ -146,38 +131,58 @@ cf_index_contains(PG_FUNCTION_ARGS)
 	bool		result;
 
 	if (has_changed(&of_index, index.rel))
-		cuckoo_index_out_of_date(index.rel);
-	result = cuckoo_index_contains(index.rel, hash);
+		cuckoo_index_stale_error(index.rel);
+	result = contains_hash(&index, hash);
 	cuckoo_close(&index);
 	PG_RETURN_BOOL(result);
 }
 
+/* ---- elements of an array ---- */
+
+/* True if the page with this header has a location. */
+static bool
+is_page_of(const CuckooPageHeader *header, const CuckooLocation *at)
+{
+	return header->number == at->number &&
+		(cuckoo_location_ext(at) & cuckoo_low_mask(header->level)) ==
+		header->segment;
+}
+
 /*
- * Probes the elements of order[0] and what follows it that are on one page, at
- * most PROBE_BATCH of them.  The low half of a word is the element's number.
- * Sets found[] of these elements, and returns how many they are.
+ * Looks up the elements of order[0] and after it that are on one page, at most
+ * PROBE_BATCH of them.  The low half of a word is the element's number.  Sets
+ * found[] of these elements, and returns how many they are.
  */
 static int
-probe_page(Relation rel, const CuckooMeta *meta, const uint64 *hashes,
-		   const uint64 *order, int n, bool *found)
+probe_page(Relation rel, const uint64 *hashes, const uint64 *order, int n,
+		   bool *found)
 {
 	uint64		keys[PROBE_BATCH];
-	bool		results[PROBE_BATCH];
-	CuckooSpot	spot = cuckoo_index_spot(meta, hashes[(uint32) order[0]]);
-	Buffer		buffer = cuckoo_index_find(rel, &spot, BUFFER_LOCK_SHARE);
-	Page		page = BufferGetPage(buffer);
-	const CuckooPageHeader *header = cuckoo_page_header(page);
-	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
-										BufferGetBlockNumber(buffer));
+	bool		results[PROBE_BATCH] = {false};
+	CuckooLocation at = cuckoo_index_location(cuckoo_index_open(rel),
+											  hashes[(uint32) order[0]], 0);
+	Buffer		buffer = cuckoo_index_find(rel, &at, BUFFER_LOCK_SHARE);
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	const CuckooPageHeader *header;
+	Page		page;
+	CuckooHeader h;
 	int			count = 0;
 
+	if (!BufferIsValid(buffer))
+	{
+		found[(uint32) order[0]] = false;
+		return 1;
+	}
+	page = BufferGetPage(buffer);
+	header = cuckoo_page_header(page);
+	h = cuckoo_page_filter(index, rel, page, BufferGetBlockNumber(buffer));
 	do
 	{
-		keys[count++] = cuckoo_page_key(&spot, &h, header->level);
+		keys[count++] = cuckoo_page_key(&at, &h, header->level);
 		if (count == Min(n, PROBE_BATCH))
 			break;
-		spot = cuckoo_index_spot(meta, hashes[(uint32) order[count]]);
-	} while (is_page_of(header, &spot));
+		at = cuckoo_index_location(index, hashes[(uint32) order[count]], 0);
+	} while (is_page_of(header, &at));
 	if (header->flags & CUCKOO_PAGE_SATURATED)
 		memset(results, true, sizeof(results));
 	else
@@ -190,62 +195,99 @@ probe_page(Relation rel, const CuckooMeta *meta, const uint64 *hashes,
 }
 
 /*
- * Sets found[i] for each element that is not null.  They are probed in the
- * order of pages, as far as their level is known, so that each page is looked
- * up once for many.  Unless each is asked for, ends soon after one is found.
+ * Looks up hashes in a filter: in the order of their pages, so that each page
+ * is read once.  Sets found[], which may be incomplete if `any` is set and one
+ * of the hashes was found.
  */
-static bool
-probe_elements(Relation rel, const CuckooHasher *hasher,
-			   const CuckooElements *elements, bool *found, ProbeMode mode)
+static void
+probe_filter(Relation rel, const uint64 *hashes, int n, bool any, bool *found)
 {
-	const CuckooHasher of_index = hasher_in(hasher, rel);
-	const CuckooMeta meta = cuckoo_index_open(rel)->meta;
-	int			level = cuckoo_index_open(rel)->level;
-	int			page_bits = pg_leftmost_one_pos32(meta.pages) + 1;
-	Size		size = Max(elements->count, 1) * sizeof(uint64);
-	uint64	   *hashes = palloc_extended(size, MCXT_ALLOC_HUGE);
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	int			page_bits = pg_leftmost_one_pos32(index->meta.pages) + 1;
+	int			level = Min(index->level, 32 - page_bits);
+	Size		size = Max(n, 1) * sizeof(uint64);
 	uint64	   *order = palloc_extended(size, MCXT_ALLOC_HUGE);
 	uint64	   *scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
-	int			n = 0;
-	bool		result = false;
+	bool		ends = false;
 
-	level = Min(level, 32 - page_bits);
+	for (int i = 0; i < n; i++)
+	{
+		CuckooLocation at = cuckoo_index_location(index, hashes[i], 0);
+		uint64		segment = cuckoo_location_ext(&at) & cuckoo_low_mask(level);
+
+		cuckoo_pause(i);
+		order[i] = (segment << page_bits | at.number) <<
+			(64 - page_bits - level) | (uint32) i;
+	}
+	cuckoo_sort(order, n, scratch, 0, (uint64) index->meta.pages << level);
+	for (int i = 0; i < n && !ends;)
+	{
+		int			count = probe_page(rel, hashes, order + i, n - i, found);
+
+		for (int k = i; k < i + count; k++)
+			ends |= any && found[(uint32) order[k]];
+		i += count;
+	}
+	pfree(order);
+	pfree(scratch);
+}
+
+/* Like probe_filter(), in an index that locates. */
+static void
+probe_locations(const CuckooOpenIndex *index, const uint64 *hashes, int n,
+				bool any, bool *found)
+{
+	CuckooBlocks blocks = {0};
+
+	for (int i = 0; i < n; i++)
+	{
+		cuckoo_index_lookup(index->rel, hashes[i], &blocks,
+							CurrentMemoryContext);
+		found[i] = has_block(&blocks, index->heap);
+		if (any && found[i])
+			break;
+	}
+	if (blocks.blocks != NULL)
+		pfree(blocks.blocks);
+}
+
+/*
+ * Looks up elements, of which some may be null.  Sets found[], and returns true
+ * if one was found.  If `any` is set, the others need not be looked up.
+ */
+static bool
+probe_elements(const CuckooOpenIndex *index, const CuckooHasher *hasher,
+			   const CuckooElements *elements, bool any, bool *found)
+{
+	const CuckooHasher of_index = hasher_in(hasher, index->rel);
+	uint64		seed = cuckoo_index_open(index->rel)->meta.seed;
+	Size		count = Max(elements->count, 1);
+	uint64	   *hashes = palloc_extended(count * sizeof(uint64),
+										 MCXT_ALLOC_HUGE);
+	bool	   *results = palloc0(count);
+	bool		result = false;
+	int			n = 0;
+
 	for (int i = 0; i < elements->count; i++)
 	{
 		cuckoo_pause(i);
 		if (!elements->nulls[i])
-		{
-			uint64		hash = cuckoo_hash(&of_index, elements->values[i],
-										   meta.seed);
-			CuckooSpot	spot = cuckoo_index_spot(&meta, hash);
-			uint64		segment = cuckoo_spot_ext(&spot) &
-				cuckoo_low_mask(level);
-
-			hashes[i] = hash;
-			order[n++] = (segment << page_bits | spot.number) <<
-				(64 - page_bits - level) | (uint32) i;
-		}
+			hashes[n++] = cuckoo_hash(&of_index, elements->values[i], seed);
 	}
-	cuckoo_sort(order, n, scratch, 0, (uint64) meta.pages << level);
-	if (has_changed(&of_index, rel))
+	if (has_changed(&of_index, index->rel))
+		cuckoo_index_stale_error(index->rel);
+	if (cuckoo_index_locates(cuckoo_index_open(index->rel)))
+		probe_locations(index, hashes, n, any, results);
+	else
+		probe_filter(index->rel, hashes, n, any, results);
+	n = 0;
+	for (int i = 0; i < elements->count; i++)
 	{
-		if (mode != PROBE_GATE)
-			cuckoo_index_out_of_date(rel);
-		n = 0;
-		result = true;
-	}
-	for (int i = 0; i < n && (mode == PROBE_EACH || !result);)
-	{
-		int			count = probe_page(rel, &meta, hashes, order + i, n - i,
-									   found);
-
-		for (int k = i; k < i + count; k++)
-			result |= found[(uint32) order[k]];
-		i += count;
+		found[i] = !elements->nulls[i] && results[n++];
+		result |= found[i];
 	}
 	pfree(hashes);
-	pfree(order);
-	pfree(scratch);
+	pfree(results);
 	return result;
 }
 
@@ -256,9 +298,8 @@ cf_index_contains_any(PG_FUNCTION_ARGS)
 	CuckooElements elements;
 	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
-	bool	   *found = palloc(elements.count * sizeof(bool));
-	bool		result = probe_elements(index.rel, hasher, &elements, found,
-										PROBE_ANY);
+	bool	   *found = palloc(Max(elements.count, 1));
+	bool		result = probe_elements(&index, hasher, &elements, true, found);
 
 	cuckoo_close(&index);
 	PG_RETURN_BOOL(result);
@@ -271,164 +312,9 @@ cf_index_contains_each(PG_FUNCTION_ARGS)
 	CuckooElements elements;
 	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
 	CuckooOpenIndex index = cuckoo_open_for_reading(PG_GETARG_OID(0));
-	bool	   *found = palloc0(elements.count * sizeof(bool));
+	bool	   *found = palloc(Max(elements.count, 1));
 
-	probe_elements(index.rel, hasher, &elements, found, PROBE_EACH);
+	probe_elements(&index, hasher, &elements, false, found);
 	cuckoo_close(&index);
 	PG_RETURN_ARRAYTYPE_P(cuckoo_boolean_array(&elements, found));
-}
-
-/* ---- gates ---- */
-
-/*
- * False if no row that the query may see has one of the elements.  Where the
- * user or the index cannot tell, the table has to.
- */
-static bool
-gate(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
-{
-	CuckooOpenIndex index;
-	const CuckooMeta *meta;
-	bool		result = true;
-
-	if (!cuckoo_open_for_gate(oid, &index))
-		return true;
-	meta = &cuckoo_index_open(index.rel)->meta;
-	/* rows of another type may be equal, but have another hash */
-	if (hasher->family == meta->family && hasher->tag == meta->tag)
-	{
-		bool	   *found = palloc(elements->count * sizeof(bool));
-
-		result = probe_elements(index.rel, hasher, elements, found,
-								PROBE_GATE);
-		pfree(found);
-	}
-	cuckoo_close(&index);
-	return result;
-}
-
-/* False if the type of the second argument has no hash any more. */
-static bool
-can_hash_argument(FunctionCallInfo fcinfo, bool is_array)
-{
-	const CuckooHasher *hasher = fcinfo->flinfo->fn_extra;
-	Oid			type;
-
-	if (likely(hasher != NULL && cuckoo_hasher_is_current(hasher)))
-		return true;
-	type = get_fn_expr_argtype(fcinfo->flinfo, 1);
-	return cuckoo_hashable(is_array ? get_base_element_type(type) : type,
-						   PG_GET_COLLATION());
-}
-
-/* cuckoo_gate(index, value) */
-Datum
-cuckoo_gate(PG_FUNCTION_ARGS)
-{
-	Datum		value = PG_GETARG_DATUM(1);
-	bool		null = false;
-	CuckooElements elements = {NULL, &value, &null, 1};
-
-	if (!can_hash_argument(fcinfo, false))
-		PG_RETURN_BOOL(true);
-	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), value_hasher(fcinfo), &elements));
-}
-
-/* cuckoo_gate_any(index, elements) */
-Datum
-cuckoo_gate_any(PG_FUNCTION_ARGS)
-{
-	CuckooElements elements;
-	CuckooHasher *hasher;
-
-	if (!can_hash_argument(fcinfo, true))
-		PG_RETURN_BOOL(true);
-	hasher = array_hasher(fcinfo, &elements);
-	PG_RETURN_BOOL(gate(PG_GETARG_OID(0), hasher, &elements));
-}
-
-/* ---- partitions ---- */
-
-/* Error 55000 unless all partitions have an index below this one. */
-static void
-check_partitioned_index(Oid oid)
-{
-	if (!get_index_isvalid(oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", get_rel_name(oid)),
-				 errdetail("Not every partition has an index that is attached to it."),
-				 errhint("Create them, and ALTER INDEX ... ATTACH PARTITION.")));
-}
-
-/*
- * The tables of the indexes below a partitioned index, or the table of a plain
- * one, that may have one of the elements: an array of regclass.  Foreign tables
- * have no index, and so may have any.
- */
-static Datum
-partitions_with(Oid oid, CuckooHasher *hasher, const CuckooElements *elements)
-{
-	bool	   *found = palloc(elements->count * sizeof(bool));
-	bool		partitioned = get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX;
-	Relation	parent = NULL;
-	ArrayBuildState *tables = initArrayResult(REGCLASSOID,
-											  CurrentMemoryContext, false);
-	List	   *members;
-	ListCell   *cell;
-
-	if (partitioned)
-	{
-		/* so that the partitions stay */
-		parent = table_open(IndexGetRelation(oid, false), AccessShareLock);
-		check_partitioned_index(oid);
-		members = find_all_inheritors(RelationGetRelid(parent), NoLock, NULL);
-		foreach(cell, members)
-		{
-			if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-				accumArrayResult(tables, ObjectIdGetDatum(lfirst_oid(cell)),
-								 false, REGCLASSOID, CurrentMemoryContext);
-		}
-	}
-	members = partitioned ? find_all_inheritors(oid, NoLock, NULL)
-		: list_make1_oid(oid);
-	foreach(cell, members)
-	{
-		CuckooOpenIndex index;
-
-		CHECK_FOR_INTERRUPTS();
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_INDEX)
-			continue;
-		index = cuckoo_open_for_reading(lfirst_oid(cell));
-		if (probe_elements(index.rel, hasher, elements, found, PROBE_ANY))
-			accumArrayResult(tables,
-							 ObjectIdGetDatum(RelationGetRelid(index.heap)),
-							 false, REGCLASSOID, CurrentMemoryContext);
-		cuckoo_close(&index);
-	}
-	if (partitioned)
-		table_close(parent, AccessShareLock);
-	return makeArrayResult(tables, CurrentMemoryContext);
-}
-
-/* cf_index_partitions(index, value) */
-Datum
-cf_index_partitions(PG_FUNCTION_ARGS)
-{
-	CuckooHasher *hasher = value_hasher(fcinfo);
-	Datum		value = PG_GETARG_DATUM(1);
-	bool		null = false;
-	CuckooElements elements = {NULL, &value, &null, 1};
-
-	return partitions_with(PG_GETARG_OID(0), hasher, &elements);
-}
-
-/* cf_index_partitions_any(index, elements) */
-Datum
-cf_index_partitions_any(PG_FUNCTION_ARGS)
-{
-	CuckooElements elements;
-	CuckooHasher *hasher = array_hasher(fcinfo, &elements);
-
-	return partitions_with(PG_GETARG_OID(0), hasher, &elements);
 }

@@ -24,7 +24,9 @@
 #include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/spccache.h"
 #include "utils/typcache.h"
 
 #include <math.h>
@@ -112,7 +114,7 @@ cuckoo_index_lookup(Relation rel, uint64 hash, CuckooBlocks *found,
 /* ---- scans ---- */
 
 /* The state of a scan. */
-typedef struct ScanState
+typedef struct CuckooScan
 {
 	CuckooHasher hasher;
 	Oid			type;			/* of the key that *hasher is for */
@@ -121,13 +123,13 @@ typedef struct ScanState
 	CuckooBlocks found;
 	MemoryContext context;		/* of the scan */
 	MemoryContext key_context;	/* of one key */
-} ScanState;
+} CuckooScan;
 
 IndexScanDesc
 cuckoo_scan_begin(Relation rel, int keys, int orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(rel, keys, orders);
-	ScanState  *state = palloc0(sizeof(ScanState));
+	CuckooScan  *state = palloc0(sizeof(CuckooScan));
 
 	state->context = CurrentMemoryContext;
 	state->key_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -149,7 +151,7 @@ cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 void
 cuckoo_scan_end(IndexScanDesc scan)
 {
-	ScanState  *state = scan->opaque;
+	CuckooScan  *state = scan->opaque;
 
 	if (state->found.blocks != NULL)
 		pfree(state->found.blocks);
@@ -157,11 +159,9 @@ cuckoo_scan_end(IndexScanDesc scan)
 	pfree(state);
 }
 
-/* The length of the table of an index. */
-static BlockNumber
-blocks_of_table(Relation rel)
+BlockNumber
+cuckoo_table_blocks(Relation rel)
 {
-	/* the caller's plan has locked it */
 	Relation	heap = table_open(rel->rd_index->indrelid, NoLock);
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 
@@ -175,7 +175,7 @@ blocks_of_table(Relation rel)
  * (varchar, a domain, an int column indexed as oid) is another one.
  */
 static void
-prepare_hasher(ScanState *state, Relation rel, const ScanKeyData *key)
+prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData *key)
 {
 	Oid			type = key->sk_subtype;
 
@@ -217,7 +217,7 @@ is_of_column_type(Relation rel, Datum value)
  * it is unknown.
  */
 static bool
-hash_key(ScanState *state, Relation rel, const ScanKeyData *key, uint64 *hash)
+hash_key(CuckooScan *state, Relation rel, const ScanKeyData *key, uint64 *hash)
 {
 	const CuckooMeta *meta;
 	uint64		seed;
@@ -277,7 +277,7 @@ int64
 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	Relation	rel = scan->indexRelation;
-	ScanState  *state = scan->opaque;
+	CuckooScan  *state = scan->opaque;
 	ScanKey		key = scan->keyData;
 	MemoryContext caller;
 	uint64		hash = 0;
@@ -287,7 +287,7 @@ cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	if (!state->began)
 	{
 		PredicateLockRelation(rel, scan->xs_snapshot);
-		state->blocks = blocks_of_table(rel);
+		state->blocks = cuckoo_table_blocks(rel);
 		state->began = true;
 	}
 	if (scan->numberOfKeys > 0 && key->sk_flags & SK_ISNULL)
