@@ -108,12 +108,15 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * 18: Support functions let variables be changed in place.  pg_noreturn came;
- * before, it was written another way.
+ * before, it was written another way.  EXPLAIN shows the searches of an index.
  */
 #if PG_VERSION_NUM >= 180000
+#define CUCKOO_COUNT_SEARCH(scan) \
+	((void) ((scan)->instrument && (scan)->instrument->nsearches++))
 #include "commands/explain_format.h"
 #define CUCKOO_MODIFY_IN_PLACE
 #else
+#define CUCKOO_COUNT_SEARCH(scan) ((void) 0)
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 

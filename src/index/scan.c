@@ -172,9 +172,10 @@ cuckoo_table_blocks(Relation rel)
 /*
  * Prepares the hasher for a key.  A key of the operator class's own type is
  * hashed as the column is, of which it is a value even if the column's type
- * (varchar, a domain, an int column indexed as oid) is another one.
+ * (varchar, a domain, an int column indexed as oid) is another one.  False if
+ * values of the key's type have no hash.
  */
-static void
+static bool
 prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData *key)
 {
 	Oid			type = key->sk_subtype;
@@ -184,14 +185,17 @@ prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData *key)
 		type = InvalidOid;
 	if (state->hasher.encoding != CUCKOO_ENCODING_NONE &&
 		state->type == type && cuckoo_hasher_is_current(&state->hasher))
-		return;
+		return true;
 	memset(&state->hasher, 0, sizeof(CuckooHasher));
 	state->type = type;
-	if (OidIsValid(type))
+	if (!OidIsValid(type))
+		cuckoo_index_hasher(&state->hasher, rel, state->context);
+	else if (cuckoo_hashable(type, rel->rd_indcollation[0]))
 		cuckoo_index_hasher_of(&state->hasher, type, rel->rd_indcollation[0],
 							   state->context);
 	else
-		cuckoo_index_hasher(&state->hasher, rel, state->context);
+		return false;
+	return true;
 }
 
 /*
@@ -222,9 +226,8 @@ hash_key(CuckooScan *state, Relation rel, const ScanKeyData *key, uint64 *hash)
 	const CuckooMeta *meta;
 	uint64		seed;
 
-	if (cuckoo_index_is_stale(rel))
+	if (cuckoo_index_is_stale(rel) || !prepare_hasher(state, rel, key))
 		return false;
-	prepare_hasher(state, rel, key);
 	meta = &cuckoo_index_open(rel)->meta;
 	seed = meta->seed;
 	if (state->hasher.family != meta->family || state->hasher.tag != meta->tag ||
@@ -284,6 +287,7 @@ cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	bool		known;
 
 	pgstat_count_index_scan(rel);
+	CUCKOO_COUNT_SEARCH(scan);
 	if (!state->began)
 	{
 		PredicateLockRelation(rel, scan->xs_snapshot);
