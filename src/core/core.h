@@ -24,6 +24,7 @@
 #define CUCKOO_CORE_H
 
 #include "core/format.h"
+#include "core/locate.h"
 
 /* ---- looking up, core/lookup.c ---- */
 
@@ -68,7 +69,7 @@ extern int	cuckoo_probe_copies(const CuckooProbe *probe,
 								const CuckooHeader *h,
 								const uint8_t *bytes0, const uint8_t *bytes1);
 
-/* An entry of an image: its fingerprint, where it is, and its partner bucket. */
+/* An entry of an image: its fingerprint, its bucket and its partner bucket. */
 typedef struct CuckooEntry
 {
 	uint32_t	fp;

@@ -171,8 +171,9 @@ cuckoo_located_block(const CuckooLocator *l, const CuckooLocated *at,
 {
 	int			above = CUCKOO_CORE_BITS + l->ext_bits - level;
 	uint64_t	payload = (uint64_t) fingerprint >> above;
-	uint64_t	x = payload * l->cells + (uint64_t) bucket * CUCKOO_LOCATE_CORES +
+	uint64_t	cell = (uint64_t) bucket * CUCKOO_LOCATE_CORES +
 		(fingerprint & 0xff) - 1;
+	uint64_t	x = payload * l->cells + cell;
 
 	return (x + l->modulus - at->offset) % l->modulus * l->inverse % l->modulus;
 }

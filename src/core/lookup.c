@@ -241,7 +241,7 @@ typedef struct HalfPattern
 	uint64_t	carry;			/* the bit above those of each lane */
 } HalfPattern;
 
-/* The pattern of two lanes that begin at bit `at` of the bucket's first byte. */
+/* The pattern of two lanes that begin at bit `at` of a bucket's first byte. */
 static HalfPattern
 half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
 {

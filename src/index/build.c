@@ -490,7 +490,8 @@ flush(BuildState *b, double n)
 			choose_filter_geometry(&meta, &b->options, n);
 		fit_pages(b, &meta);
 		if (!cuckoo_index_derive(b->index, &meta))
-			elog(ERROR, "cuckoo index has an impossible geometry");
+			cuckoo_index_corrupt(b->rel, CUCKOO_META_BLOCK,
+								 "its geometry is impossible");
 		create_pages(b);
 	}
 	b->count = 0;

@@ -271,7 +271,7 @@ advise_rebuild(IndexVacuumInfo *info, BlockNumber pages)
 	if (!cuckoo_index_locates(index) || rate <= 1)
 		return;
 	ereport(info->message_level == INFO ? INFO : LOG,
-			(errmsg("a lookup in index \"%s\" reads about %.0f blocks of the table in vain",
+			(errmsg("lookups in index \"%s\" read about %.0f blocks in vain",
 					RelationGetRelationName(info->index), rate),
 			 errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY.")));
 }

@@ -23,7 +23,6 @@
 
 #include "compat.h"
 #include "core/core.h"
-#include "core/locate.h"
 #include "element/element.h"
 
 #include "access/amapi.h"
@@ -88,7 +87,8 @@ typedef struct CuckooPageHeader
 
 /* Where the list of extents and the buckets begin. */
 #define CUCKOO_META_EXTENTS		(SizeOfPageHeaderData + sizeof(CuckooMeta))
-#define CUCKOO_PAGE_DATA		(SizeOfPageHeaderData + sizeof(CuckooPageHeader))
+#define CUCKOO_PAGE_DATA \
+	(SizeOfPageHeaderData + sizeof(CuckooPageHeader))
 #define CUCKOO_PAGE_ROOM		(BLCKSZ - CUCKOO_PAGE_DATA - CUCKOO_TAIL_SIZE)
 
 /*
@@ -266,7 +266,7 @@ extern bool cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block,
 /* Notes durably that the hash function of the type has changed. */
 extern void cuckoo_index_set_stale(Relation rel);
 
-/* True if that was noted, maybe by a session of which this one has not heard. */
+/* True if that was noted, even if the cached meta data do not have it yet. */
 extern bool cuckoo_index_was_set_stale(Relation rel);
 
 /* ---- build.c ---- */

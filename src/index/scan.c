@@ -221,7 +221,8 @@ is_of_column_type(Relation rel, Datum value)
  * it is unknown.
  */
 static bool
-hash_key(CuckooScan *state, Relation rel, const ScanKeyData *key, uint64 *hash)
+hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData *key,
+			  uint64 *hash)
 {
 	const CuckooMeta *meta;
 	uint64		seed;
@@ -230,7 +231,8 @@ hash_key(CuckooScan *state, Relation rel, const ScanKeyData *key, uint64 *hash)
 		return false;
 	meta = &cuckoo_index_open(rel)->meta;
 	seed = meta->seed;
-	if (state->hasher.family != meta->family || state->hasher.tag != meta->tag ||
+	if (state->hasher.family != meta->family ||
+		state->hasher.tag != meta->tag ||
 		!is_of_column_type(rel, key->sk_argument))
 		return false;
 	*hash = cuckoo_hash(&state->hasher, key->sk_argument, seed);
@@ -302,7 +304,7 @@ cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		return add_all_blocks(bitmap, state->blocks);
 
 	caller = MemoryContextSwitchTo(state->key_context);
-	known = hash_key(state, rel, key, &hash);
+	known = hash_scan_key(state, rel, key, &hash);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(state->key_context);
 	if (!known)
@@ -333,11 +335,10 @@ count_of_values(PlannerInfo *root, IndexPath *path)
 	foreach(cell, path->indexclauses)
 	{
 		IndexClause *clause = lfirst_node(IndexClause, cell);
-		Node	   *node = (Node *) clause->rinfo->clause;
+		ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause->rinfo->clause;
 
-		if (IsA(node, ScalarArrayOpExpr))
-			values *= Max(CUCKOO_ARRAY_LENGTH(root, lsecond(((ScalarArrayOpExpr *)
-															 node)->args)), 1);
+		if (IsA(any, ScalarArrayOpExpr))
+			values *= Max(CUCKOO_ARRAY_LENGTH(root, lsecond(any->args)), 1);
 	}
 	return values;
 }
