@@ -71,7 +71,7 @@ define_options(void)
 	add_bool_reloption(options_kind, "locate",
 					   "Whether entries say in which block a row is",
 					   true, AccessExclusiveLock);
-	/* parse_options() checks the limits; the message here would print 0.000000 */
+	/* parse_options() checks the limits: a message here would print 0.000000 */
 	add_real_reloption(options_kind, "fpp",
 					   "Blocks that a lookup reads in vain; or, without locate, the false-positive rate",
 					   FPP_BY_KIND, -DBL_MAX, DBL_MAX, AccessExclusiveLock);
