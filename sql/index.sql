@@ -410,6 +410,10 @@ INSERT INTO pg_dist_partition VALUES ('visits', 'n');
 DROP INDEX pg_dist_partition_logical_relid_index;
 UPDATE pg_class SET relname = relname WHERE oid = 'visits'::regclass;
 SELECT cf_index_contains('visits_id', 3);
+-- a table of another kind
+ALTER TABLE pg_catalog.pg_dist_partition ALTER logicalrelid TYPE oid;
+UPDATE pg_class SET relname = relname WHERE oid = 'visits'::regclass;
+SELECT cf_index_contains('visits_id', 3);
 DROP TABLE pg_catalog.pg_dist_partition;
 RESET allow_system_table_mods;
 UPDATE pg_class SET relname = relname WHERE oid = 'visits'::regclass;
