@@ -24,7 +24,11 @@ function decodeText(text) {
   const digits = text.replace(/[ \t\r\n]/g, '');
   try {
     const bytes = atob(digits);
-    if (btoa(bytes) === digits) return Uint8Array.from(bytes, (char) => char.charCodeAt(0));
+    if (btoa(bytes) === digits) {
+      const image = new Uint8Array(bytes.length);
+      for (let i = 0; i < bytes.length; i++) image[i] = bytes.charCodeAt(i);
+      return image;
+    }
   } catch {
     // other characters, or too few
   }
@@ -57,12 +61,12 @@ function wordOf(hash) {
   return BigInt.asUintN(64, word);
 }
 
-// Low nibbles of the four slots, by the code of a bucket.
-const quads = [];
+// Low nibbles of the four slots, by the code of a bucket: four after another.
+const nibbles = [];
 for (let a = 0; a < 16; a++) {
   for (let b = a; b < 16; b++) {
     for (let c = b; c < 16; c++) {
-      for (let d = c; d < 16; d++) quads.push([a, b, c, d]);
+      for (let d = c; d < 16; d++) nibbles.push(a, b, c, d);
     }
   }
 }
@@ -118,24 +122,27 @@ export function place({ m0, f0, g, windows, pages = 0 }, high, low) {
 function unpack(image, buckets, f) {
   const view = new DataView(image.buffer, image.byteOffset);
   const slots = new Uint32Array(buckets * 4);
-  // at most 28 bits, from a bit on; the checksum keeps this in bounds
-  const bits = (at, width) => {
-    const byte = HEADER + Math.floor(at / 8);
-    const word = view.getUint32(byte, true) + view.getUint8(byte + 4) * 2 ** 32;
-    return Math.floor(word / 2 ** (at % 8)) % 2 ** width;
+  const lane = f - 4; // at most 28 bits
+  let at = HEADER * 8; // in bits, which numbers of 32 bits do not hold
+  // from a bit on, 32 bits; the checksum keeps this in bounds
+  const word = (bit) => {
+    const byte = Math.floor(bit / 8);
+    const shift = bit % 8;
+    return (view.getUint32(byte, true) >>> shift) | ((view.getUint8(byte + 4) << 1) << (31 - shift));
   };
-  for (let position = 0; position < buckets; position++) {
-    const at = position * (4 * f - 4);
-    const code = bits(at, 12);
-    check(code < quads.length, 'bucket code out of range');
+  for (let slot = 0; slot < slots.length; ) {
+    const code = word(at) & 0xfff;
+    check(code * 4 < nibbles.length, 'bucket code out of range');
+    at += 12;
     let before = 0;
     for (let i = 0; i < 4; i++) {
-      const nibble = quads[code][i];
-      const fingerprint = bits(at + 12 + i * (f - 4), f - 4) * 16 + nibble;
+      const nibble = nibbles[code * 4 + i];
+      const fingerprint = (((word(at) & ((1 << lane) - 1)) << 4) | nibble) >>> 0;
       check(fingerprint % 256 !== 0 || fingerprint === 0, 'fingerprint with a core of zero');
       check(nibble !== before % 16 || fingerprint >= before, 'fingerprints of a bucket out of order');
-      slots[position * 4 + i] = fingerprint;
+      slots[slot++] = fingerprint;
       before = fingerprint;
+      at += lane;
     }
   }
   return slots;
