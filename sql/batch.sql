@@ -56,7 +56,7 @@ DROP TABLE seen;
 SELECT cf_compact(s.added) = cf_union_all(a, b) AS sum, cf_compact(cf_add_filter(b, a)) = cf_union_all(a, b) AS swapped,
 	cf_count(added, 1) AS twice, cf_count(added, 2) AS once, (cf_info(added)).growth_level - (cf_info(a)).growth_level AS grown
 FROM (SELECT cf_agg(i, 100000, 0.001) AS a FROM generate_series(1, 2000) i) a, (SELECT cf_agg(i, 100000, 0.001) AS b FROM generate_series(-3000, 1) i) b, LATERAL (SELECT cf_add_filter(a, b) AS added) s;
-SELECT cf_add_filter(none, f) = f AS neutral, cf_add_filter(cf_new(100, 0.01, 7), f) = f AS empty, cf_add_filter(f, none) = f AS nothing,
+SELECT cf_add_filter(none, f) = f AS unsized, cf_add_filter(cf_new(100, 0.01, 7), f) = f AS empty, cf_add_filter(f, none) = f AS nothing,
 	cf_add_filter(f, cf_new(100, 0.01, 7)) = f AS empty_other, cf_add_filter(NULL, f) IS NULL AS to_none, cf_add_filter(f, NULL) = f AS add_null
 FROM cf_add(cf_new(100, 0.01, 7), 1) f, (SELECT cf_agg(1) FILTER (WHERE false) AS none) n;
 CREATE TABLE grows AS SELECT 1 AS id, cf_agg(i, 100000, 0.001) AS f FROM generate_series(1, 50000) i;

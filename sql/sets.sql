@@ -41,7 +41,7 @@ FROM (VALUES ('equal', parts_of(16500, 1, 30000), parts_of(16500, 20001, 50000))
 	('few', parts_of(16500, 1, 10), parts_of(16500, 11, 30)), ('one by chance', parts_of(150, 1, 100), parts_of(150, 1001, 1010)),
 	('once', parts_of(33000, 1, 30000), parts_of(33000, 20001, 50000)),
 	('copies', cf_union_all(parts_of(33000, 1, 30000), parts_of(33000, 1, 30000)), parts_of(33000, 20001, 50000)),
-	('none of a', cf_new(16500, 0.03), parts_of(16500, 1, 300)), ('neutral', (SELECT cf_agg(1) WHERE false), parts_of(16500, 1, 300)), ('none', cf_new(16500, 0.03), cf_new(16500, 0.03))) v(name, a, b), cf_overlap_info(a, b);
+	('none of a', cf_new(16500, 0.03), parts_of(16500, 1, 300)), ('unsized', (SELECT cf_agg(1) WHERE false), parts_of(16500, 1, 300)), ('none', cf_new(16500, 0.03), cf_new(16500, 0.03))) v(name, a, b), cf_overlap_info(a, b);
 -- over many disjoint pairs the errors cancel out
 SELECT abs(sum(common)) < 3 * sqrt(sum(standard_error ^ 2)) AS no_bias, bool_or(common < 0) AS below, sqrt(sum(common ^ 2)) BETWEEN 0.8 * sqrt(sum(standard_error ^ 2)) AND 1.25 * sqrt(sum(standard_error ^ 2)) AS error
 FROM generate_series(1, 60) i, cf_overlap_info(parts_of(1000, 4000 * i, 4000 * i + 1999), parts_of(1000, 4000 * i + 2000, 4000 * i + 3999));
@@ -52,23 +52,23 @@ FROM (SELECT cf_union_agg(parts_of(30000, 1000 * i, 1000 * i + 999)) AS f FROM g
 SELECT cf_union(a, NULL) IS NULL AND (NULL | a) IS NULL AND cf_intersect(a, NULL) IS NULL AND cf_overlap(NULL, a) IS NULL AND cf_compact(NULL) IS NULL AND cf_compatible(a, NULL) IS NULL AS nulls FROM filters;
 SELECT cf_union_agg(f) AS none, cf_union_all_agg(f) AS sum FROM shards WHERE f IS NULL;
 SELECT cf_union_agg(f) = cf_compact(f) AS one FROM shards WHERE shard = 1 GROUP BY f;
--- what cf_agg returns over no rows is neutral: it stands for the empty filter of any geometry, seed and family, on either side
-CREATE VIEW neutral AS SELECT cf_agg(i) AS n, cf_agg(i, 0.01) AS m, cf_agg(i::text, 5000, 0.01) AS sized FROM generate_series(1, 0) i;
-SELECT name, f | n = cf_compact(f) AND n | f = cf_compact(f) AND m | f = f | m AS "union", cf_union_all(n, f) = cf_compact(f) AND cf_union_all(f, m) = cf_compact(f) AS sum,
-	f & n = cf_compact(cf_clear(f)) AND n & f = cf_clear(f) AS "both", cf_overlap(n, f) = 0 AND cf_overlap(f, n) = 0 AS overlap, cf_compatible(n, f) AND cf_compatible(f, m) AS compatible,
+-- what cf_agg returns without values is unsized: it stands for the empty filter of any geometry, seed and family, on either side
+CREATE VIEW unsized AS SELECT cf_agg(i) AS n FROM generate_series(1, 0) i;
+SELECT name, f | n = cf_compact(f) AND n | f = cf_compact(f) AS "union", cf_union_all(n, f) = cf_compact(f) AND cf_union_all(f, n) = cf_compact(f) AS sum,
+	f & n = cf_compact(cf_clear(f)) AND n & f = cf_clear(f) AS "both", cf_overlap(n, f) = 0 AND cf_overlap(f, n) = 0 AS overlap, cf_compatible(n, f) AND cf_compatible(f, n) AS compatible,
 	cf_union_agg(g) = cf_compact(f) AND cf_union_all_agg(g) = cf_compact(f) AND cf_intersect_agg(g) = cf_clear(f) AND cf_at_least_agg(g, 1) = cf_compact(f) AND cf_at_least_agg(g, 2) = cf_clear(f) AS aggregates
-FROM neutral, (VALUES ('of text', (SELECT cf_agg('a'::text, 5000, 0.01, 7))), ('many', parts_of(5000, 1, 4000, 1e-8)), ('grown', grown(parts_of(5000, 1, 4000, 1e-8))), ('exact', (SELECT cf_agg(1))), ('numeric', (SELECT cf_agg(1.5))),
-	('empty', cf_new(999, 0.2, 5)), ('empty of a family', cf_new(element => 'date'))) v(name, f), LATERAL unnest(ARRAY[n, f, m]) g GROUP BY name, f, n, m ORDER BY name;
--- of two of them the lower fpp, in any order; with the same geometry as another one they are the same
-SELECT n | m = n AND m | n = n AND cf_union_all(m, n) = n AND m & n = n AND cf_union_agg(x) = n AND n | n = n AND cf_compact(n) = n AS low, cf_overlap(n, m), cf_overlap(m, m),
-	cf_new(7, 0.001) = n AS also, cf_compatible(n, sized) AS sized, cf_compatible(sized, cf_new()) AS not_neutral, cf_compatible(cf_new(1, 0.001, 1), cf_new(9999)) AS seed, cf_compatible(cf_new(1, 0.001, 0, 'int'), cf_new(9999)) AS family
-FROM neutral, LATERAL unnest(ARRAY[m, n, m]) x GROUP BY n, m, sized;
+FROM unsized, (VALUES ('of text', (SELECT cf_agg('a'::text, 5000, 0.01, 7))), ('many', parts_of(5000, 1, 4000, 1e-8)), ('grown', grown(parts_of(5000, 1, 4000, 1e-8))), ('exact', (SELECT cf_agg(1))), ('numeric', (SELECT cf_agg(1.5))),
+	('empty', cf_new(999, 0.2, 5)), ('empty of a family', cf_new(element => 'date'))) v(name, f), LATERAL unnest(ARRAY[n, f, n]) g GROUP BY name, f, n ORDER BY name;
+-- with itself; a filter with the same bytes is the same; an empty one of a geometry, seed or family is none
+SELECT n | n = n AND cf_union_all(n, n) = n AND n & n = n AND cf_compact(n) = n AS itself, cf_overlap(n, n), cf_new(7, 0.001) = n AS same_bytes,
+	cf_compatible(cf_new(7), cf_new(9999, 0.1)) AS same, cf_compatible(cf_new(8), cf_new(9999)) AS capacity, cf_compatible(cf_new(7, 0.01), cf_new(9999)) AS fpp,
+	cf_compatible(cf_new(7, seed => 1), cf_new(9999)) AS seed, cf_compatible(cf_new(7, element => 'int'), cf_new(9999)) AS family FROM unsized;
 -- from any place among many rows, also when it is first, and in states with runs
 SELECT bool_and(cf_union_agg = f AND cf_union_all_agg = f) AS "union", bool_and(cf_intersect_agg = cf_clear(f)) AS "both", bool_and(at_least = f) AS at_least
 FROM (SELECT parts_of(9000, 1, 4500, 1e-8) AS f) s, LATERAL (SELECT place, cf_union_agg(g ORDER BY i), cf_union_all_agg(g ORDER BY i), cf_intersect_agg(g ORDER BY i), cf_at_least_agg(g, 1 ORDER BY i) AS at_least
-	FROM generate_series(0, 4) place, neutral, LATERAL (SELECT i, CASE WHEN i = place THEN n ELSE parts_of(9000, (i - (i > place)::int) * 1125 + 1, (i - (i > place)::int) * 1125 + 1125, 1e-8) END AS g FROM generate_series(0, 4) i) p GROUP BY place) a;
+	FROM generate_series(0, 4) place, unsized, LATERAL (SELECT i, CASE WHEN i = place THEN n ELSE parts_of(9000, (i - (i > place)::int) * 1125 + 1, (i - (i > place)::int) * 1125 + 1125, 1e-8) END AS g FROM generate_series(0, 4) i) p GROUP BY place) a;
 -- a state keeps the geometry that it got: what does not fit is still an error
-SELECT cf_count(f) FROM neutral, cf_union(n, parts_of(10, 1, 5)) f;
+SELECT cf_count(f) FROM unsized, cf_union(n, parts_of(10, 1, 5)) f;
 -- an empty filter takes the family of the other, whichever side it is on
 SELECT (cf_info(cf_new() | f)).element_family, (cf_info(f | cf_new())).element_family, (cf_info(cf_union_agg(g))).element_family
 FROM cf_add(cf_new(), 'a'::text) f, unnest(ARRAY[cf_new(), f]) g GROUP BY f;
@@ -100,7 +100,7 @@ SELECT e.* FROM unnest(ARRAY[
 	'SELECT cf_at_least_agg(cf_new(), 0)',
 	'SELECT cf_at_least_agg(cf_new(), i) FROM generate_series(2, 3) i',
 	'SELECT cf_at_least_agg(CASE i WHEN 2 THEN cf_new() END, i) FROM generate_series(2, 3) i',
-	'SELECT cf_union_agg(f) FROM neutral, LATERAL (VALUES (n), (cf_new(1000)), (cf_new())) v(f)',
+	'SELECT cf_union_agg(f) FROM unsized, LATERAL (VALUES (n), (cf_new(1000)), (cf_new())) v(f)',
 	'SELECT cf_new(1000000, 0.01) & cf_new(1000000)',
 	'SELECT cf_union(cf_agg(1), cf_new())',
 	'SELECT cf_union_all(cf_new(seed => -1), cf_new())',
@@ -162,14 +162,14 @@ SELECT bool_and(u = (SELECT cf_union_agg(f) FROM days p WHERE p.day <= d.day)) A
 CREATE TABLE mixed (day int, what text, f cuckoofilter);
 INSERT INTO mixed SELECT day, 'copies', CASE WHEN day % 3 = 0 THEN cf_union_all(f, f) ELSE f END FROM days WHERE day <= 30;
 INSERT INTO mixed SELECT day, 'nulls', CASE WHEN day % 7 < 2 THEN f END FROM days WHERE day <= 30;
-INSERT INTO mixed SELECT day, 'none, of a family or not, and neutral', CASE day % 7 WHEN 0 THEN cf_clear(f) WHEN 2 THEN cf_new(300000, 0.001) WHEN 4 THEN n ELSE f END FROM days, neutral WHERE day <= 30;
+INSERT INTO mixed SELECT day, 'none, of a family or not, and unsized', CASE day % 7 WHEN 0 THEN cf_clear(f) WHEN 2 THEN cf_new(300000, 0.001) WHEN 4 THEN n ELSE f END FROM days, unsized WHERE day <= 30;
 INSERT INTO mixed SELECT day, 'small', cf_agg(i, 1000, 0.01) FROM generate_series(1, 30) day, generate_series(day, day + 5) i GROUP BY day;
 SELECT what, count(*), count(u) AS unions, bool_and(u IS NOT DISTINCT FROM (SELECT cf_union_agg(x) FROM unnest(frame) x)) AS same
 FROM (SELECT what, cf_union_agg(f) OVER w AS u, array_agg(f) OVER w AS frame FROM mixed WINDOW w AS (PARTITION BY what ORDER BY day ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)) s
 GROUP BY what ORDER BY what COLLATE "C";
--- after a neutral filter another geometry may follow, as long as both are in no frame
-SELECT count(*), bool_and(u = CASE WHEN f = n THEN b ELSE f END) AS neutral
-FROM (SELECT v.f, n, lag(v.f) OVER w AS b, cf_union_agg(v.f) OVER w AS u FROM neutral, generate_series(4, 15) i, LATERAL (SELECT CASE WHEN i % 2 = 1 THEN n ELSE parts_of(i * 100, 1, i) END) v(f) WINDOW w AS (ORDER BY i ROWS 1 PRECEDING)) s;
+-- after an unsized filter another geometry may follow, as long as both are in no frame
+SELECT count(*), bool_and(u = CASE WHEN f = n THEN b ELSE f END) AS unsized
+FROM (SELECT v.f, n, lag(v.f) OVER w AS b, cf_union_agg(v.f) OVER w AS u FROM unsized, generate_series(4, 15) i, LATERAL (SELECT CASE WHEN i % 2 = 1 THEN n ELSE parts_of(i * 100, 1, i) END) v(f) WINDOW w AS (ORDER BY i ROWS 1 PRECEDING)) s;
 SELECT cf_union_agg(f) OVER (ORDER BY n ROWS 1 PRECEDING) IS NULL FROM (VALUES (1, cf_new(1000)), (2, cf_new(2000))) v(n, f);
 DROP TABLE mixed;
 -- a state gives back what it does not need: the room of keys that two runs share, and the filter that a window has seen

@@ -131,7 +131,10 @@ sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 	return cuckoo_filter_of_keys(h, keys, n);
 }
 
-/* cuckoo_agg_final(state): the filter */
+/*
+ * cuckoo_agg_final(state): the filter.  Without a value it is unsized, even if
+ * null values came with parameters: equal sets give equal bytes.
+ */
 Datum
 cuckoo_agg_final(PG_FUNCTION_ARGS)
 {
@@ -141,23 +144,23 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 	const uint64 *hashes = NULL;
 	Size		n = 0;
 
-	if (PG_ARGISNULL(0))
-		cuckoo_find_params(fcinfo, &state.params);
-	else
+	if (!PG_ARGISNULL(0))
 	{
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 		hashes = cuckoo_get_hashes(&state, &n);
+	}
+	if (n == 0)
+	{
+		cuckoo_header_unsized(&h);
+		PG_RETURN_POINTER(exact_filter(&h, NULL, 0));
 	}
 	cuckoo_check_status(params->capacity == 0 ?
 						cuckoo_header_exact(&h, n, params->bits,
 											params->seed) :
 						cuckoo_header_sized(&h, (uint64) params->capacity,
 											params->bits, params->seed));
-	if (n > 0)
-	{
-		h.family = params->family;
-		h.tag = params->tag;
-	}
+	h.family = params->family;
+	h.tag = params->tag;
 	PG_RETURN_POINTER(params->capacity == 0 ? exact_filter(&h, hashes, n)
 					  : sized_filter(&h, hashes, n));
 }

@@ -185,11 +185,4 @@ extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
 extern void cuckoo_compare_params(const CuckooAggParams *a,
 								  const CuckooAggParams *b);
 
-/*
- * The parameters of an aggregate that saw no row.  They come from the query.
- * If they depend on rows or are not found there, they are the defaults.
- */
-extern void cuckoo_find_params(FunctionCallInfo fcinfo,
-							   CuckooAggParams *params);
-
 #endif							/* CUCKOO_AGG_H */

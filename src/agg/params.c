@@ -3,8 +3,7 @@
  * agg/params.c
  *		The parameters of cf_agg: capacity, false-positive rate and seed.
  *
- * They come with each row, and must be the same for all rows.  An aggregate
- * that saw no row finds them in its call, in the plan of the query.
+ * Every row passes them, with equal values.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +11,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "lib/stringinfo.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 
 void
 cuckoo_read_params(CuckooAggParams *params, int nargs,
@@ -129,113 +123,4 @@ cuckoo_compare_params(const CuckooAggParams *a, const CuckooAggParams *b)
 				 errmsg("cannot combine states of cf_agg with different parameters"),
 				 errdetail("The states differ in %s.", difference(a, b)),
 				 errhint("Create both states with the same arguments of cf_agg.")));
-}
-
-/*
- * Returns the expression that a Var of a plan node stands for, or NULL if it is
- * not known.  *plan becomes the node of the expression.  Vars refer to children
- * as in set_deparse_plan() of ruleutils.c.
- */
-static Expr *
-find_referenced_expr(Plan **plan, const Var *var)
-{
-	Plan	   *parent = *plan;
-	List	   *entries;
-
-	if (var->varno == INDEX_VAR && IsA(parent, CustomScan))
-		entries = ((CustomScan *) parent)->custom_scan_tlist;
-	else if (var->varno == INDEX_VAR && IsA(parent, ForeignScan))
-		entries = ((ForeignScan *) parent)->fdw_scan_tlist;
-	else
-	{
-		List	   *children = NIL;
-
-		if (IsA(parent, Append))
-			children = ((Append *) parent)->appendplans;
-		else if (IsA(parent, MergeAppend))
-			children = ((MergeAppend *) parent)->mergeplans;
-		else if (IsA(parent, CustomScan))
-			children = ((CustomScan *) parent)->custom_plans;
-
-		if (var->varno == OUTER_VAR)
-			*plan = children != NIL ? linitial(children) : outerPlan(parent);
-		else if (var->varno == INNER_VAR)
-			*plan = innerPlan(parent);
-		else if (IsA(parent, SubqueryScan))
-			*plan = ((SubqueryScan *) parent)->subplan;
-		else
-			*plan = NULL;
-		entries = *plan != NULL ? (*plan)->targetlist : NIL;
-	}
-	if (var->varattno < 1 || var->varattno > list_length(entries))
-		return NULL;
-	return list_nth_node(TargetEntry, entries, var->varattno - 1)->expr;
-}
-
-/*
- * The arguments of the aggregate being finished, as target entries; NIL if
- * they are not known.  The argument of an aggregate that combines partial
- * states is a Var, which leads down the plan to the node that makes these
- * states.
- */
-static List *
-find_arguments(FunctionCallInfo fcinfo)
-{
-	Aggref	   *aggref = AggGetAggref(fcinfo);
-	Plan	   *plan;
-
-	if (aggref == NULL)
-		return NIL;
-	plan = ((AggState *) fcinfo->context)->ss.ps.plan;
-	while (DO_AGGSPLIT_COMBINE(aggref->aggsplit))
-	{
-		Expr	   *arg = linitial_node(TargetEntry, aggref->args)->expr;
-
-		while (arg != NULL && IsA(arg, Var))
-			arg = find_referenced_expr(&plan, (Var *) arg);
-		if (arg == NULL || !IsA(arg, Aggref))
-			return NIL;
-		aggref = (Aggref *) arg;
-	}
-	return aggref->args;
-}
-
-void
-cuckoo_find_params(FunctionCallInfo fcinfo, CuckooAggParams *params)
-{
-	static const Oid types[] = {FLOAT8OID, FLOAT8OID, INT8OID};
-	ListCell   *cell;
-	Expr	   *exprs[3];
-	NullableDatum args[3];
-	int			nargs = 0;
-
-	/* the first argument is the value, and the junk serves ORDER BY */
-	for_each_from(cell, find_arguments(fcinfo), 1)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, cell);
-		Node	   *expr = (Node *) entry->expr;
-
-		if (entry->resjunk || nargs == (int) lengthof(exprs))
-			break;
-		/* the aggregate may be somebody else's, over our functions */
-		if (exprType(expr) != types[nargs] || contain_var_clause(expr) ||
-			contain_subplans(expr))
-		{
-			nargs = 0;
-			break;
-		}
-		exprs[nargs++] = entry->expr;
-	}
-
-	for (int i = 0; i < nargs; i++)
-	{
-		EState	   *estate = ((AggState *) fcinfo->context)->ss.ps.state;
-		ExprState  *expr = ExecInitExprWithParams(exprs[i],
-												  estate->es_param_list_info);
-
-		args[i].value =
-			ExecEvalExprSwitchContext(expr, GetPerTupleExprContext(estate),
-									  &args[i].isnull);
-	}
-	cuckoo_read_params(params, nargs, args);
 }

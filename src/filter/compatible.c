@@ -26,25 +26,25 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 /*
- * True if this is the filter that cf_agg(value) makes of no rows.  It stands
- * for the empty filter of any geometry, because nobody chose its own.  An empty
- * filter of some capacity is not neutral: to combine it with another geometry
- * is an error, because it may be a mistake.
+ * An unsized filter combines with filters of any geometry, because cf_agg()
+ * without values does not specify one.  An empty filter from cf_new() does: to
+ * combine it with another geometry is an error, because it may be a mistake.
  */
 static bool
-is_neutral(const CuckooHeader *h)
+is_unsized(const CuckooHeader *h)
 {
-	CuckooHeader none;
+	CuckooHeader unsized;
 
-	return h->items == 0 && h->family == CUCKOO_FAMILY_NONE && h->seed == 0 &&
-		cuckoo_header_exact(&none, 0, h->fpp_bits, 0) == CUCKOO_OK &&
-		same_geometry(h, &none);
+	if (h->items > 0 || h->family != CUCKOO_FAMILY_NONE || h->seed != 0)
+		return false;
+	cuckoo_header_unsized(&unsized);
+	return same_geometry(h, &unsized);
 }
 
 static bool
 is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 {
-	return is_neutral(a) || is_neutral(b) ||
+	return is_unsized(a) || is_unsized(b) ||
 		(same_family(a, b) && a->seed == b->seed && same_geometry(a, b));
 }
 
@@ -127,8 +127,7 @@ cuckoo_check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 void
 cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
 {
-	if (is_neutral(h) &&
-		!(is_neutral(other) && other->fpp_bits <= h->fpp_bits))
+	if (is_unsized(h))
 		*h = *other;
 	else if (h->family == CUCKOO_FAMILY_NONE)
 	{

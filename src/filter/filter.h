@@ -38,6 +38,9 @@ extern int	cuckoo_checked_fpp(double fpp);
 extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 									 int bits, uint64 seed);
 
+/* The empty filter that combines with every geometry: see is_unsized(). */
+extern void cuckoo_header_unsized(CuckooHeader *h);
+
 /* The image in a detoasted datum, which may have a short header. */
 static inline uint8 *
 cuckoo_image(const struct varlena *datum)

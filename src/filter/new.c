@@ -49,6 +49,14 @@ cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
 	return (int64) ceil(capacity);
 }
 
+void
+cuckoo_header_unsized(CuckooHeader *h)
+{
+	cuckoo_check_status(cuckoo_header_exact(h, 0,
+											cuckoo_fpp_bits(CUCKOO_DEFAULT_FPP),
+											0));
+}
+
 /* An empty filter of the geometry and family of *h. */
 static struct varlena *
 empty_filter(const CuckooHeader *h)

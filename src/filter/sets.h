@@ -23,9 +23,7 @@ extern void cuckoo_check_compatible(const CuckooHeader *a,
 
 /*
  * Gives *h what it lacks and another filter has, before both are combined: the
- * family, and the geometry and seed if it is neutral, see is_neutral().  Of two
- * neutral filters the result is the one with the lower fpp, whatever their
- * order.
+ * family, and the geometry and seed if it is unsized.
  */
 extern void cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other);
 

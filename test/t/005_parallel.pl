@@ -1,8 +1,8 @@
-# cf_agg gives the same bytes with any number of workers, in any plan. An empty
-# group has the parameters of the call in any plan. The memory follows the
-# distinct values, with 24 bytes for each at most, or a few hundred for a small
-# group. All of this is so for states of both types: internal, and cuckoostate,
-# which those of integers and texts have with the extension cuckoo_citus.
+# cf_agg gives the same bytes with any number of workers, in any plan. The memory
+# follows the distinct values, with 24 bytes for each at most, or a few hundred
+# for a small group. All of this is so for states of both types: internal, and
+# cuckoostate, which those of integers and texts have with the extension
+# cuckoo_citus.
 use strict;
 use warnings;
 
@@ -66,68 +66,6 @@ foreach my $workers (0, 1, 2, 4)
 	same_bytes($workers, 'GroupAggregate', 'SET enable_hashagg = off;', $grouped);
 }
 same_bytes(2, 'Aggregate', 'SET parallel_leader_participation = off;', $whole);
-
-# Groups without values give an empty filter, of the parameters that
-# the call has, which are found below any node between final and partial states
-$node->safe_psql('postgres', <<'SQL');
-CREATE TABLE parted (k int, v bigint) PARTITION BY RANGE (k);
-CREATE TABLE part0 PARTITION OF parted FOR VALUES FROM (0) TO (10);
-CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (10) TO (20);
-INSERT INTO parted SELECT i % 20, i % 1000 FROM generate_series(1, 40000) i;
-CREATE INDEX ON parted (v);
-CREATE TABLE names AS SELECT k, 'name ' || k AS name FROM generate_series(0, 19) k;
-CREATE INDEX ON names (k);
-CREATE TABLE visits AS SELECT i % 20 AS k, i % 7 AS a, i % 11 AS b, i % 13 AS c, i AS v FROM generate_series(1, 40000) i;
-CREATE INDEX ON visits (k);
-CREATE INDEX ON visits (a, c, b);
-ANALYZE parted, names, visits;
-SQL
-my $version = $node->safe_psql('postgres', 'SHOW server_version_num');
-my $partitionwise = 'SET enable_partitionwise_aggregate = on;';
-my $serial = 'SET max_parallel_workers_per_gather = 0;';
-my $named = 'visits JOIN names USING (k)';
-# Before the version the plan is another one, but not the result.
-foreach my $case (
-	[ 'Append', 13, 'parted', "$serial $partitionwise" ],
-	[ 'Append', 13, 'parted GROUP BY v', "$serial $partitionwise SET enable_sort = off;" ],
-	[ 'Merge Append', 13, 'parted GROUP BY v', "$serial $partitionwise SET enable_sort = off; SET enable_hashagg = off;" ],
-	[ 'Gather', 13, 'parted', $settings ],
-	[ 'Gather Merge', 13, 'parted GROUP BY v', "$settings SET enable_hashagg = off;" ],
-	[ 'Sort, Gather', 13, 'parted GROUP BY v', "$settings SET enable_hashagg = off; SET enable_gathermerge = off;" ],
-	[ 'Gather, Parallel Append', 13, 'parted', "$settings $partitionwise" ],
-	# groups sorted in the order of an index
-	[ 'Gather Merge, Incremental Sort', 17, 'visits GROUP BY a, b, c ORDER BY a, b, c',
-		"$settings SET min_parallel_index_scan_size = 0; SET enable_hashagg = off; SET enable_seqscan = off;" ],
-	# partial aggregation below joins
-	[ 'Sort, Hash Join, Seq Scan on names, Hash', 19, "$named GROUP BY name", $serial ],
-	[ 'Sort, Merge Join, Sort', 19, "$named GROUP BY name", "$serial SET enable_hashjoin = off;" ],
-	[ 'Sort, Nested Loop', 19, "$named GROUP BY name", "$serial SET enable_hashjoin = off; SET enable_mergejoin = off;" ],
-	[ 'Nested Loop, Unique, Sort, Seq Scan on names, Materialize', 19, 'visits JOIN (SELECT DISTINCT ON (name) * FROM names) n USING (k) GROUP BY name',
-		"$serial SET enable_hashjoin = off; SET enable_mergejoin = off;" ],
-	[ 'Incremental Sort, Merge Join', 19, "$named GROUP BY visits.k, name", "$serial SET enable_hashagg = off; SET enable_hashjoin = off; SET enable_nestloop = off;" ],
-	[ 'Sort, Result, Hash Join, Seq Scan on names, Hash', 19, "$named WHERE now() > '2000-01-01' GROUP BY name", $serial ])
-{
-	# Some nodes cannot be produced. Subquery Scan: both steps of an aggregate are
-	# of one query. ProjectSet: set-returning functions in GROUP BY keep
-	# partial aggregation below them. Foreign Scan and Custom Scan:
-	# postgres_fdw has whole groups aggregated remotely or none, and we have no
-	# other.
-	my ($nodes, $since, $from, $set) = @$case;
-	my $query = "SELECT bool_and(sized AND exact) FROM (
-		SELECT cf_agg(v, 5000, 0.01, 3) FILTER (WHERE v < 0) = cf_new(5000, 0.01, 3) AS sized,
-			cf_agg(v::numeric, 0.01) FILTER (WHERE v < 0) = cf_agg(NULL::int, 0.01) AS exact
-		FROM $from) s";
-
-	SKIP:
-	{
-		skip "PostgreSQL $since has the plan", 1 if $version < $since * 10000;
-		my $plan = $node->safe_psql('postgres', "$set EXPLAIN (COSTS OFF) $query");
-		my ($between) = $plan =~ /Finalize(.*?)Partial/s;
-
-		is(join(', ', ($between // $plan) =~ /->  ([A-Z][A-Za-z ]*?) *$/gm), $nodes, "no values below $nodes: plan");
-	}
-	is($node->safe_psql('postgres', "$set $query"), 't', "no values below $nodes, $from: of the parameters asked for");
-}
 
 # Memory
 SKIP:

@@ -69,7 +69,6 @@ SELECT 'a type that is a text: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(el
 SELECT 'types without a form, whose rows are fetched: ' || type || call, chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element anycompatible' || parameters || ')'
 FROM unnest('{real,double precision,boolean,timetz,jsonb,integer[],color}'::text[]) type, forms;
 
--- as the partial state of no rows is none, so are the parameters
 CREATE VIEW sized AS SELECT part, test_partial_agg('cf_agg(integer,float8,float8,bigint)'::regprocedure, ROW(v, 10000::float8, 0.01::float8, 42::bigint))::text AS state
 	FROM (SELECT part, v FROM few UNION ALL SELECT 9, NULL) s GROUP BY part;
 CREATE FUNCTION combined(parts int[]) RETURNS cuckoofilter LANGUAGE sql AS
@@ -77,8 +76,7 @@ CREATE FUNCTION combined(parts int[]) RETURNS cuckoofilter LANGUAGE sql AS
 	FROM (SELECT NULL AS state UNION ALL SELECT state FROM sized WHERE part = ANY (parts)) s $$;
 SELECT 'parameters: of all parts', combined('{0,1,2,3,9}') = (SELECT cf_agg(v, 10000, 0.01, 42) FROM few);
 SELECT 'parameters: of parts that have no rows but one', combined('{2}') = (SELECT cf_agg(v, 10000, 0.01, 42) FROM few WHERE part = 2);
-SELECT 'parameters: of nulls only', combined('{9}') = cf_new(10000, 0.01, 42);
-SELECT 'parameters: over no rows anywhere an empty filter, an exact fit', combined('{}') = cf_agg(NULL::int);
+SELECT 'no values: of nulls only, and over no rows anywhere', combined('{9}') = cf_agg(NULL::int) AND combined('{}') = cf_agg(NULL::int);
 
 -- one state, several results
 SELECT 'two expressions over one aggregate', n = cf_count(f) AND f = (SELECT cf_agg(v) FROM few)
@@ -146,7 +144,7 @@ FROM (SELECT cf_agg(user_id, 2000, 0.001) AS f FROM (SELECT user_id FROM events 
 SELECT 'a shard that fails is an error', e = 'no filter of shard 102008: ERROR:  column "nobody" does not exist' FROM message_of($$SELECT count(*) FROM shard_filters('events', 'SELECT cf_agg(nobody) FROM %s')$$) e;
 SELECT 'a shard that returns nothing is an error', e LIKE 'no filter of shard 102008: %' FROM message_of($$SELECT count(*) FROM shard_filters('events', 'SELECT NULL')$$) e;
 
--- what the guide says of parameters that do not reach the coordinator: over no rows the result can be combined, but not filled
+-- what the guide says: over no rows the result can be combined, but not filled
 SELECT 'no rows: combined', (f | g) = g AND cf_compatible(f, g) AND (f | cf_new(10000, 0.01, 42)) = cf_new(10000, 0.01, 42) AND NOT cf_compatible(cf_add(f, 1), g) AND cf_compatible(cf_add(f | cf_new(10000, 0.01, 42), 1), g)
 FROM combined('{}') f, (SELECT cf_agg(v, 10000, 0.01, 42) AS g FROM few) s;
 SELECT 'what four shards send: at most 3 bytes a value', sum(octet_length(f::text)) <= 3 * 100000
