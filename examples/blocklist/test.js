@@ -3,8 +3,11 @@
 // The database is that of PGHOST and the like, with the block list loaded. The
 // browser is Chromium (or CHROMIUM), without a screen and with a new profile.
 // PNG is where a picture of the page goes. The output is TAP.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import pg from 'pg';
@@ -33,7 +36,7 @@ const [line] = await once(createInterface(service.stdout), 'line');
 const base = line.match(/http:\S+\//)[0];
 await client.connect();
 // from a run before
-await client.query("DELETE FROM blocked WHERE domain = 'brand-new.example'");
+await client.query("DELETE FROM blocked WHERE domain = 'brand-new.example' OR domain LIKE 'fault-%.example'");
 await client.query('SELECT publish()');
 
 const column = async (sql, parameters) => (await client.query(sql, parameters)).rows.map((row) => row.v);
@@ -56,6 +59,46 @@ is((await get('%2e%2e/server.js')).status, 404, 'no path leads to other files');
 is((await get('/')).status, 400, 'nor does what is no path');
 is((await get('check')).status, 400, 'a question without a domain is refused');
 is((await fetch(base, { method: 'POST' })).status, 405, 'so is another method');
+
+// ---- a proxy between the page and the service ---------------------------------
+
+// What a proxy may do to a filter. Each gets the answer of the service, and
+// changes it; an answer without a body is 304.
+const old = { status: 200, headers: Object.fromEntries(first.headers), body: image };
+const faults = {
+  'no ETag': (answer) => delete answer.headers.etag,
+  'a truncated body': (answer) => {
+    answer.body = answer.body.subarray(0, answer.body.length / 2);
+    delete answer.headers['content-length'];
+  },
+  'a broken connection': (answer) => (answer.sent = answer.body.length / 2),
+  'a damaged body': (answer) => (answer.body[answer.body.length / 2 | 0] ^= 1),
+  'another format version': (answer) => (answer.body[2] = 0),
+  'an old version': (answer) => Object.assign(answer, old),
+};
+let fault = null, revalidated = 0;
+
+const proxy = createServer(async (request, response) => {
+  const ofFilter = request.url === '/filters/domains';
+  const tag = request.headers['if-none-match'];
+  const got = await fetch(base + request.url.slice(1), {
+    headers: tag && fault !== 'no ETag' ? { 'If-None-Match': tag } : {} });
+  const { connection, date, 'keep-alive': kept, ...headers } = Object.fromEntries(got.headers);
+  const answer = { status: got.status, headers, body: Buffer.from(await got.arrayBuffer()) };
+
+  revalidated += ofFilter && answer.status === 304;
+  if (ofFilter && fault && answer.body.length > 0)
+    faults[fault](answer);
+  response.writeHead(answer.status, answer.headers);
+  response.write(answer.body.subarray(0, answer.sent));
+  if (answer.sent)
+    setTimeout(() => response.destroy(), 50);
+  else
+    response.end();
+});
+proxy.listen(0, '127.0.0.1');
+await once(proxy, 'listening');
+const through = `http://127.0.0.1:${proxy.address().port}/`;
 
 // ---- the page ---------------------------------------------------------------
 
@@ -91,7 +134,7 @@ async function refresh()
   return (await page.locator('#filters li').allTextContents()).join('; ');
 }
 
-await page.goto(base);
+await page.goto(through);
 await page.waitForFunction(() => document.querySelectorAll('#filters li').length === 2);
 
 // A domain that passes the filter by chance: the filter is the same for all who
@@ -127,9 +170,76 @@ ok(/domains: .*unchanged; wildcards: .*unchanged/.test(await refresh()), 'filter
 await client.query("INSERT INTO blocked VALUES ('brand-new.example', false)");
 is(await look('a@brand-new.example'), 'brand-new.example is not on the list. Not asked.', 'what is not published is not known');
 is((await column('SELECT publish() AS v')).join(), 'domains', 'a changed list changes one filter');
-ok(/domains: .*new; wildcards: .*unchanged/.test(await refresh()), 'which the page gets, and that one alone');
+ok(/domains: .*loaded; wildcards: .*unchanged/.test(await refresh()), 'which the page gets, and that one alone');
 await look('');
 is(await look('a@brand-new.example'), 'brand-new.example may be on the list. It is on the list.', 'then it is known');
+
+// ---- faults, and what comes after them ----------------------------------------
+
+const onTheList = (domain) => `${domain} may be on the list. It is on the list.`;
+const added = []; // domains that are on the list since the page was loaded
+
+// change(): adds a domain and publishes
+async function change()
+{
+  added.push(`fault-${added.length}.example`);
+  await client.query('INSERT INTO blocked VALUES ($1, false)', [added.at(-1)]);
+  await client.query('SELECT publish()');
+}
+
+// missed(): which of the added domains the page does not find
+async function missed()
+{
+  const missing = [];
+
+  await look(''); // the last domain again would not be looked up
+  for (const domain of added)
+    if (await look(`a@${domain}`) !== onTheList(domain))
+      missing.push(domain);
+  return missing.join(' ');
+}
+
+// recovers(NAME): whether the page has the filter again, and asks nobody for a "no"
+async function recovers(name, filters)
+{
+  ok(/^domains: [\d,]+ in [\d,]+ bytes, /.test(filters), `${name}, and then none: the page has the filter`, filters);
+  is(await missed(), '', 'and finds all that was added');
+  const before = asked().length;
+  is(await look('a@postgresql.org'), 'postgresql.org is not on the list. Not asked.', 'and its "no" is final');
+  is(asked().length, before, 'and asks nobody');
+}
+
+for (const name of Object.keys(faults)) {
+  fault = name;
+  for (let i = 0; i < 2; i++) {
+    await change();
+    const filters = await refresh();
+
+    if (name === 'no ETag')
+      ok(/domains: .*loaded/.test(filters), `${name}: the filter is read again`, filters);
+    else if (name !== 'an old version')
+      ok(/^domains: could not be loaded/.test(filters), `${name}: there is no filter`, filters);
+    if (name !== 'an old version')
+      is(await missed(), '', 'and no domain is missed');
+  }
+  fault = null;
+  await recovers(name, await refresh());
+  ok(/domains: .*unchanged/.test(await refresh()), 'which it keeps');
+
+  // the browser may have kept the response
+  fault = name;
+  await change();
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll('#filters li').length === 2);
+  fault = null;
+  const before = revalidated;
+  await page.reload();
+  await page.waitForFunction(() => document.querySelectorAll('#filters li').length === 2);
+  await recovers(`${name} in the cache`, await page.locator('#filters li').first().textContent());
+  if (name === 'a damaged body')
+    ok(revalidated > before, 'although the browser had kept the damaged one');
+}
+errors.splice(0, errors.length, ...errors.filter((error) => !/ERR_INCOMPLETE_CHUNKED|ERR_CONTENT_LENGTH/.test(error)));
 
 await page.route('**/check*', (route) => route.abort());
 is(await look('a@mailinator.com'), 'mailinator.com may be on the list. It did not answer. Press Enter to ask again.',
@@ -172,6 +282,42 @@ for (const width of [320, 390, 1280]) {
 }
 is(errors.join(' '), '', 'the browser reports no error');
 
+// ---- the loader ---------------------------------------------------------------
+
+// load.js with a list, in a schema that hides the tables
+await client.query(`CREATE SCHEMA loaded
+  CREATE TABLE blocked (LIKE public.blocked INCLUDING ALL) CREATE TABLE filters (LIKE public.filters INCLUDING ALL)`);
+const folder = await mkdtemp(`${tmpdir()}/blocklist-`);
+
+async function loaded(list, ...more)
+{
+  await writeFile(`${folder}/list`, list);
+  const { status, stderr } = spawnSync(process.execPath,
+    [new URL('load.js', import.meta.url).pathname, `${folder}/list`, ...more],
+    { env: { ...process.env, PGOPTIONS: '-c search_path=loaded,public' }, encoding: 'utf8' });
+  const found = await column('SELECT domain AS v FROM loaded.blocked ORDER BY wildcard, domain COLLATE "C"');
+
+  return { status, stderr, domains: found.join(' ') };
+}
+
+const spaces = await loaded(
+  '\ufeffA.example\r\n  b.example \r\n\r\n\tc.example\t\n\nb.example.\u00a0\r\nB\u00dccher.example');
+is(spaces.domains, 'a.example b.example c.example xn--bcher-kva.example',
+  'lines are trimmed, and each domain comes once');
+is(spaces.status, 0, 'empty lines are no fault');
+is(spaces.stderr, '', 'nor said');
+const wrong = await loaded(`a.example\n${'# no domain\n'.repeat(1000)}${'x'.repeat(1000)}\nb.example`);
+is(wrong.domains, 'a.example b.example', 'what can be used is loaded');
+is(wrong.status, 1, 'but lines that are no domains are a fault');
+ok(/left out 1001 of 1003 lines/.test(wrong.stderr), 'which is said', wrong.stderr);
+ok(wrong.stderr.length < 300, 'briefly', wrong.stderr.length);
+const two = await loaded('a.example', `${folder}/list`);
+is(two.domains, 'a.example a.example', 'a second list has the wildcards');
+ok((await loaded('a.example', `${folder}/none`)).status > 0, 'a list that cannot be read is a fault');
+is((await loaded('a.example')).domains, 'a.example', 'and the list is replaced');
+await client.query('DROP SCHEMA loaded CASCADE');
+await rm(folder, { recursive: true });
+
 if (process.argv[2]) {
   await page.setViewportSize({ width: 390, height: 760 });
   await page.reload();
@@ -183,6 +329,7 @@ if (process.argv[2]) {
 }
 
 await browser.close();
+proxy.close();
 await client.end();
 console.log(`1..${tests}`);
 process.exit(failed ? 1 : 0);

@@ -46,7 +46,9 @@ function imageOf(source) {
   if (typeof source === 'string') return decodeText(source);
   // what is neither, Uint8Array would take for no bytes
   check(source?.byteLength !== undefined, 'neither bytes nor text, perhaps a promise without await');
-  const bytes = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
   return isText(bytes) ? decodeText(new TextDecoder('latin1').decode(bytes)) : bytes.slice();
 }
 

@@ -7,13 +7,14 @@ export function domainOf(address)
 {
   const at = address.lastIndexOf('@');
 
-  return at > 0 ? normalDomain(address.slice(at + 1).trim()) : null;
+  return at > 0 ? normalDomain(address.slice(at + 1)) : null;
 }
 
-// normalDomain(TEXT): as a browser asks for it, in lower case and, beyond
-// ASCII, in Punycode; null where it is no domain
-export function normalDomain(text)
+// normalDomain(LINE): as a browser asks for it, in lower case and, beyond ASCII,
+// in Punycode, without white space around it; null where it is no domain
+export function normalDomain(line)
 {
+  const text = line.trim();
   let name;
 
   try {

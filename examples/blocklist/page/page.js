@@ -17,28 +17,31 @@ let shown = ''; // the domain that was looked up last
 // ---- filters ----------------------------------------------------------------
 
 // The browser sends the ETag of the copy that it keeps, and takes its copy where
-// the server says 304. An unchanged filter is not read again.
+// the server says 304. An unchanged filter is not read again. A response without
+// an ETag may be a changed filter, so it is read.
+async function load(name, cache)
+{
+  const response = await fetch(`/filters/${name}`, { cache });
+  const etag = response.headers.get('etag');
+
+  if (!response.ok)
+    throw new Error(`status ${response.status}`);
+  if (etag !== null && etag === filters.get(name).etag)
+    return { ...filters.get(name), note: 'unchanged' };
+  const bytes = new Uint8Array(await response.arrayBuffer());
+
+  return { image: await CuckooFilter.load(bytes), etag, bytes: bytes.length, note: 'loaded' };
+}
+
+// The browser may keep a damaged response and revalidate it, so after a failure
+// the page asks for all of it. A filter that cannot be renewed is dropped: its
+// "no" would be that of an old list.
 async function refresh(name)
 {
-  const filter = filters.get(name);
-
   try {
-    const response = await fetch(`/filters/${name}`, { cache: 'no-cache' });
-
-    if (!response.ok)
-      throw new Error(`status ${response.status}`);
-    if (response.headers.get('etag') === filter.etag) {
-      filter.note = 'unchanged';
-      return;
-    }
-    const bytes = new Uint8Array(await response.arrayBuffer());
-
-    filter.image = await CuckooFilter.load(bytes);
-    filter.etag = response.headers.get('etag');
-    filter.bytes = bytes.length;
-    filter.note = 'new';
+    filters.set(name, await load(name, 'no-cache').catch(() => load(name, 'reload')));
   } catch (error) {
-    filter.note = `could not be loaded: ${error.message}`;
+    filters.set(name, { note: `could not be loaded: ${error.message}` });
   }
 }
 
