@@ -12,6 +12,41 @@ CREATE FUNCTION pages_read(query text) RETURNS int LANGUAGE sql AS $$
 	SELECT (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int
 	FROM plan_of(query, 'ANALYZE, BUFFERS, ') plan
 $$;
+-- the indexes that a query reads, in the order of its plan; null if it reads none
+CREATE FUNCTION indexes_of(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(name[1], ', ') FROM regexp_matches(plan_of(query)::text, '"Index Name": "(.*?)"', 'g') name
+$$;
+-- blocks of tables that the bitmap scans of a query read
+CREATE FUNCTION heap_blocks(query text) RETURNS int LANGUAGE sql SET enable_seqscan = off AS $$
+	SELECT sum(n[1]::int)::int
+	FROM regexp_matches(plan_of(query, 'ANALYZE, ')::text, '"(?:Exact|Lossy) Heap Blocks": (\d+)', 'g') n
+$$;
+-- Looks up each value that an index has by a bitmap scan, and those of the query
+-- absent.  Compares the rows with those that a sequential scan groups by value.
+CREATE FUNCTION compared(index regclass, absent text DEFAULT NULL,
+	OUT lookups bigint, OUT rows bigint, OUT wrong bigint) LANGUAGE plpgsql
+	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = on
+	SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
+DECLARE
+	query text := $q$
+WITH truth AS MATERIALIZED (
+	SELECT value, array_agg(place ORDER BY place) FILTER (WHERE place IS NOT NULL) AS places
+	FROM (SELECT value, place FROM (SELECT %1$s AS value, ctid AS place, %2$s AS listed FROM ONLY %3$s OFFSET 0) t
+		WHERE listed AND value IS DISTINCT FROM NULL %4$s) v
+	GROUP BY value)
+SELECT count(*), coalesce(sum(cardinality(truth.places)), 0),
+	count(*) FILTER (WHERE truth.places IS DISTINCT FROM found.places)
+FROM truth, LATERAL (SELECT array_agg(ctid ORDER BY ctid) AS places FROM ONLY %3$s
+	WHERE %1$s = truth.value AND %2$s) found$q$;
+BEGIN
+	query := format(query, pg_get_indexdef(index, 1, false), coalesce(pg_get_expr(indpred, indrelid), 'true'),
+		indrelid::regclass, 'UNION ALL SELECT *, NULL FROM (' || absent || ') absent')
+	FROM pg_index WHERE indexrelid = index;
+	IF indexes_of(query) IS DISTINCT FROM relname FROM pg_class WHERE oid = index THEN
+		RAISE 'the plan reads % instead of %', indexes_of(query), index;
+	END IF;
+	EXECUTE query INTO lookups, rows, wrong;
+END $$;
 -- a filter after n changes of one variable; declared so that the extension can be dropped beside it
 CREATE FUNCTION filled(f anyelement, n int) RETURNS anyelement LANGUAGE plpgsql AS $$
 BEGIN
