@@ -85,10 +85,6 @@ extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
 
-/* The same for a type known at run time, that of an array's elements. */
-extern CuckooHasher *cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type,
-											Size size);
-
 /* True if a hasher is up to date, because types may change in a query. */
 extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
 

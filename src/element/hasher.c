@@ -125,19 +125,9 @@ cuckoo_hasher_is_current(const CuckooHasher *hasher)
 	return hasher->changes == type_changes;
 }
 
-CuckooHasher *
-cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
-{
-	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
-
-	if (unlikely(hasher == NULL || !cuckoo_hasher_is_current(hasher)))
-		hasher = cuckoo_hasher_for_type(fcinfo, element_type(fcinfo, argno),
-										size);
-	return hasher;
-}
-
-CuckooHasher *
-cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
+/* The hasher for values of a type, kept in fn_extra. */
+static CuckooHasher *
+hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 {
 	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
@@ -153,6 +143,16 @@ cuckoo_hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 		/* types may change often, so `context` gets only what a hasher keeps */
 		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
 	}
+	return hasher;
+}
+
+CuckooHasher *
+cuckoo_hasher(FunctionCallInfo fcinfo, int argno, Size size)
+{
+	CuckooHasher *hasher = (CuckooHasher *) fcinfo->flinfo->fn_extra;
+
+	if (unlikely(hasher == NULL || !cuckoo_hasher_is_current(hasher)))
+		hasher = hasher_for_type(fcinfo, element_type(fcinfo, argno), size);
 	return hasher;
 }
 
@@ -172,7 +172,7 @@ cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 	deconstruct_array(array, type, length, by_value, align, &elements->values,
 					  &elements->nulls, &elements->count);
 	elements->array = array;
-	return cuckoo_hasher_for_type(fcinfo, type, size);
+	return hasher_for_type(fcinfo, type, size);
 }
 
 ArrayType *

@@ -399,9 +399,6 @@ extern bool cuckoo_index_is_stale(Relation rel);
  */
 extern bool cuckoo_index_is_too_new(Relation rel, Snapshot snapshot);
 
-/* True if a relation is an index of this access method. */
-extern bool cuckoo_is_index(Relation rel);
-
 /* ---- probe.c ---- */
 
 /* True if the index has the entry of a row, or one that stands for it. */

@@ -35,8 +35,9 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-bool
-cuckoo_is_index(Relation rel)
+/* True if a relation is an index of this access method. */
+static bool
+is_index(Relation rel)
 {
 	return rel->rd_rel->relkind == RELKIND_INDEX &&
 		rel->rd_indam->ambuild == cuckoo_build_index;
@@ -278,7 +279,7 @@ open_index(Oid oid, CuckooOpenIndex *index)
 		index->heap = try_relation_open(table, AccessShareLock);
 	if (index->heap != NULL)
 		index->rel = try_relation_open(oid, AccessShareLock);
-	if (index->rel != NULL && cuckoo_is_index(index->rel) &&
+	if (index->rel != NULL && is_index(index->rel) &&
 		IndexGetRelation(oid, true) == table)
 		return true;
 	cuckoo_close(index);
