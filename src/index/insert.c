@@ -19,8 +19,6 @@
 
 /* ---- one entry ---- */
 
-#ifndef CUCKOO_PUBLIC_WAL
-
 /* Changed ranges that are no further apart are logged as one. */
 #define RANGE_GAP		8
 
@@ -70,20 +68,50 @@ add_differences(Change *c, Page page, uint32 from, uint32 to)
 }
 
 /*
- * Adds to a locked page.  If the element's buckets have room, nothing else
- * changes but the number of items; otherwise all buckets are compared.
+ * Appends what an insert of the key has changed: the number of items and, if
+ * its buckets had room, one of these; otherwise any bucket.
+ */
+static void
+add_changes(Change *c, Page page, const CuckooHeader *h, uint64 key,
+			bool had_room)
+{
+	uint32		items = SizeOfPageHeaderData +
+		offsetof(CuckooPageHeader, items);
+	CuckooProbe probe;
+
+	add_differences(c, page, items, items + 8);
+	if (!had_room)
+	{
+		add_differences(c, page, CUCKOO_PAGE_DATA, BLCKSZ);
+		return;
+	}
+	/* the buckets as a lookup reads them */
+	cuckoo_probe_init(&probe, h, key);
+	for (int i = 0; i < 2; i++)
+	{
+		uint32		at = (uint32) probe.offset[i] + CUCKOO_PAGE_IMAGE;
+		uint32		end = at + (uint32) probe.length;
+
+		add_differences(c, page, at / 8 * 8, Min((end + 7) / 8 * 8, BLCKSZ));
+	}
+}
+
+/*
+ * Adds a key to a locked page and, if `logged`, logs the change.
+ *
+ * This writes the record that GenericXLogFinish() would write, because that
+ * compares 8 kB under the lock for a few changed bytes: 3.1 us a row instead of
+ * 0.8, and 79 bytes instead of 64.
  */
 static CuckooStatus
-insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
-			   bool logged)
+insert_and_log(Buffer buffer, CuckooHeader *h, uint64 key, bool logged)
 {
 	Page		page = BufferGetPage(buffer);
 	uint8	   *image = cuckoo_page_image(page);
+	bool		had_room = cuckoo_has_room(h, image, key);
 	Change		change;
-	CuckooProbe probe;
 	CuckooStatus status;
 	XLogRecPtr	lsn;
-	bool		anywhere = logged && !cuckoo_has_room(h, image, key);
 
 	if (logged)
 		memcpy(change.before, page, BLCKSZ);
@@ -96,26 +124,7 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 		MarkBufferDirty(buffer);
 		if (logged)
 		{
-			uint32		items = SizeOfPageHeaderData +
-				offsetof(CuckooPageHeader, items);
-
-			add_differences(&change, page, items, items + 8);
-			if (anywhere)
-				add_differences(&change, page, CUCKOO_PAGE_DATA, BLCKSZ);
-			else
-			{
-				/* one of two buckets, found as a lookup would read them */
-				cuckoo_probe_init(&probe, h, key);
-				for (int i = 0; i < 2; i++)
-				{
-					uint32		at = (uint32) probe.offset[i] +
-						CUCKOO_PAGE_IMAGE;
-					uint32		end = at + (uint32) probe.length;
-
-					add_differences(&change, page, at / 8 * 8,
-									Min((end + 7) / 8 * 8, BLCKSZ));
-				}
-			}
+			add_changes(&change, page, h, key, had_room);
 			XLogBeginInsert();
 			XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
 			XLogRegisterBufData(0, change.delta, change.length);
@@ -127,34 +136,6 @@ insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
 	END_CRIT_SECTION();
 	return status;
 }
-
-#else							/* CUCKOO_PUBLIC_WAL */
-
-static CuckooStatus
-insert_and_log(Relation rel, Buffer buffer, CuckooHeader *h, uint64 key,
-			   bool logged)
-{
-	GenericXLogState *state;
-	CuckooStatus status;
-	Page		page = BufferGetPage(buffer);
-
-	if (!logged)
-	{
-		status = cuckoo_insert(h, cuckoo_page_image(page), key, 1);
-		MarkBufferDirty(buffer);
-		return status;
-	}
-	state = GenericXLogStart(rel);
-	page = GenericXLogRegisterBuffer(state, buffer, 0);
-	status = cuckoo_insert(h, cuckoo_page_image(page), key, 1);
-	if (status == CUCKOO_OK)
-		GenericXLogFinish(state);
-	else
-		GenericXLogAbort(state);
-	return status;
-}
-
-#endif
 
 /* ---- more pages ---- */
 
@@ -492,7 +473,7 @@ cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block, bool logged)
 		level = cuckoo_page_header(page)->level;
 		h = cuckoo_page_filter(index, rel, page, BufferGetBlockNumber(buffer));
 		if (!has_entry(index, &h, page, &at, hash))
-			status = insert_and_log(rel, buffer, &h,
+			status = insert_and_log(buffer, &h,
 									cuckoo_page_key(&at, &h, level), logged);
 		UnlockReleaseBuffer(buffer);
 		if (status == CUCKOO_OK || status == CUCKOO_UNCHANGED)

@@ -37,9 +37,6 @@
 
 #include "core/port.h"
 
-/* Inserts into indexes log by the public functions, see index/insert.c. */
-#define CUCKOO_PUBLIC_WAL
-
 /* Both may throw.  They count the point, which is in this line of this file. */
 extern void cuckoo_fault_cancel(const char *file, int line);
 extern void cuckoo_fault_memory(const char *file, int line);
