@@ -78,10 +78,6 @@ mutate:
 endif
 
 ifneq ($(filter installcheck,$(MAKECMDGOALS)),)
-# the packages of 13 come without the isolation tester
-ifeq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
-ISOLATION =
-endif
 # TAP tests start their own servers; a TAP_TESTS of the command line prevails
 no_tap := $(shell \
 	if [ "$$(id -u)" = 0 ]; then echo "root may not start the servers they need"; \

@@ -280,10 +280,7 @@ CALL compare('probe', '100,000 lateral probes of two, ' || :large / 1000000 || '
 CREATE TABLE arrays AS SELECT array_agg(i * 37 % 2000000) AS a FROM generate_series(1, 1000) i;
 CREATE PROCEDURE repeat(statement text, n int, OUT bytes bigint) LANGUAGE plpgsql AS $$
 DECLARE
-	-- what the session holds; empty before PostgreSQL 14, which has no such
-	-- view
-	memory text := CASE WHEN to_regclass('pg_backend_memory_contexts') IS NULL THEN 'SELECT 0'
-		ELSE 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts' END;
+	-- what the session holds
 	before bigint;
 	f cuckoofilter;
 	a int[];
@@ -291,7 +288,7 @@ DECLARE
 BEGIN
 	SELECT CASE statement WHEN 'grow' THEN cf_new() ELSE cf_add(large.f, -1) END, arrays.a INTO f, a
 	FROM large, arrays WHERE large.id = 1;
-	EXECUTE memory INTO before;
+	SELECT sum(used_bytes) INTO before FROM pg_backend_memory_contexts;
 	CASE statement
 		WHEN 'each' THEN
 			FOR i IN 1..n LOOP
@@ -315,8 +312,7 @@ BEGIN
 				f := cf_add((SELECT f), -i);
 			END LOOP;
 	END CASE;
-	EXECUTE memory INTO bytes;
-	bytes := bytes - before;
+	SELECT sum(used_bytes) - before INTO bytes FROM pg_backend_memory_contexts;
 END $$;
 CALL compare('change', 'cf_contains_each of 1,000 elements : cf_contains over unnest',
 	'CALL repeat(''each'', 500, NULL)', 'CALL repeat(''unnest'', 500, NULL)', 0.2);

@@ -268,16 +268,8 @@ FROM shapes;
 
 -- ---- one filter for many partitions, and any of many filters ----
 
--- what the session holds while it runs; empty before PostgreSQL 14
-CREATE FUNCTION session_kb() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-	kb bigint;
-BEGIN
-	IF to_regclass('pg_backend_memory_contexts') IS NOT NULL THEN
-		EXECUTE 'SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts' INTO kb;
-	END IF;
-	RETURN kb;
-END $$;
+-- what the session holds while it runs
+CREATE FUNCTION session_kb() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT (sum(total_bytes) / 1024)::bigint FROM pg_backend_memory_contexts';
 CREATE FUNCTION query_kb(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	before bigint := session_kb();

@@ -97,8 +97,8 @@ FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <=
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
 -- a large state is changed in place
-SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
-SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate', 1) END) AS states FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states FROM numbers WHERE i <= 4000;
 -- hashes that are equal in their upper halves, which are sorted first: four pairs of them
 SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS hashes,
 	cf_agg(v ORDER BY at, v) = cf_agg(v ORDER BY at, v DESC) AS same

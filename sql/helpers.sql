@@ -75,11 +75,11 @@ CREATE FUNCTION sealed(image bytea) RETURNS bytea LANGUAGE sql AS $$
 	SELECT bytes || (SELECT string_agg(substr(int8send(cf_hash(bytes, 0)), i, 1), '' ORDER BY i DESC) FROM generate_series(1, 8) i)
 	FROM (SELECT substr(image, 1, greatest(length(image) - 8, 0)) AS bytes) s
 $$;
--- how many memory contexts of this name the session has, or another sum; on 13, which does not show them, what is wanted
-CREATE FUNCTION contexts(name text, wanted int, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
+-- how many memory contexts of this name the session has, or another sum
+CREATE FUNCTION contexts(name text, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	result int;
 BEGIN
-	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NOT NULL THEN
-		EXECUTE format('SELECT %s FROM pg_backend_memory_contexts WHERE name = %L', what, name) INTO wanted;
-	END IF;
-	RETURN wanted;
+	EXECUTE format('SELECT %s FROM pg_backend_memory_contexts WHERE name = %L', what, name) INTO result;
+	RETURN result;
 END $$;

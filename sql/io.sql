@@ -136,7 +136,7 @@ SELECT right(f::text, 2) AS padded, refused_text(t) FROM (SELECT cf_agg(i) AS f 
 		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING 'A==' FROM 8190), overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
 DROP FUNCTION spaced, refused_text;
 -- output takes the memory of its text
-SELECT length(t::text) > 200000 AS large, contexts('ExprContext', 0, 'sum(total_bytes)') < 1200000 AS little
+SELECT length(t::text) > 200000 AS large, contexts('ExprContext', 'sum(total_bytes)') < 1200000 AS little
 FROM (SELECT cuckoofilter_out(f) AS t FROM stored WHERE id = 100000 OFFSET 0) s;
 
 -- a cancel is seen on the way: it comes before the error that ends the function

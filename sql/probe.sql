@@ -144,7 +144,7 @@ SET hash_mem_multiplier = 1;
 SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 8000 AS at_hand
 FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
 -- and not more than there is room for
-SELECT found, contexts('ExecutorState', 0, 'max(total_bytes)') < 500000 AS little
+SELECT found, contexts('ExecutorState', 'max(total_bytes)') < 500000 AS little
 FROM (SELECT count(*) AS found FROM generate_series(1, 1000) i WHERE (SELECT cf_contains(f, -1) FROM many WHERE id = i)) s;
 RESET work_mem;
 RESET hash_mem_multiplier;

@@ -173,9 +173,9 @@ FROM (SELECT v.f, n, lag(v.f) OVER w AS b, cf_union_agg(v.f) OVER w AS u FROM un
 SELECT cf_union_agg(f) OVER (ORDER BY n ROWS 1 PRECEDING) IS NULL FROM (VALUES (1, cf_new(1000)), (2, cf_new(2000))) v(n, f);
 DROP TABLE mixed;
 -- a state gives back what it does not need: the room of keys that two runs share, and the filter that a window has seen
-SELECT cf_union_agg(u) = u AS same, max(contexts('cuckoofilter union', 0, 'sum(total_bytes)')) < 1000000 AS little FROM serial, generate_series(1, 5) GROUP BY u;
+SELECT cf_union_agg(u) = u AS same, max(contexts('cuckoofilter union', 'sum(total_bytes)')) < 1000000 AS little FROM serial, generate_series(1, 5) GROUP BY u;
 SELECT count(f) AS windows, max(bytes) < 1000000 AS little
-FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f, contexts('cuckoofilter union', 0, 'sum(total_bytes)') AS bytes FROM days) d;
+FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f, contexts('cuckoofilter union', 'sum(total_bytes)') AS bytes FROM days) d;
 -- small ones, rewritten for each row, and those of no elements
 SELECT cf_union_agg(cf_add(cf_new(1000, 0.001), i)) = cf_agg(i, 1000, 0.001) AS one_by_one, cf_union_agg(cf_new(1000, 0.001)) = cf_new(1000, 0.001) AS empty FROM generate_series(1, 300) i;
 
@@ -208,7 +208,7 @@ SELECT bool_and(growing = (SELECT cf_agg(e, 2000, 1e-8) FROM (SELECT e FROM draw
 FROM (SELECT day, cf_at_least_agg(f, 3) OVER (ORDER BY day) AS growing, cf_at_least_agg(f, 2) OVER (ORDER BY day ROWS 3 PRECEDING) AS moving FROM drawn) w;
 SELECT cf_at_least_agg(f, 1) IS NULL AS none, cf_at_least_agg(NULL, 1) IS NULL AS nulls, (SELECT cf_at_least_agg(g, 2) = a FROM (SELECT f FROM thirds UNION ALL SELECT NULL) u(g), (SELECT cf_at_least_agg(f, 2) AS a FROM thirds) v GROUP BY a) AS skipped FROM thirds WHERE false;
 -- a state of many filters takes memory for the distinct elements
-SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('ExprContext', 0, 'sum(total_bytes)')) < 3000000 AS little FROM serial, generate_series(1, 30) GROUP BY u;
+SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('ExprContext', 'sum(total_bytes)')) < 3000000 AS little FROM serial, generate_series(1, 30) GROUP BY u;
 -- functions of two states, which from PostgreSQL 16 on an aggregate without a final function returns as they are; no argument changes
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE AGGREGATE bare_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter);

@@ -4,7 +4,7 @@
  *		What differs between versions of PostgreSQL.  Every PG_VERSION_NUM is
  *		here.
  *
- * The oldest version is 13.  Each condition says what changed with that version
+ * The oldest version is 15.  Each condition says what changed with that version
  * and defines one name for all versions.
  *
  *-------------------------------------------------------------------------
@@ -14,50 +14,12 @@
 
 #include "postgres.h"
 
-/*
- * 14: Multiranges and SQL-standard bodies of functions came.  The stored size
- * of an external value shares its field.  An index learns whether its column
- * has changed.  Restrictions belong to a planner's run.
- */
-#if PG_VERSION_NUM >= 140000
-#define CUCKOO_MULTIRANGE_RANGE(type) get_multirange_range(type)
-#define CUCKOO_HAS_SQL_BODY(tuple) \
-	(!heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL))
-#define CUCKOO_EXTERNAL_SIZE(pointer) VARATT_EXTERNAL_GET_EXTSIZE(pointer)
-#define CUCKOO_INDEX_UNCHANGED bool unchanged,
-#define CUCKOO_SIMPLE_RESTRICTINFO(root, clause) \
-	make_simple_restrictinfo(root, clause)
-#else
-#define CUCKOO_MULTIRANGE_RANGE(type) InvalidOid
-#define CUCKOO_HAS_SQL_BODY(tuple) false
-#define CUCKOO_EXTERNAL_SIZE(pointer) ((uint32) (pointer).va_extsize)
-#define CUCKOO_INDEX_UNCHANGED
-#define CUCKOO_SIMPLE_RESTRICTINFO(root, clause) \
-	make_simple_restrictinfo(clause)
-#endif
-
-/*
- * 15: Custom scans say whether they can project.  Prefixes of settings can be
- * reserved.  What a hash table may take, in bytes, has a function.
- */
-#if PG_VERSION_NUM >= 150000
-#define CUCKOO_HASH_MEMORY() get_hash_memory_limit()
-#else
-#define CUSTOMPATH_SUPPORT_PROJECTION	0
-#define MarkGUCPrefixReserved(prefix)	EmitWarningsOnPlaceholders(prefix)
-#define CUCKOO_HASH_MEMORY() \
-	((Size) Min(work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2))
-#endif
-
-/* 15, 17: The locale of an ICU collation moved, with 15 when it became text. */
+/* 17: The locale of an ICU collation moved. */
 #if PG_VERSION_NUM >= 170000
 #define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
-#elif PG_VERSION_NUM >= 150000
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
 #else
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_collcollate
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
 #endif
-#define CUCKOO_LOCALE_IS_NAME	(PG_VERSION_NUM < 150000)
 
 /*
  * 16: ICU collations have rules.  Join clauses of equal expressions need the

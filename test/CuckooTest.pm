@@ -14,42 +14,25 @@ use Fcntl qw(:flock);
 use FindBin;
 use Test::More;
 
-our @EXPORT = qw(new_node start_node start_standby memory_contexts citus partial_aggregates checks report
+our @EXPORT = qw(new_node start_node start_standby citus partial_aggregates checks report
 	blocks_of run_block run_blocks_left_to);
 our @EXPORT_OK = qw(lines_of);
 
 # the source
 my $top = "$FindBin::RealBin/../..";
 
-# 13 and 14 have the names of 15 only from 13.7 and 14.3 on.
-my $new_names;
-
-BEGIN
-{
-	$new_names = eval {
-		require PostgreSQL::Test::Cluster;
-		require PostgreSQL::Test::Utils;
-		1;
-	};
-	if (!$new_names)
-	{
-		require PostgresNode;
-		require TestLib;
-	}
-}
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 
 # initdb takes a second, but copying what it made only a tenth of that.
 # Therefore the first node of a run with some arguments makes a template for
 # all others, even for those of tests that run at the same time.
 {
-	# which of the two starts programs, whatever the names
-	my $utils = $INC{'TestLib.pm'} ? 'TestLib' : 'PostgreSQL::Test::Utils';
-	no strict 'refs';
 	no warnings 'redefine';
-	my $run = \&{"${utils}::system_or_bail"};
-	my $folder = \${"${utils}::tmp_check"};
+	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+	my $folder = \$PostgreSQL::Test::Utils::tmp_check;
 
-	*{"${utils}::system_or_bail"} = sub {
+	*PostgreSQL::Test::Utils::system_or_bail = sub {
 		return &$run if $_[0] ne 'initdb';
 		my @initdb = @_;
 		my ($at) = grep { $initdb[$_] =~ /^(?:-D|--pgdata)$/ } 0 .. $#initdb;
@@ -70,7 +53,7 @@ sub new_node
 {
 	my ($name, @of) = @_;
 
-	return $new_names ? PostgreSQL::Test::Cluster->new($name, @of) : PostgresNode::get_new_node($name, @of);
+	return PostgreSQL::Test::Cluster->new($name, @of);
 }
 
 # A running server, with the extension in its database postgres. Before its
@@ -97,17 +80,6 @@ sub start_standby
 	$node->init_from_backup($primary, $name, has_streaming => 1);
 	$node->start;
 	return $node;
-}
-
-# The view of a session's memory contexts, to read from. 13 has no such view,
-# so one that finds the session well takes its place there.
-sub memory_contexts
-{
-	my ($node) = @_;
-	my $view = 'pg_backend_memory_contexts';
-
-	return $node->safe_psql('postgres', "SELECT to_regclass('$view')") ne '' ? $view
-	  : "(VALUES ('', 0, 0)) AS c(name, total_bytes, used_bytes)";
 }
 
 # Creates the extension cuckoo_citus in the database postgres, with what it

@@ -1,7 +1,7 @@
--- Queries with PostgreSQL's caches, and with debug_discard_caches = 1 (from
--- PostgreSQL 14 on, built with assertions).  Then each lookup forgets what was
--- there, and a pointer that is kept too long shows.  test/sanitize.sh runs this.
--- It ends with an error at the first query whose answer differs.
+-- Queries with PostgreSQL's caches, and with debug_discard_caches = 1 (in a build
+-- with assertions).  Then each lookup forgets what was there, and a pointer that
+-- is kept too long shows.  test/sanitize.sh runs this.  It ends with an error at
+-- the first query whose answer differs.
 \set ON_ERROR_STOP on
 \set QUIET on
 SET client_min_messages = warning;

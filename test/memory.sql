@@ -5,10 +5,9 @@
 --
 -- Each case is named when it is done. At the end a row shows the memory after a
 -- tenth of the calls, in contexts and of the process. Beside it stands how much
--- more there was after all of them. Where the
--- server does not show its contexts (13), and where there is no /proc, that is
--- null. test/t/017_memory.pl runs this with fewer calls. A function of the
--- library that no case calls is in the list before the table.
+-- more there was after all of them; without /proc that of the process is null.
+-- test/t/017_memory.pl runs this with fewer calls. A function of the library that
+-- no case calls is in the list before the table.
 \if :{?calls}
 \else
 	\set calls 20000
@@ -110,9 +109,7 @@ DECLARE
 	contexts bigint;
 	process bigint;
 BEGIN
-	IF to_regclass('pg_backend_memory_contexts') IS NOT NULL THEN
-		SELECT sum(used_bytes) INTO contexts FROM pg_backend_memory_contexts;
-	END IF;
+	SELECT sum(used_bytes) INTO contexts FROM pg_backend_memory_contexts;
 	process := split_part(pg_read_file('/proc/self/statm', 0, 100, true), ' ', 2)::bigint * 4096;
 	RETURN ARRAY[contexts, process];
 END $$;

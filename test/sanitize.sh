@@ -14,8 +14,7 @@
 # tests, which for caches replace its script. All reports that name the
 # extension are shown; others are only counted.
 #
-# SOURCE is PostgreSQL's source, for caches 14 or later; from 17 on it needs
-# bison and flex. Before 18 it must be Debian's, without the patch
+# SOURCE is PostgreSQL's source; from 17 on it needs bison and flex. Before 18 it must be Debian's, without the patch
 # 50-per-version-dirs, because no other can serve an extension from another
 # folder. The two servers are built in FOLDER, without ICU, and used again if
 # they are there. If root calls this, the user postgres runs the servers, and

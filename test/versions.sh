@@ -3,7 +3,7 @@
 #
 #	test/versions.sh [-d FOLDER] [-c COMPILERS] TARGET...
 #
-#	13 15 17 18 19		make check in a minimal Debian with that PostgreSQL
+#	15 17 18 19			make check in a minimal Debian with that PostgreSQL
 #	assert				the same with a PostgreSQL 15 that has assertions, and a minute
 #						of random queries by the scan and without it (make fuzz-scan)
 #	i386 s390x			make unit, that is the core and its golden vectors, for
@@ -176,7 +176,6 @@ want_root()
 	case $target in
 		i386) make_root i386 trixie "$packages,gcc-multilib"; return ;;
 		s390x) make_root s390x trixie "$packages,gcc-s390x-linux-gnu,libc6-dev-s390x-cross,qemu-user"; return ;;
-		13) suite=bullseye ;;
 		15) suite=bookworm ;;
 		17) suite=trixie ;;
 		18) suite=forky ;;
@@ -311,7 +310,7 @@ while [ $# -gt 0 ]; do
 	target=$1
 	shift
 	case $target in
-		13|15|17|18|19)
+		15|17|18|19)
 			if want_root "$target"; then check "$target"; else skip "$target" "no root for it"; fi
 			;;
 		assert)

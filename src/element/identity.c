@@ -104,16 +104,15 @@ append_string(StringInfo out, const char *string)
 	appendBinaryStringInfo(out, string, strlen(string) + 1);
 }
 
-/* Appends an attribute of a catalog row, a text or a name.  Null is empty. */
+/* Appends an attribute of a catalog row, a text.  Null is empty. */
 static void
 append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
-				 AttrNumber attribute, bool is_name)
+				 AttrNumber attribute)
 {
 	bool		isnull;
 	Datum		value = SysCacheGetAttr(cache, tuple, attribute, &isnull);
 
-	append_string(out, isnull ? "" : is_name ? NameStr(*DatumGetName(value))
-				  : TextDatumGetCString(value));
+	append_string(out, isnull ? "" : TextDatumGetCString(value));
 }
 
 /*
@@ -130,7 +129,7 @@ identify_function(StringInfo out, Oid function)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
 	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
-	refused = CUCKOO_HAS_SQL_BODY(tuple);
+	refused = !heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL);
 	append_string(out, get_language_name(language, false));
 	if (language == ClanguageId)
 	{
@@ -139,7 +138,7 @@ identify_function(StringInfo out, Oid function)
 		char	   *library;
 
 		initStringInfo(&path);
-		append_attribute(&path, PROCOID, tuple, Anum_pg_proc_probin, false);
+		append_attribute(&path, PROCOID, tuple, Anum_pg_proc_probin);
 		library = last_dir_separator(path.data);
 		library = library != NULL ? library + 1 : path.data;
 		for (int i = 0; i < (int) lengthof(suffixes); i++)
@@ -147,7 +146,7 @@ identify_function(StringInfo out, Oid function)
 				library[strlen(library) - strlen(suffixes[i])] = '\0';
 		append_string(out, library);
 	}
-	append_attribute(out, PROCOID, tuple, Anum_pg_proc_prosrc, false);
+	append_attribute(out, PROCOID, tuple, Anum_pg_proc_prosrc);
 	ReleaseSysCache(tuple);
 	return refused ? &sql_body : NULL;
 }
@@ -212,10 +211,9 @@ identify_collation(StringInfo out, Oid collation)
 	appendStringInfoChar(out, 'k');
 	appendStringInfoChar(out,
 						 ((Form_pg_collation) GETSTRUCT(tuple))->collprovider);
-	append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_LOCALE,
-					 CUCKOO_LOCALE_IS_NAME);
+	append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_LOCALE);
 	if (CUCKOO_COLLATION_RULES != InvalidAttrNumber)
-		append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_RULES, false);
+		append_attribute(out, COLLOID, tuple, CUCKOO_COLLATION_RULES);
 	ReleaseSysCache(tuple);
 }
 
@@ -249,7 +247,7 @@ identify_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 		appendStringInfoChar(out, 'r');
 		return identify_range(out, type);
 	}
-	if (OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+	if (OidIsValid(part = get_multirange_range(type)))
 	{
 		appendStringInfoChar(out, 'm');
 		return identify(out, part, collation);
@@ -375,7 +373,7 @@ add_layout(uint32 *layout, Oid type)
 	type = getBaseType(type);
 	if (OidIsValid(part = get_element_type(type)) ||
 		OidIsValid(part = get_range_subtype(type)) ||
-		OidIsValid(part = CUCKOO_MULTIRANGE_RANGE(type)))
+		OidIsValid(part = get_multirange_range(type)))
 		add_layout(layout, part);
 	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
 	{

@@ -215,8 +215,8 @@ insert_state(Relation rel, IndexInfo * info)
 static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
-	   Relation heap, IndexUniqueCheck unique, CUCKOO_INDEX_UNCHANGED
-	   IndexInfo * info)
+	   Relation heap, IndexUniqueCheck unique, bool unchanged,
+	   IndexInfo *info)
 {
 	InsertState *state;
 	MemoryContext caller;

@@ -116,7 +116,7 @@ drop(CuckooCache *cache, CuckooStored *stored)
 static bool
 make_room(CuckooCache *cache, Size size)
 {
-	Size		limit = CUCKOO_HASH_MEMORY();
+	Size		limit = get_hash_memory_limit();
 	bool		held = false;
 	dlist_mutable_iter entry;
 
@@ -170,7 +170,7 @@ cuckoo_stored_slice(const CuckooStored *stored, Relation toastrel,
 
 	SET_VARSIZE(slice, VARHDRSZ + length);
 	table_relation_fetch_toast_slice(toastrel, pointer->va_valueid,
-									 CUCKOO_EXTERNAL_SIZE(*pointer),
+									 VARATT_EXTERNAL_GET_EXTSIZE(*pointer),
 									 (int32) offset, (int32) length, slice);
 	return slice;
 }
@@ -192,7 +192,7 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)
 {
 	const struct varatt_external *pointer = &stored->pointer;
-	uint32		size = CUCKOO_EXTERNAL_SIZE(*pointer);
+	uint32		size = VARATT_EXTERNAL_GET_EXTSIZE(*pointer);
 	bool		compressed = size < (uint32) pointer->va_rawsize - VARHDRSZ;
 	MemoryContext caller;
 

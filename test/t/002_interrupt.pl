@@ -14,12 +14,6 @@ use Test::More;
 
 my $node = start_node('interrupt');
 
-# Where the server does not show its memory contexts (13), it is taken to be
-# well.
-my $contexts = '(VALUES (\'\', 0)) AS c(name, total_bytes)';
-$contexts = 'pg_backend_memory_contexts'
-  if $node->safe_psql('postgres', "SELECT to_regclass('pg_backend_memory_contexts')") ne '';
-
 plan skip_all => 'this PostgreSQL has no citext' if !citus($node, 'citus');
 
 # A state of two million hashes, to have the final function on its own; filters
@@ -48,7 +42,7 @@ SQL
 
 my $begin = <<"SQL";
 SELECT pg_backend_pid() AS pid, cf_count(cf_agg(i)) AS n FROM generate_series(1, 1000) i \\gset
-SELECT sum(total_bytes) AS bytes FROM $contexts \\gset
+SELECT sum(total_bytes) AS bytes FROM pg_backend_memory_contexts \\gset
 SQL
 
 # Two tests: a command fails, and then all is as before.
@@ -60,7 +54,7 @@ sub fails
 $command;
 SELECT '$name: error $code', :'SQLSTATE' = '$code';
 RESET statement_timeout;
-SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0 AND sum(total_bytes) < :bytes + 2000000 AS free FROM $contexts \\gset
+SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0 AND sum(total_bytes) < :bytes + 2000000 AS free FROM pg_backend_memory_contexts \\gset
 SELECT '$name: as before', :'free' AND pg_backend_pid() = :pid AND untouched() AND cf_count(cf_agg(i)) = 300
 FROM generate_series(1, 300) i;
 SQL
@@ -120,7 +114,7 @@ BEGIN
 			n := n + 1;
 		END LOOP;
 	EXCEPTION WHEN query_canceled THEN
-		SELECT coalesce(sum(total_bytes), 0) INTO memory FROM $contexts WHERE name = 'cuckoofilter';
+		SELECT coalesce(sum(total_bytes), 0) INTO memory FROM pg_backend_memory_contexts WHERE name = 'cuckoofilter';
 		f := cf_delete(cf_add(f, -1), -1);
 		SELECT bool_and(cf_contains(f, i)) INTO complete FROM generate_series(1, n) i;
 		RETURN complete AND n > 100 AND cf_count(f) IN (n, n + 1) AND f = f::bytea::cuckoofilter
@@ -131,7 +125,7 @@ SQL
 $script .= "SET statement_timeout = $_; SELECT 'variable after $_ ms', filled(); RESET statement_timeout;\n"
   foreach 23, 41, 82, 163, 325, 650;
 $script .= <<"SQL";
-SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000 FROM $contexts;
+SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000 FROM pg_backend_memory_contexts;
 SQL
 checks($node, 'postgres', $script);
 

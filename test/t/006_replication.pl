@@ -19,11 +19,7 @@ my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders 
 	'hot_standby = on', 'max_parallel_workers_per_gather = 0');
 my $subscriber = start_node('subscriber');
 my $connection = $publisher->connstr . ' dbname=postgres';
-my %databases = (postgres => '');
-
-# older publishers send text only
-$databases{binary} = 'WITH (binary = true)'
-  if $publisher->safe_psql('postgres', "SELECT current_setting('server_version_num')::int >= 140000") eq 't';
+my %databases = (postgres => '', binary => 'WITH (binary = true)');
 
 # short, inline and TOASTed filters; two rows differ in their filters only
 my $tables = <<'SQL';

@@ -94,10 +94,7 @@ SQL
 		s/"attoptions": \["pg_attver=\d+"\]/"attoptions": null/;
 		s/\b(\d{5,})\b/exists $name{$1} ? "<$name{$1}>" : $1/ge;
 	}
-	# before 14 a dependency may be there twice
-	my %once = map { $_ => 1 } @rows;
-
-	return [ sort keys %once ];
+	return [ sort @rows ];
 }
 
 # What one list has and the other lacks

@@ -68,9 +68,7 @@ my $elements = vectors('elements');
 
 foreach my $element (@{ $elements->{elements} })
 {
-	# 14 is the first version whose numeric has infinities
-	next if $element->{type} eq 'numeric' && $element->{value} =~ /Infinity/ && $version < 140000;
-	# and 16 the first that reads a "char" from octal digits
+	# 16 is the first version that reads a "char" from octal digits
 	next if $element->{type} eq '"char"' && $element->{value} =~ /^\\/ && $version < 160000;
 
 	foreach my $i (0 .. $#{ $elements->{seeds} })

@@ -19,7 +19,6 @@ my $node = start_node('faults', { extra => ['--wal-segsize=1'] });
 
 plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', "LOAD 'cuckoo_faults'") != 0;
 
-my $contexts = memory_contexts($node);
 
 plan skip_all => 'this PostgreSQL has no citext' if !citus($node, 'citus');
 
@@ -258,7 +257,7 @@ sub run
 # points end commands of one session, whose memory does not grow. Some are
 # enough, because the points of a scan are the same for each row.
 my %lines;
-my $memory = "sum(used_bytes) AS bytes, count(*) FILTER (WHERE name ~ 'uckoo') AS left FROM $contexts";
+my $memory = "sum(used_bytes) AS bytes, count(*) FILTER (WHERE name ~ 'uckoo') AS left FROM pg_backend_memory_contexts";
 # the first time this takes memory itself
 my $begin = "SELECT $memory \\gset\n" x 2;
 my $end = "SELECT $memory \\gset now_\nSELECT 'memory', :now_bytes - :bytes, :now_left;\n";
@@ -426,7 +425,7 @@ BEGIN
 	RETURN octet_length(f::bytea) > 100 * 1024 * 1024 AND cf_contains_all(f, a) AND cf_count(f) = 1000;
 END \$\$;
 SELECT 'the largest filter', largest();
-SELECT 'the largest filter: memory', sum(used_bytes) - :bytes < 10000000 FROM $contexts;
+SELECT 'the largest filter: memory', sum(used_bytes) - :bytes < 10000000 FROM pg_backend_memory_contexts;
 SQL
 
 # The server ends while filters change: what was committed is there.

@@ -70,8 +70,7 @@ FROM generate_series(1, 2000) i, state_for(i::oid) s;
 DROP TABLE numbers;
 SQL
 
-# A type that changes under its index, with 14 and later, where rows are hashed
-if ($primary->safe_psql('postgres', 'SHOW server_version_num') >= 140000)
+# A type that changes under its index
 {
 	my $connection = $primary->connstr('postgres');
 
