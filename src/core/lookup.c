@@ -261,7 +261,7 @@ half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
  * True if one of the two lanes agrees.  Adding the mask to what differs carries
  * into the bit above unless nothing differs.
  */
-static CUCKOO_INLINE bool
+static CUCKOO_INLINE int
 half_agrees(const uint8_t *bucket, const HalfPattern *p)
 {
 	uint64_t	differ = (cuckoo_load64(bucket + p->byte) ^ p->value) & p->mask;
