@@ -37,11 +37,13 @@ cuckoo_locator_derive(CuckooLocator *l)
 {
 	int			ext_bits = l->base_bits - CUCKOO_CORE_BITS - l->payload_bits;
 
+	if (l->pages == 0 || l->page_buckets == 0 || l->page_buckets > 65535 ||
+		ext_bits < 0 || ext_bits > 24 ||
+		l->hash_bits < 32 || l->hash_bits > 64)
+		return false;
 	l->cells = l->page_buckets * CUCKOO_LOCATE_CORES;
 	l->modulus = (uint64_t) l->cells << l->payload_bits;
-	if (l->pages == 0 || l->cells == 0 || ext_bits < 0 || ext_bits > 24 ||
-		l->hash_bits < 32 || l->hash_bits > 64 ||
-		l->modulus > UINT64_C(1) << 32)
+	if (l->modulus > UINT64_C(1) << 32)
 		return false;
 	l->ext_bits = (uint8_t) ext_bits;
 

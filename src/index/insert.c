@@ -463,7 +463,6 @@ cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block, bool logged)
 		CuckooStatus status = CUCKOO_UNCHANGED;
 		int			level;
 
-		CHECK_FOR_INTERRUPTS();
 		if (!BufferIsValid(buffer))
 		{
 			create_page(rel, at.number);
