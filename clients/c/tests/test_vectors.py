@@ -197,17 +197,15 @@ class Vectors(unittest.TestCase):
         case = next(case for case in vectors("images")["images"] if case["name"] == "10 kB")
         image = bytearray(base64.b64decode(case["image"]))
         self.assertTrue(accepts(image))
-        taken = []
         for bit in range(len(image) * 8):
             image[bit // 8] ^= 1 << bit % 8
-            taken += [bit] if accepts(image) else []
+            self.assertFalse(accepts(image), f"bit {bit}")
             image[bit // 8] ^= 1 << bit % 8
         for _ in range(1000):
             at, n = rng.randrange(len(image)), rng.randint(1, 20)
             overwritten = image[:at] + bytes(rng.choices(range(256), k=n)) + image[at + n :]
-            wrong = (overwritten, image[:at], image + image[: at + 1], image[at:])
-            taken += [(at, n) for other in wrong if other != image and accepts(other)]
-        self.assertEqual(taken, [])
+            for wrong in (overwritten, image[:at], image + image[: at + 1], image[at:]):
+                self.assertFalse(wrong != image and accepts(wrong), f"{n} bytes at {at}")
 
     def test_no_status(self):
         for status in (-5, -99, -100, -500, -(2**31), 1, 2**31 - 1):

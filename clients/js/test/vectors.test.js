@@ -108,33 +108,26 @@ async function sealed(bytes) {
 // every flip of a bit of 10 kB, random bytes over others, and other lengths
 test('damage', async () => {
   const image = Buffer.from(vectors('images').images.find(({ name }) => name === '10 kB').image, 'base64');
-  const taken = [];
-  const refuse = async (bytes, what) => {
-    if (bytes.equals(image)) return;
-    try {
-      await CuckooFilter.load(bytes);
-      taken.push(what);
-    } catch (error) {
-      if (!(error instanceof InvalidImage)) throw error;
-    }
+  const refused = async (bytes, where) => {
+    const error = await CuckooFilter.load(bytes).catch((reason) => reason);
+    assert.ok(error instanceof InvalidImage || bytes.equals(image), where);
   };
   await CuckooFilter.load(image);
   const damaged = Buffer.from(image);
   for (let bit = 0; bit < image.length * 8; bit++) {
     damaged[bit >> 3] ^= 1 << (bit & 7);
-    await refuse(damaged, bit);
+    await refused(damaged, `bit ${bit}`);
     damaged[bit >> 3] ^= 1 << (bit & 7);
   }
   for (let i = 0; i < 1000; i++) {
     const [at, end, seed] = [0, 1, 2].map((k) => (i * 7919 + k * 4001 + 1) % image.length);
     damaged.fill(Buffer.from([seed, at, i]), Math.min(at, end), Math.max(at, end));
-    await refuse(damaged, [at, end]);
+    await refused(damaged, `bytes ${at}, ${end}`);
     image.copy(damaged);
-    await refuse(image.subarray(0, at), at);
-    await refuse(image.subarray(at), -at);
-    await refuse(Buffer.concat([image, image.subarray(0, at)]), image.length + at);
+    await refused(image.subarray(0, at), `the first ${at}`);
+    await refused(image.subarray(at), `from ${at} on`);
+    await refused(Buffer.concat([image, image.subarray(0, at)]), `${at} more`);
   }
-  assert.deepEqual(taken, []);
 });
 
 // without load() there is no checksum, and no filter
