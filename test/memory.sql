@@ -27,7 +27,12 @@ CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01)
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
 CREATE TABLE indexed AS SELECT i FROM generate_series(1, 5000) i;
-CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1);
+CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1, locate = off);
+CREATE TABLE located AS SELECT i AS k, i::text AS t, i::numeric AS n, ARRAY[i, -i] AS a FROM indexed;
+CREATE INDEX located_k ON located USING cuckoo (k);
+CREATE INDEX located_t ON located USING cuckoo (t);
+CREATE INDEX located_n ON located USING cuckoo (n);
+CREATE INDEX located_a ON located USING cuckoo (a);
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 -- for the planner to aggregate them in workers first
 ALTER TABLE numbers ALTER i SET (n_distinct = 10);
@@ -51,12 +56,14 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
 	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
 	('{cf_count,cf_count_value}', 'cf_count(s.f) + cf_count(s.f, i) + cf_count(s.stored)'),
-	('{cf_index_contains,cuckoo_gate,cf_index_partitions}', 'cf_index_contains(''indexed_i'', i) OR cuckoo_gate(''indexed_i'', -i)
-		OR cf_index_partitions(''indexed_i'', i) IS NULL'),
-	('{cf_index_contains_any,cuckoo_gate_any,cf_index_contains_each,cf_index_partitions_any}', 'cf_index_contains_any(''indexed_i'', s.a)
-		OR cuckoo_gate_any(''indexed_i'', s.a)
-		OR cf_index_contains_each(''indexed_i'', s.a) IS NULL OR cf_index_partitions_any(''indexed_i'', s.a) IS NULL'),
-	('{cf_index_info,cf_index_filter,cf_index_check,cuckoo_handler}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
+	('{cf_index_contains}', 'cf_index_contains(''indexed_i'', i) OR cf_index_contains(''located_k'', -i)'),
+	('{cf_index_contains_any,cf_index_contains_each}', 'cf_index_contains_any(''indexed_i'', s.a)
+		OR cf_index_contains_each(''indexed_i'', s.a) IS NULL OR cf_index_contains_any(''located_k'', s.a)
+		OR cf_index_contains_each(''located_k'', s.a) IS NULL'),
+	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.t = (i % 6000)::text)'),
+	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.n = i % 6000::numeric)'),
+	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.a = ARRAY[i % 6000, -(i % 6000)])'),
+	('{cf_index_info,cf_index_filter,cf_index_check}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
 		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),
 	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),
 	('{cf_add_filter}', 'cf_add_filter(s.f, s.h)'),
@@ -136,18 +143,19 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET enable_hashagg = off;
 SET jit = off;
-DO $$
+CREATE FUNCTION has_plan(query text, node text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
-	plan text := '';
 BEGIN
-	FOR line IN EXECUTE 'EXPLAIN SELECT cf_agg(i::numeric) FROM numbers GROUP BY i' LOOP
-		plan := plan || line;
+	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+		IF line LIKE '%' || node || '%' THEN
+			RETURN true;
+		END IF;
 	END LOOP;
-	IF plan NOT LIKE '%Finalize%' THEN
-		RAISE EXCEPTION 'no states are combined: %', plan;
-	END IF;
+	RAISE EXCEPTION 'no % in the plan of %', node, query;
 END $$;
+SELECT has_plan('SELECT cf_agg(i::numeric) FROM numbers GROUP BY i', 'Finalize'),
+	has_plan('SELECT FROM located WHERE t = ''1''', 'Bitmap Index Scan on located_t') \g /dev/null
 
 CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint, process_bytes bigint, process_growth bigint);
 CREATE PROCEDURE measure(covers text[], how text, command text) LANGUAGE plpgsql AS $$

@@ -77,7 +77,8 @@ checks($node, 'WIN1252', <<'SQL');
 SET client_encoding = 'WIN1252';
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
-CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (fpp = 1e-8, gate = on);
+CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
+CREATE INDEX odd_filter ON odd USING cuckoo (w) WITH (locate = off, fpp = 1e-8);
 INSERT INTO odd SELECT chr(129) || i FROM generate_series(1, 100) i;
 INSERT INTO odd SELECT chr(233) || i FROM generate_series(1, 100) i;
 SELECT 'an index takes them as they are', cf_index_contains('odd_w', chr(129) || 7) AND cf_index_contains('odd_w', chr(233) || 7)
@@ -85,10 +86,20 @@ SELECT 'an index takes them as they are', cf_index_contains('odd_w', chr(129) ||
 SELECT 'arrays', cf_index_contains_each('odd_w', ARRAY[chr(129) || 1, chr(129), chr(233) || 1]) = '{t,f,t}';
 REINDEX INDEX odd_w;
 SELECT 'a build too', cf_index_check('odd_w', true) = 200;
-SELECT 'with a gate', count(*) = 1 FROM odd WHERE w = chr(129) || 7;
+SET enable_seqscan = off;
+SELECT 'an index finds them', count(*) = 1 FROM odd WHERE w = chr(129) || 7;
+SELECT 'and others', count(*) = 1 FROM odd WHERE w = chr(233) || 7;
+CREATE FUNCTION plan_of(query text) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+	RETURN plan;
+END $$;
+SELECT 'by a plan with the index', plan_of('SELECT FROM odd WHERE w = chr(129) || 7')::text ~ '"Bitmap Index Scan"';
 SELECT cf_add(cf_new(), chr(129));
 SELECT 'for a filter, which others read, they are an error', :'SQLSTATE' = '22P05';
-SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_w'), chr(233) || 7);
+SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_filter'), chr(233) || 7);
 SQL
 
 # An encoding that has no conversion to UTF-8 at all
@@ -100,12 +111,14 @@ SKIP:
 	checks($node, 'MULE', <<'SQL');
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
-CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (fpp = 1e-8, gate = on);
+CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
 INSERT INTO odd SELECT e || i FROM generate_series(1, 100) i, (VALUES (convert_from('\x81e9', 'MULE_INTERNAL')), ('plain')) v(e);
 SELECT 'an index takes what it has', cf_index_contains('odd_w', convert_from('\x81e9', 'MULE_INTERNAL') || 7) AND cf_index_contains('odd_w', 'plain7')
 	AND NOT cf_index_contains('odd_w', 'plain');
 REINDEX INDEX odd_w;
 SELECT 'a build, too', cf_index_check('odd_w', true) = 200;
+SET enable_seqscan = off;
+SELECT 'and is found by it', count(*) = 1 FROM odd WHERE w = convert_from('\x81e9', 'MULE_INTERNAL') || 7;
 SQL
 }
 

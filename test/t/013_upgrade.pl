@@ -117,10 +117,11 @@ CREATE UNIQUE INDEX ON stored_words (part);
 CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
 
 -- indexes: of families with a form of their own, and of others, where the hash may change; enums are hashed by OID
-CREATE INDEX words_id ON words USING cuckoo (id) WITH (seed = 1, spare = 4);
+CREATE INDEX words_id ON words USING cuckoo (id) WITH (locate = off, seed = 1, growth_bits = 4);
 CREATE INDEX words_word ON words USING cuckoo (upper(word)) WITH (seed = 2) WHERE id > 1000;
 CREATE TABLE indexed AS SELECT i, (enum_range(NULL::color))[i % 3 + 1] AS c, int4range(i, i + 5) AS r FROM generate_series(1, 2000) i;
 CREATE INDEX indexed_c ON indexed USING cuckoo (c) WITH (fpp = 0.0001);
+CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (capacity = 1);
 CREATE INDEX indexed_r ON indexed USING cuckoo (r);
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
@@ -173,9 +174,15 @@ SELECT '$how: function', is_listed('value 7') AND NOT is_listed('value 0');
 SELECT '$how: indexes', cf_index_check('words_id', true) = 2000 AND cf_index_check('words_word', true) = 1000
 	AND cf_index_contains('words_word', 'VALUE 1001'::text) AND NOT cf_index_contains('words_word', 'VALUE 7'::text)
 	AND cf_index_check('indexed_c', true) = 2000 AND NOT cf_index_contains('indexed_c', 'white'::color);
+SET enable_seqscan = off;
+SELECT '$how: an index finds rows', count(*) = 21 AND min(i) = 1 AND max(i) = 1981 FROM indexed WHERE i = ANY (ARRAY(SELECT 99 * k - 98 FROM generate_series(1, 21) k));
+SELECT '$how: a partial index of an expression finds a row', count(*) = 1 AND min(id) = 1001 FROM words WHERE upper(word) = 'VALUE 1001' AND id > 1000;
+SELECT '$how: ranges, whose hash may have changed', count(*) = 1 FROM indexed WHERE r = int4range(7, 12);
+RESET enable_seqscan;
 SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000 FROM cf_index_info('indexed_r');
 INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
-SELECT '$how: indexes that grow', cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000;
+SELECT '$how: indexes that grow', cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000
+	AND cf_index_check('indexed_i', true) = 4000;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
 SELECT '$how: changes', count(*) = 2 AND bool_and(seen @> 2000 AND (id = 0 OR seen @> id)) FROM owners WHERE id < 2;
