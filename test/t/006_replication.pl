@@ -6,18 +6,21 @@
 # for which it needs an operator class of cuckoofilter.
 #
 # A hot standby probes, scans, explains and merges filters, although it cannot
-# change them until it is promoted.
+# change them until it is promoted. It finds rows by indexes, whose pages are those
+# of the primary, while these grow, are rebuilt and cut, and after a promotion.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
+use CuckooTest 'lines_of';
 use Test::More;
 
 my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5',
 	'hot_standby = on', 'max_parallel_workers_per_gather = 0');
 my $subscriber = start_node('subscriber');
+my $standby;
 my $connection = $publisher->connstr . ' dbname=postgres';
 my %databases = (postgres => '', binary => 'WITH (binary = true)');
 
@@ -81,6 +84,36 @@ sub answers
 	return;
 }
 
+# Runs checks, named after the server.
+sub checks_of
+{
+	my ($node, $name, $checks) = @_;
+
+	checks($node, 'postgres', $checks =~ s/^SELECT '/SELECT '$name: /gmr);
+	return;
+}
+
+# The text of a file
+sub lines
+{
+	my ($path) = @_;
+
+	return join "\n", lines_of($path), '';
+}
+
+# Files of indexes on the standby are those of the primary, byte by byte.
+sub same_files
+{
+	my ($when, @indexes) = @_;
+	my $digests = 'SELECT ' . join ' || ', map { "md5(pg_read_binary_file(pg_relation_filepath('$_')))" } @indexes;
+
+	$publisher->safe_psql('postgres', 'CHECKPOINT');
+	$publisher->wait_for_catchup($standby);
+	$standby->safe_psql('postgres', 'CHECKPOINT');
+	is($standby->safe_psql('postgres', $digests), $publisher->safe_psql('postgres', $digests), "$when, pages are the same: @indexes");
+	return;
+}
+
 replicated('the first copy');
 answers($subscriber, $_, $_) foreach sort keys %databases;
 $publisher->safe_psql('postgres', 'UPDATE t SET f = cf_add(f, 100000) WHERE cf_count(f) IN (0, 500, 50000)');
@@ -99,7 +132,7 @@ answers($subscriber, $_, "$_ after updates") foreach sort keys %databases;
 $subscriber->stop;
 
 # A hot standby
-my $standby = start_standby($publisher, 'standby');
+$standby = start_standby($publisher, 'standby');
 my $scan = 'SELECT count(*), sum(i) FROM rows WHERE cf_contains((SELECT f FROM keyed WHERE n = 500), i)';
 
 has_content($standby, 'postgres', 'standby: the base backup');
@@ -118,60 +151,134 @@ my $errors;
 $standby->psql('postgres', 'UPDATE keyed SET f = cf_add(f, -1)', stderr => \$errors);
 like($errors, qr/in a read-only transaction/, 'standby: no change of a table');
 
-# An index whose pages are halved while it is built, because the table seems to
-# be small, and WAL has no full pages but those that it asks for
+# Indexes. compared() of sql/helpers.sql looks up all values by bitmap scans.
+$publisher->safe_psql('postgres', lines("$FindBin::RealBin/../../sql/helpers.sql"));
+
+# WAL has no full pages but those that indexes ask for. One is built for too few
+# rows, so that its pages are split while it is built; others grow from nothing,
+# with values in many blocks.
 $publisher->safe_psql('postgres', $_) foreach ('ALTER SYSTEM SET full_page_writes = off', 'SELECT pg_reload_conf()');
 $publisher->poll_query_until('postgres', "SELECT current_setting('full_page_writes') = 'off'");
 $publisher->safe_psql('postgres', <<'SQL');
-CREATE TABLE indexed AS SELECT i FROM generate_series(1, 200000) i;
-ANALYZE indexed;
-UPDATE pg_class SET reltuples = 1000 WHERE relname = 'indexed';
+CREATE TABLE built AS SELECT i FROM generate_series(1, 200000) i;
+CREATE TABLE grown (i int, filler text);
+CREATE INDEX grown_i ON grown USING cuckoo (i) WITH (seed = 1, capacity = 1);
+CREATE INDEX grown_default ON grown USING cuckoo ((i + 1)) WITH (seed = 1);
+CREATE INDEX grown_filter ON grown USING cuckoo (i) WITH (seed = 1, capacity = 1, locate = off);
 CHECKPOINT;
 SET maintenance_work_mem = '1MB';
-CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1);
+CREATE INDEX built_i ON built USING cuckoo (i) WITH (seed = 1);
+INSERT INTO grown SELECT CASE WHEN i % 4 < 2 THEN -(i % 4) ELSE i END, repeat('f', 900) FROM generate_series(1, 10000) i;
+INSERT INTO grown SELECT i, '' FROM generate_series(10001, 20000) i;
 SQL
+my $grown = <<'SQL';
+SELECT 'frequent values have marks, so all blocks are read', heap_blocks('SELECT FROM grown WHERE i = 0') = pg_relation_size('grown') / 8192
+	AND heap_blocks('SELECT FROM grown WHERE i = -1') = pg_relation_size('grown') / 8192 AND pages > 4 FROM cf_index_info('grown_i');
+SELECT 'all rows by the index that was built', cf_index_check('built_i', true) = 200000;
+SELECT 'all rows by one that grew', lookups = 20001 AND rows = 20000 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(-5000, -1)');
+SELECT 'all rows by one that had many pages', rows = 20000 AND wrong = 0 FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
+SELECT 'all rows in the filter', bool_and(cf_contains(f, i)) FROM grown, (SELECT cf_index_filter('grown_filter') OFFSET 0) f(f);
+SQL
+checks_of($publisher, 'primary', $grown);
 $publisher->wait_for_catchup($standby);
-is($standby->safe_psql('postgres', "SELECT cf_index_check('indexed_i', true), pages > 60 FROM cf_index_info('indexed_i')"),
-	'200000|t', 'standby: an index that grew while it was built');
+checks_of($standby, 'standby', $grown);
+same_files('after they grew', qw(built_i grown_i grown_default grown_filter));
 
-# The primary rebuilds an index without a row that is deleted there, but still
-# seen by a transaction here, which therefore may not ask it any more.
+# The primary rebuilds an index without a row that is deleted there, and creates
+# another one. A transaction of the standby still sees the row: its plans find
+# it, and its functions are refused.
 $publisher->safe_psql('postgres', <<'SQL');
 CREATE TABLE held AS SELECT i FROM generate_series(1, 1000) i;
 CREATE INDEX held_i ON held USING cuckoo (i);
-CREATE UNLOGGED TABLE unlogged AS SELECT 1 AS i;
+CREATE UNLOGGED TABLE unlogged AS SELECT i FROM generate_series(1, 1000) i;
 CREATE INDEX unlogged_i ON unlogged USING cuckoo (i);
+CREATE INDEX unlogged_sized ON unlogged USING cuckoo ((i + 1)) WITH (capacity = 100000);
+CREATE INDEX unlogged_filter ON unlogged USING cuckoo (i) WITH (locate = off);
 SQL
 $publisher->wait_for_catchup($standby);
+my $wait = sub {
+	my ($found) = @_;
+
+	return q(\! for i in $(seq 1000); do psql -XAtd ') . $standby->connstr('postgres') .
+	  qq(' -c "SELECT to_regclass('rebuilt') IS $found" | grep -q t && break; sleep 0.1; done);
+};
 checks($standby, 'postgres', <<"SQL");
 SELECT cf_index_contains('unlogged_i', 1);
 SELECT 'standby: no unlogged index', :'SQLSTATE' = '0A000';
-SELECT 'standby: and no gate by it', cuckoo_gate('unlogged_i', 2);
+SET enable_seqscan = off;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT 'standby: a row is in the index', cf_index_contains('held_i', 7);
-\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE TABLE rebuilt ()'
-\\! for i in \$(seq 1000); do psql -XAtd '@{[ $standby->connstr('postgres') ]}' -c "SELECT to_regclass('rebuilt') IS NOT NULL" | grep -q t && break; sleep 0.1; done
-SELECT 'standby: it still sees the row', count(*) = 1 AND cuckoo_gate('held_i', 7) FROM held WHERE i = 7;
+\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE INDEX held_new ON held USING cuckoo (mod(i, 5000))' -c 'CREATE TABLE rebuilt ()'
+@{[ $wait->('NOT NULL') ]}
+SELECT 'standby: it still sees the row', count(*) = 1 FROM held WHERE i = 7;
+SELECT 'standby: by the index that was rebuilt', indexes_of('SELECT FROM held WHERE i = 7') = 'held_i';
+SELECT 'standby: and by the new one', count(*) = 1 FROM held WHERE mod(i, 5000) = 7;
+SELECT 'standby: by this index', indexes_of('SELECT FROM held WHERE mod(i, 5000) = 7') = 'held_new';
+SELECT 'standby: rows of the primary are there as well', count(*) = 1 FROM held WHERE i = 8;
 SELECT cf_index_contains('held_i', 7);
 \\set code :SQLSTATE
 END;
 SELECT 'standby: and may not ask the index', :'code' = '55000';
 SELECT 'standby: another one may', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
+SELECT 'standby: and has no such row', count(*) = 0 FROM held WHERE i = 7;
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'REINDEX INDEX CONCURRENTLY held_i' -c 'DROP TABLE rebuilt'
-\\! for i in \$(seq 1000); do psql -XAtd '@{[ $standby->connstr('postgres') ]}' -c "SELECT to_regclass('rebuilt') IS NULL" | grep -q t && break; sleep 0.1; done
+@{[ $wait->('NULL') ]}
 SELECT 'standby: rebuilt beside others', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
+SELECT 'standby: all rows', rows = 999 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(-5, 10)');
 SQL
+
+# Truncated, and shorter than what entries say
+$publisher->safe_psql('postgres', <<'SQL');
+DELETE FROM grown WHERE ctid > '(100,0)';
+VACUUM grown;
+TRUNCATE held;
+INSERT INTO held SELECT i FROM generate_series(1, 2000) i;
+SQL
+$publisher->wait_for_catchup($standby);
+my $shrunk = <<'SQL';
+SELECT 'the table was cut', pg_relation_size('grown') < 1000000;
+SELECT 'all rows of it', rows > 400 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(1, 3000)');
+SELECT 'all rows of one that was emptied', rows = 2000 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(-5, 0)');
+SQL
+checks_of($publisher, 'primary', $shrunk);
+checks_of($standby, 'standby', $shrunk);
+same_files('after they were cut', qw(grown_i grown_default grown_filter held_i));
 
 # Promotion
 my $changed = 'SELECT md5(string_agg(f::text, $$ $$ ORDER BY n)) FROM keyed';
 my $change = 'UPDATE keyed SET f = cf_delete(cf_add(f, -1), 2)';
 
-$publisher->stop;
+# An unlogged table is empty after a crash, and on a server that was a standby
+# when it was made.
+my $unlogged = <<'SQL';
+SELECT 'the unlogged table is empty', count(*) = 0 FROM unlogged;
+SELECT 'and its index', rows = 0 AND wrong = 0 FROM compared('unlogged_i', 'SELECT generate_series(1, 1000)');
+SELECT 'and for functions', NOT cf_index_contains('unlogged_i', 7) AND NOT cf_index_contains('unlogged_filter', 7);
+INSERT INTO unlogged SELECT i FROM generate_series(501, 3000) i;
+SELECT 'inserted rows are found', rows = 2500 AND wrong = 0 FROM compared('unlogged_i', 'SELECT generate_series(1, 500)');
+SELECT 'by an index that was sized', rows = 2500 AND wrong = 0 FROM compared('unlogged_sized', 'SELECT generate_series(1, 500)');
+SELECT 'by a filter', cf_index_check('unlogged_filter', true) = 2500;
+SQL
+my $later = <<'SQL';
+INSERT INTO grown SELECT i, '' FROM generate_series(30001, 50000) i;
+SELECT 'indexes grow', rows > 20000 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(20001, 21000)');
+SELECT 'and others', rows > 20000 AND wrong = 0 FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
+SELECT 'and filters', cf_index_check('grown_filter', true) = count(*) FROM grown;
+INSERT INTO held SELECT i FROM generate_series(3001, 4000) i;
+SELECT 'an index that was emptied grows', rows = 3000 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(2001, 3000)');
+SQL
+
+$publisher->stop('immediate');
 $standby->promote;
 answers($standby, 'postgres', 'promoted');
+checks_of($standby, 'promoted', $unlogged . $later);
+$standby->stop('immediate');
+$standby->start;
+checks_of($standby, 'promoted, after a crash', $unlogged . $later =~ s/generate_series\(30001, 50000\)/generate_series(50001, 70000)/r =~ s/INSERT INTO held.*?;\n//sr);
 $standby->safe_psql('postgres', $change);
 is($standby->safe_psql('postgres', 'SELECT bool_and(cf_contains(f, -1)) FROM keyed'), 't', 'promoted: filters change');
 $publisher->start;
+checks_of($publisher, 'after a crash', $unlogged . $later);
 $publisher->safe_psql('postgres', $change);
 is($standby->safe_psql('postgres', $changed), $publisher->safe_psql('postgres', $changed), 'promoted: they change as elsewhere');
 

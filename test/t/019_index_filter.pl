@@ -13,7 +13,7 @@ my $node = start_node('index_filter');
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE growing (i bigint);
-CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (fpp = 0.01);
+CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (locate = off, fpp = 0.01);
 SQL
 
 my @writers = map {
