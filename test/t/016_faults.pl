@@ -165,6 +165,12 @@ BEGIN
 	END;
 END \$\$;
 
+-- rows of another type than the column's have another hash, so an index scan reads all blocks
+CREATE TYPE two AS (a int, b int);
+CREATE TABLE twos AS SELECT ROW(i, i)::two AS p FROM generate_series(1, 300) i;
+CREATE INDEX twos_p ON twos USING cuckoo (p);
+CREATE FUNCTION all_blocks() RETURNS text LANGUAGE sql SET enable_seqscan = off AS 'SELECT count(*)::text FROM twos WHERE p = ROW(7, 7)';
+
 -- How many points of a scenario failed one after the other, each in a
 -- subtransaction; or less than 0 if one of them left something wrong behind
 CREATE FUNCTION faults(kind text, scenario text) RETURNS int LANGUAGE plpgsql AS \$\$
@@ -244,6 +250,7 @@ my %scenarios = (
 	'scan backwards' => 'SELECT backwards()',
 	'variable' => 'SELECT filled()',
 	'index' => 'SELECT indexed()',
+	'index scan of all blocks' => 'SELECT all_blocks()',
 	'state in a variable' => q(SELECT looked_at('SELECT state_agg(i) FROM t')),
 	'union in a variable' => q(SELECT looked_at('SELECT set_agg(f) FROM parts')));
 

@@ -1,0 +1,200 @@
+# Indexes whose files, or whose table's, are changed while the server is down: a
+# page that is saturated, rows without their entries, a table with more blocks
+# than an index can tell apart, and damage of the bytes that are validated.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use CuckooTest 'lines_of';
+use Test::More;
+
+my $node = start_node('pages', { no_data_checksums => 1 }, 'autovacuum = off', 'restart_after_crash = off');
+my $block_size = $node->safe_psql('postgres', 'SHOW block_size');
+
+$node->safe_psql('postgres', join "\n", lines_of("$FindBin::RealBin/../../sql/helpers.sql"));
+
+# The path of the file of a table or an index
+sub path_of
+{
+	my ($name) = @_;
+
+	return $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$name')");
+}
+
+# Writes bytes at an offset of a file.
+sub patch
+{
+	my ($path, $offset, $bytes) = @_;
+
+	open my $file, '+<:raw', $path or die "$path: $!";
+	seek $file, $offset, 0 or die "$path: $!";
+	print {$file} $bytes;
+	close $file or die "$path: $!";
+	return;
+}
+
+# The bytes at an offset of a file
+sub bytes_at
+{
+	my ($path, $offset, $length) = @_;
+	my $bytes;
+
+	open my $file, '<:raw', $path or die "$path: $!";
+	seek $file, $offset, 0 or die "$path: $!";
+	read($file, $bytes, $length) == $length or die "$path: $!";
+	close $file or die "$path: $!";
+	return $bytes;
+}
+
+# ---- a saturated page, and rows without entries ----
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE saturated AS SELECT i, repeat('f', 500) AS filler FROM generate_series(1, 1000) i;
+CREATE INDEX saturated_i ON saturated USING cuckoo (i) WITH (seed = 1, capacity = 1000);
+CREATE TABLE lost (i int, filler text);
+CREATE INDEX lost_i ON lost USING cuckoo (i) WITH (seed = 1, capacity = 1000);
+INSERT INTO lost SELECT i, repeat('f', 500) FROM generate_series(1, 100) i;
+CHECKPOINT;
+SQL
+my %path = map { $_ => path_of($_) } qw(saturated_i lost_i);
+my $before = bytes_at($path{lost_i}, 0, -s $path{lost_i});
+
+# values that are in the index, but not in these blocks
+$node->safe_psql('postgres', 'INSERT INTO lost SELECT * FROM lost ORDER BY i');
+$node->stop;
+# the flags of the first page
+patch($path{saturated_i}, $block_size + 41, "\1");
+patch($path{lost_i}, 0, $before);
+$node->start;
+checks($node, 'postgres', <<'SQL');
+SELECT 'a page is saturated', saturated = 1 AND pages = 1 AND false_blocks = blocks
+FROM cf_index_info('saturated_i'), (SELECT pg_relation_size('saturated') / current_setting('block_size')::int AS blocks) s;
+SELECT 'each value may be anywhere', cf_index_contains('saturated_i', -1) AND cf_index_contains_any('saturated_i', '{-1,-2}'::int[]);
+SELECT 'all blocks are read', heap_blocks('SELECT FROM saturated WHERE i = -1') = pg_relation_size('saturated') / current_setting('block_size')::int;
+SELECT 'the rows are right', lookups = 1100 AND rows = 1000 AND wrong = 0 FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
+INSERT INTO saturated SELECT i FROM generate_series(1001, 5000) i;
+SELECT 'nothing is added', items = 1000 AND pages = 1 FROM cf_index_info('saturated_i');
+SELECT 'the rows are still right', rows = 5000 AND wrong = 0 FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
+SELECT 'no row is missing', cf_index_check('saturated_i', true) = 5000;
+REINDEX INDEX saturated_i;
+SELECT 'rebuilt', saturated = 0 AND items = 5000 FROM cf_index_info('saturated_i');
+
+SELECT 'the values without entries in their block are in the index', bool_and(cf_index_contains('lost_i', i)) FROM lost;
+SELECT 'so that the pages are valid', cf_index_check('lost_i') = 0;
+SELECT cf_index_check('lost_i', true);
+SELECT 'but the rows are missed', :'SQLSTATE' = 'XX002';
+SELECT 'and compared() sees it', wrong > 50 FROM compared('lost_i');
+REINDEX INDEX lost_i;
+SELECT 'rebuilt', cf_index_check('lost_i', true) = 200 AND wrong = 0 FROM compared('lost_i');
+SQL
+
+# ---- more blocks than the modulus ----
+
+# An index of 32 bits without payload tells 524 * 254 = 133,096 blocks apart. A
+# segment of a table and more blocks that have no bytes on the disk are followed
+# by rows in the blocks 133,272 and later, which look like the blocks from 176 on.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE long (i int, filler text);
+CREATE INDEX long_i ON long USING cuckoo (i) WITH (seed = 1, capacity = 1000, growth_bits = 0, fpp = 1e-8);
+CREATE INDEX long_default ON long USING cuckoo ((i + 1)) WITH (seed = 1);
+INSERT INTO long SELECT i, repeat('f', 500) FROM generate_series(1, 1000) i;
+SQL
+my $long = path_of('long');
+my $segment_blocks = $node->safe_psql('postgres', "SELECT setting FROM pg_settings WHERE name = 'segment_size'");
+
+SKIP:
+{
+	skip 'blocks or segments have another size', 1 if $block_size != 8192 || $segment_blocks != 131072;
+	$node->stop;
+	open my $next, '>:raw', "$long.1" or die "$long: $!";
+	truncate $long, $block_size * $segment_blocks or die "$long: $!";
+	truncate $next, $block_size * 2201 or die "$long: $!";
+	close $next or die "$long: $!";
+	$node->start;
+	checks($node, 'postgres', <<'SQL');
+INSERT INTO long SELECT i, repeat('f', 500) FROM generate_series(2001, 5000) i;
+SELECT 'rows are far behind', min(ctid) >= '(133272,0)' AND max(ctid) < '(134000,0)' FROM long WHERE i > 2000;
+SET enable_seqscan = off;
+SELECT 'each is found', count(*) = 3000 AND bool_and(places[1] > '(133272,0)' AND cardinality(places) = 1)
+FROM generate_series(2001, 5000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i = v) f;
+SELECT 'and the others', count(*) = 1000 AND bool_and(places[1] < '(1000,0)' AND cardinality(places) = 1)
+FROM generate_series(1, 1000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i = v) f;
+SELECT 'blocks that look like its block, or like the one of the partner bucket, are read', heap_blocks('SELECT FROM long WHERE i = 3000') BETWEEN 3 AND 4;
+SELECT 'by an index that tells them apart', count(*) = 3000 AND bool_and(places[1] > '(133272,0)' AND cardinality(places) = 1)
+FROM generate_series(2001, 5000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i + 1 = v + 1) f;
+SELECT 'for functions', bool_and(cf_index_contains('long_i', v)) FROM generate_series(2001, 5000) v;
+SELECT 'nothing is found of what is not there', count(*) = 0 FROM generate_series(5001, 8000) v, LATERAL (SELECT FROM long WHERE i = v) f;
+SELECT 'no row is missing', cf_index_check('long_i', true) = 4000 AND cf_index_check('long_default', true) = 4000;
+REINDEX INDEX long_i;
+SELECT 'built for so many blocks, no other is read', heap_blocks('SELECT FROM long WHERE i = 3000') = 1 AND cf_index_check('long_i', true) = 4000;
+DROP TABLE long;
+SQL
+}
+
+# ---- damaged bytes ----
+
+# Each byte of the meta data, of the list of extents, and of the header of a page
+# in turn, with several values; each in an index of its own. A damaged seed, for
+# example, cannot be seen, and gives wrong results; but the server lives.
+my @offsets = (24 .. 87, map { $block_size + $_ } 0 .. 47);
+my @damages = map { my $offset = $_; map { [ $offset, $_ ] } 0 .. 3 } @offsets;
+
+$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE outcomes (n int, call text, outcome text);
+CREATE PROCEDURE damaged(first int, last int) LANGUAGE plpgsql AS \$\$
+BEGIN
+	FOR n IN first..last LOOP
+		EXECUTE format('CREATE TABLE damaged_%s AS SELECT i FROM generate_series(1, 100) i', n);
+		EXECUTE format('CREATE INDEX damaged_%s_i ON damaged_%1\$s USING cuckoo (i) WITH (seed = 1, capacity = 100, locate = %s)', n,
+			CASE WHEN n % 4 = 0 THEN 'off' ELSE 'on' END);
+		COMMIT;
+	END LOOP;
+END \$\$;
+-- the SQLSTATE of a call, or whether its result is right
+CREATE FUNCTION outcome_of(call text) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off AS \$\$
+DECLARE
+	good boolean;
+BEGIN
+	EXECUTE call INTO good;
+	RETURN CASE WHEN good THEN 'right' ELSE 'wrong' END;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END \$\$;
+CALL damaged(0, $#damages);
+CHECKPOINT;
+SQL
+my @files = map { path_of("damaged_${_}_i") } 0 .. $#damages;
+
+$node->stop;
+foreach my $n (0 .. $#damages)
+{
+	my ($offset, $how) = @{ $damages[$n] };
+	my $byte = ord bytes_at($files[$n], $offset, 1);
+
+	patch($files[$n], $offset, chr(($byte ^ 1, $byte ^ 128, 255, 0)[$how]));
+}
+$node->start;
+checks($node, 'postgres', <<"SQL");
+INSERT INTO outcomes SELECT n, call, outcome_of(format(call, n)) FROM generate_series(0, $#damages) n, unnest(ARRAY[
+	'SELECT count(*) = 1 FROM damaged_%s WHERE i = 7',
+	'SELECT count(*) = 0 FROM damaged_%s WHERE i = -7',
+	'SELECT cf_index_contains(''damaged_%s_i'', 7)',
+	'SELECT cf_index_contains_any(''damaged_%s_i'', ''{7,8}''::int[])',
+	'SELECT cf_index_check(''damaged_%s_i'') = 0',
+	'SELECT cf_index_check(''damaged_%s_i'', true) = 100',
+	'SELECT items = 100 FROM cf_index_info(''damaged_%s_i'')',
+	'SELECT cf_count(cf_index_filter(''damaged_%s_i'')) = 100',
+	'WITH i AS (INSERT INTO damaged_%s SELECT generate_series(101, 110) RETURNING i) SELECT count(*) = 10 FROM i']) call;
+SELECT 'the server lives, and errors are of corruption, of files that end before the block, of a filter, or of staleness',
+	count(*) = 0 FROM outcomes WHERE outcome NOT IN ('right', 'wrong', 'XX001', 'XX002')
+	AND NOT (outcome IN ('XX000', '58P01', '55000') OR (outcome IN ('0A000', '54000') AND call ~ 'cf_index_filter'));
+SELECT 'other damages are seen', count(DISTINCT n) > 170 FROM outcomes WHERE outcome ~ '^XX';
+SELECT 'a check of the rows misses no lost row', count(*) = 0 FROM outcomes a JOIN outcomes b USING (n)
+WHERE a.call ~ 'true' AND a.outcome = 'right' AND b.call ~ 'i = 7|contains' AND b.outcome = 'wrong';
+SQL
+note($node->safe_psql('postgres', "SELECT outcome, call, count(*) FROM outcomes GROUP BY 1, 2 ORDER BY 1, 2"));
+
+$node->stop;
+done_testing();
