@@ -53,6 +53,14 @@ my @files = (
 	[ 'filter/new',         'functions',          '',        '017' ],
 	[ 'filter/set_state',   'sets',               '',        '002 011 017' ],
 	[ 'filter/sets',        'sets',               '',        '011 017' ],
+	[ 'index/build',        'index index_filter', 'indexes', '006 016 020' ],
+	[ 'index/export',       'index_filter index', 'indexes', '019 020' ],
+	[ 'index/handler',      'index index_filter', 'indexes', '013 017' ],
+	[ 'index/insert',       'index index_filter', 'indexes', '006 016 020' ],
+	[ 'index/open',         'index index_filter', 'indexes', '006' ],
+	[ 'index/page',         'index index_filter', 'indexes', '006 020' ],
+	[ 'index/probe',        'index_filter index', 'indexes', '017 020' ],
+	[ 'index/scan',         'index',              'indexes', '006 017 020' ],
 	[ 'planner/estimate',   'plan',               '',        '003' ],
 	[ 'planner/join',       'plan',               '',        '' ],
 	[ 'planner/support',    'plan expanded',      '',        '003' ],
@@ -62,6 +70,14 @@ my @files = (
 	[ 'scan/exec',          'scan',               'scans',   '002 005' ],
 	[ 'scan/filters',       'scan',               'scans',   '005' ],
 	[ 'scan/path',          'scan plan',          '',        '003 005 010' ]);
+
+# make unit tests the core
+{
+	my %known = map { ("src/$_->[0].c" => 1) } @files;
+	my @unknown = grep { !$known{$_} && !m{^src/(core/|module)} } glob 'src/*.c src/*/*.c';
+
+	die "no tests are known for @unknown\n" if @unknown;
+}
 
 my $known_file = 'test/mutants.txt';
 
