@@ -341,6 +341,47 @@ SELECT cf_index_check('leveled_v', true) = count(*) AS all_rows FROM leveled;
 DROP FUNCTION rows_of, mixed, ext_of, twin;
 DROP TABLE halves, grown, twins, marked, leveled;
 
+-- random tables: rows and their length, frequent values, an index that is built before rows come or between, and
+-- then changes, vacuums and rebuilds
+CREATE TABLE random (v int, filler text);
+CREATE INDEX random_v ON random USING cuckoo (v);
+CREATE PROCEDURE make_random(n int) LANGUAGE plpgsql AS $$
+DECLARE
+	seed text := setseed(n / 100.0);
+	rows int := 300 + 5000 * random() ^ 2;
+	length int := 1500 * random() ^ 2;
+	frequent float8 := random() ^ 2;
+	kinds int := 1 + 8 * random();
+	options text := format('seed = %s, capacity = %s, growth_bits = %s, fpp = %s, fillfactor = %s', n,
+		1 + round(9000 * random() ^ 3), -1 + round(4 * random()), 0.49 * random() ^ 4 + 1e-8, 10 + round(86 * random()));
+	fill text := format('INSERT INTO random SELECT CASE WHEN random() < %s THEN -round(%s * random() ^ 2)
+		ELSE round(100000 * random()) END, repeat(''f'', %s) FROM generate_series(1, %s)',
+		frequent, kinds, length, rows);
+	built_at int := 3 * random();
+BEGIN
+	TRUNCATE random;
+	DROP INDEX random_v;
+	FOR step IN 0..3 LOOP
+		IF step = built_at THEN
+			EXECUTE format('CREATE INDEX random_v ON random USING cuckoo (v) WITH (%s)', options);
+		END IF;
+		EXECUTE fill;
+		IF random() < 0.5 THEN
+			DELETE FROM random WHERE random() < 0.3;
+		END IF;
+		IF random() < 0.5 THEN
+			UPDATE random SET v = CASE WHEN random() < 0.5 THEN v ELSE v + 1 END WHERE random() < 0.2;
+		END IF;
+	END LOOP;
+END $$;
+CREATE TABLE outcomes (n int, lookups bigint, rows bigint, wrong bigint);
+SELECT format('CALL make_random(%s)', n), (ARRAY['VACUUM random', 'REINDEX INDEX random_v', NULL])[n % 3 + 1],
+	format('INSERT INTO outcomes SELECT %s, * FROM compared(''random_v'', ''SELECT generate_series(1, 1000)'')', n)
+FROM generate_series(1, 12) n \gexec
+SELECT count(*), sum(wrong) AS wrong, min(rows) > 100 AS rows, min(lookups) > 1000 AS lookups FROM outcomes;
+DROP PROCEDURE make_random;
+DROP TABLE random, outcomes;
+
 -- ---- options ----
 
 CREATE TABLE sized AS SELECT i FROM generate_series(1, 4000) i;
