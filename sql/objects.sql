@@ -11,6 +11,10 @@ WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS
 	AND d.classid NOT IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass)
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
+-- a comment is one phrase
+SELECT max(length(description)) AS longest, count(*) FILTER (WHERE description ~ '\.($| )') AS sentences
+FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
+	JOIN pg_description c ON c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 WHERE d.deptype = 'e';
 -- Attributes of functions, aggregates, operators, casts and types.  All
 -- that do not read an index are immutable. Only the union aggregates and what
 -- users ask of an index are not parallel safe.

@@ -8,7 +8,8 @@
 # The blocks of a file that uses postgres_fdw are skipped where there is none.
 #
 # In every document of the project, lines must fit 120 columns, and links to
-# files and headings of this source must lead somewhere.
+# files and headings of this source must lead somewhere. README.md and
+# doc/reference.md must name each function.
 use strict;
 use warnings;
 
@@ -70,6 +71,14 @@ foreach my $path (map { substr($_, length("$top/")) } sort(glob("$top/*.md"), gl
 
 	is(join(' ', grep { length $lines[$_ - 1] > 120 } 1 .. @lines), '', "$path: no line is longer than 120 columns");
 	is(join(' ', broken_links($folder, @lines)), '', "$path: links lead somewhere");
+}
+
+foreach my $path ('README.md', 'doc/reference.md')
+{
+	my $text = join "\n", lines_of("$top/$path");
+	my @functions = split /\n/, $node->safe_psql('postgres', q(SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'cf\_%'));
+
+	is(join(' ', grep { $text !~ /`$_\(/ } @functions), '', "$path: names each of " . @functions . ' functions');
 }
 
 foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))

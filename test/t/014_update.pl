@@ -176,7 +176,7 @@ sub without
 }
 
 my $script = content_of("$folder/cuckoo--$default{cuckoo}.sql");
-my ($old, $new) = without($script, qr/\bcf_overlap\(|\bcf_intersect\b|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
+my ($old, $new) = without($script, qr/\bcf_overlap\(|\bcf_intersect|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
 my $begin = "\\echo Use \"ALTER EXTENSION cuckoo UPDATE\" to load this file. \\quit\n";
 my $number = 0;
 
