@@ -110,6 +110,8 @@ cuckoofilter_in(PG_FUNCTION_ARGS)
 				 errdetail("The text is not valid base64.") :
 				 errdetail("The image is invalid: %s.",
 						   cuckoo_status_text(status)),
+				 status == CUCKOO_BAD_CHECKSUM ?
+				 errhint("Pass the complete, unaltered text of a cuckoofilter.") :
 				 errhint("A cuckoofilter is expected here: make one with cf_new() or cf_agg(), or pass the complete text of one. An element is the second argument of cf_contains(), or the right operand of @>.")));
 	PG_RETURN_POINTER(filter);
 }
