@@ -307,9 +307,9 @@ def growth():
 
 
 def index():
-    p = Picture('index', 'An index is pages that each hold a filter, and a full page is halved', 'The high bits of a hash '
-                'choose the page, the next ones the bucket in it. Both buckets of an element are in one page. A page that '
-                'is full gives the elements whose lowest further bit is 1 to a new page.', 780, 520)
+    p = Picture('index', 'A page of an index that is full is split', 'The hash of a value chooses the page. Both buckets of '
+                'an entry are in one page. A page that is full moves the entries whose lowest ext bit is 1 to a new '
+                'page.', 780, 520)
     n, w, chance = 3, 4, random.Random(8)
     pages = [[[] for _ in range(w)] for _ in range(n)]
     while sum(map(len, pages[1])) < 14:
@@ -337,9 +337,9 @@ def index():
          {(i, k) for i, row in enumerate(halves[1]) for k in range(len(row))})
     p.text(450, 262, 'Pages 0 and 2 stay as they are.', fill=SOFT)
     for i, line in enumerate((
-            'Block 0 has the seed and where the pages are. For a hash h, the page is h · 3 / 2⁶⁴, here 0 to 2, and the',
-            'rest of that product gives the first bucket. The second one is a reflection in the same page, so that',
-            'an insert or a probe locks one page.')):
+            'Block 0 lists the pages. A hash h belongs to page h · 3 / 2⁶⁴, here 0 to 2, and an entry has both of its',
+            'buckets in this page. So a lookup or an insert reads one page. A split moves the entries whose lowest',
+            'ext bit is 1 (colored), and removes this bit from all entries.')):
         p.text(20, 464 + i * 22, line)
     p.save()
 
@@ -428,8 +428,8 @@ def probe():
     size = [items * per_item / 8 for items, per_item, *_ in rows]
     c = Chart(p, (90, 56, 560, 320), (size[0] / 1.3, size[-1] * 1.3), (0, 80), (True, False),
               [2e5, 1e6, 5e6, 2e7, 5e7], range(0, 81, 20), 'bytes of the filter', 'nanoseconds per lookup')
-    for k, (name, color, dash, dy) in {3: ('two random reads', SOFT, '2 5', 0), 4: ('absent', BLUE, '', 6),
-                                       5: ('present', GREEN, '9 4', 6), 6: ('absent, batched', PURPLE, '12 3 2 3', 4)}.items():
+    for k, (name, color, dash, dy) in {3: ('two random reads', SOFT, '2 5', -4), 4: ('absent', BLUE, '', 6),
+                                       5: ('present', GREEN, '9 4', 6), 6: ('absent, batched', PURPLE, '12 3 2 3', 12)}.items():
         c.line([(s, row[k]) for s, row in zip(size, rows)], color, dash, dots=True)
         c.label(size[-1], rows[-1][k], name, color, 'start', 10, dy)
     p.text(20, 450, 'In C, many lookups under way at once, fpp 0.001. bench/README.md describes the machine and the spread.',

@@ -274,7 +274,7 @@ class Django(unittest.TestCase):
 
             class Meta:
                 app_label = "tests"
-                indexes = [CuckooIndex(fields=["url"], fpp=0.0001, capacity=50000)]
+                indexes = [CuckooIndex(fields=["url"], locate=False, fpp=0.0001, growth_bits=4)]
 
         cls.Filter, cls.Visit = Filter, Visit
 
@@ -403,7 +403,7 @@ class Django(unittest.TestCase):
         with self.connection.cursor() as cursor:
             cursor.execute("SELECT pg_get_indexdef(%s::regclass), cf_index_contains(%s, '17')", [index.name] * 2)
             definition, found = cursor.fetchone()
-        self.assertRegex(definition, r"USING cuckoo \(url\) WITH \(fpp='0.0001', capacity='50000'\)")
+        self.assertRegex(definition, r"USING cuckoo \(url\) WITH \(locate='false', fpp='0.0001', growth_bits='4'\)")
         self.assertTrue(found)
 
 
