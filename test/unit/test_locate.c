@@ -12,6 +12,8 @@
 #include "naive.h"
 #include "unit.h"
 
+#include <math.h>
+
 /* A random locator, and the header of its pages at level 0. */
 static CuckooLocator
 random_locator(CuckooHeader *h)
@@ -65,6 +67,15 @@ check_block(const CuckooLocator *l, const CuckooHeader *h, uint64_t hash,
 		  "w %" PRIu32 ", k %d, block %" PRIu32 ", level %d", l->page_buckets,
 		  l->payload_bits, block, level);
 	CHECK(back == where.bucket && partner != where.bucket, "partner");
+	/* blocks that differ by the modulus look alike */
+	if (block + l->modulus <= UINT32_MAX)
+	{
+		CuckooLocation far = cuckoo_locate(l, hash,
+										   (uint32_t) (block + l->modulus));
+
+		CHECK(far.number == where.number && far.bucket == where.bucket &&
+			  far.fingerprint == where.fingerprint, "block %" PRIu32, block);
+	}
 	/* without the low bits of the hash */
 	where = cuckoo_locate(l, cuckoo_locator_word(l, hash, 0), block);
 	CHECK(at_level(where.fingerprint, level) == fp, "hash bits");
@@ -87,6 +98,56 @@ test_locator(void)
 	check_block(&l, &h, hash, UINT32_MAX, level);
 	CHECK((cuckoo_locate_mark(&l, hash).fingerprint & 0xff) == 255, "mark");
 	CHECK(cuckoo_locate_mark(&l, hash).bucket < l.page_buckets, "mark");
+}
+
+/*
+ * The payload bits are the fewest that tell 16 times the blocks apart, if the
+ * ext bits and the limit of the modulus leave so many.
+ */
+static void
+test_payload_bits(void)
+{
+	CuckooLocator l = {.pages = 1, .hash_bits = 64};
+	double		blocks = ldexp(1, (int) unit_below(32)) + (double) unit_below(9);
+	int			bits;
+
+	l.base_bits = (uint8_t) (18 + unit_below(15));
+	l.page_buckets = 2 + 2 * (uint32_t) unit_below(450);
+	bits = cuckoo_locate_payload_bits(l.base_bits, l.page_buckets, blocks);
+	l.payload_bits = (uint8_t) bits;
+	CHECK(cuckoo_locator_derive(&l) && l.ext_bits >= CUCKOO_LOCATE_LEAST_EXT,
+		  "f %d, w %" PRIu32 ", k %d", l.base_bits, l.page_buckets, bits);
+	CHECK((double) l.modulus >= 16 * blocks ||
+		  l.ext_bits == CUCKOO_LOCATE_LEAST_EXT ||
+		  l.modulus > UINT64_C(1) << 31, "too few");
+	CHECK(bits == 0 || (double) l.modulus / 2 < 16 * blocks, "too many");
+}
+
+/*
+ * The mark of a value is that of all values with its page and ext bits, and of
+ * no others.
+ */
+static void
+test_marks(void)
+{
+	CuckooHeader h;
+	CuckooLocator l = random_locator(&h);
+	uint64_t	hash = unit_random();
+	CuckooLocated at = cuckoo_locate_hash(&l, hash);
+	CuckooLocation mark = cuckoo_locate_mark(&l, hash);
+
+	for (int i = 0; i < 1000; i++)
+	{
+		/* on the same page, or nearly so */
+		uint64_t	other = hash + unit_random() / l.pages;
+		CuckooLocated there = cuckoo_locate_hash(&l, other);
+		CuckooLocation its = cuckoo_locate_mark(&l, other);
+		bool		same = its.number == mark.number &&
+			its.bucket == mark.bucket && its.fingerprint == mark.fingerprint;
+
+		CHECK(same == (there.number == at.number && there.ext == at.ext),
+			  "ext %" PRIu32 " and %" PRIu32, at.ext, there.ext);
+	}
 }
 
 /* All blocks of a small modulus have entries of their own. */
@@ -134,7 +195,11 @@ main(int argc, char **argv)
 	naive_init();
 	TEST(test_example());
 	for (int round = 0; round < 200; round++)
+	{
 		TEST(test_locator());
+		TEST(test_payload_bits());
+		TEST(test_marks());
+	}
 	TEST(test_all_blocks(2, 0));
 	TEST(test_all_blocks(2, 3));
 	TEST(test_all_blocks(34, 2));
