@@ -1,20 +1,23 @@
-# Torture of indexes: no row that anybody sees may be missing from its index.
+# Torture of indexes: every row that a session sees must be found by its index.
 #
-# Writers insert, copy, update keys and other columns, delete, use savepoints
-# and roll back; one table goes to another database by logical replication.
-# Beside them, indexes are vacuumed, rebuilt and created, the table is rewritten
-# and emptied, and snapshots are held for long. Checkers of all isolation levels
-# look for rows that they see, by functions, by plans with gates, in the filter
-# that is taken out, and by cf_index_check, on the primary and on a standby.
+# Writers insert, copy, update keys and other columns, delete, use savepoints and
+# two-phase commits, and roll back; one table goes to another database by
+# logical replication. Beside them, indexes are vacuumed, rebuilt and created,
+# tables are rewritten, truncated and emptied, and snapshots are held for long.
+# Checkers of all isolation levels, on the primary and on a standby, compare
+# what bitmap scans find with the rows that a scan of the table sees, in one
+# snapshot. They also look for rows by functions, in the filter that is
+# exported, and by cf_index_check.
 #
 # Each round has its disaster: a process of the primary or the standby is killed,
 # or the primary as a whole, or the standby takes over and the old primary
 # follows it by pg_rewind. Every time it takes over, inserts log in the other of
 # two ways, by what src/index/insert.c writes itself or by the public functions.
-# Both servers compare all pages that WAL has changed with what replaying gives
-# (wal_consistency_checking).
+# After a crash the primary logs in another mode: full pages, which both servers
+# compare with what replaying gives (wal_consistency_checking), or none
+# (full_page_writes = off). With both, recovery may fail by PostgreSQL's fault.
 #
-# TORTURE_SECONDS=3600 makes it longer.
+# TORTURE_SECONDS=3600 makes it longer, TORTURE_WRITERS=4 lighter.
 use strict;
 use warnings;
 
@@ -27,17 +30,35 @@ use Time::HiRes qw(time sleep);
 
 my $seconds = $ENV{TORTURE_SECONDS} || 40;
 my $round_seconds = $seconds > 100 ? 25 : 6;
+my ($blocks, $hold) = $seconds > 100 ? (15, 4) : (3, 1);
+my $writers = $ENV{TORTURE_WRITERS} || 8;
 
 # Logs have SQLSTATEs, by which the end tells what may happen from what may not.
 my @settings = (
-	'wal_consistency_checking = generic', 'shared_buffers = 8MB', 'max_connections = 60', 'fsync = off',
+	'shared_buffers = 8MB', 'max_connections = 60', 'max_prepared_transactions = 50', 'fsync = off',
 	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 4GB',
 	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms',
+	'lock_timeout = 30s', 'log_lock_waits = on',
 	# an index that the primary rebuilds then lacks rows that only the standby's snapshots see
 	'hot_standby_feedback = off',
 	'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none',
-	q(log_line_prefix = '%m [%p] %e %q%a '));
+	q(log_line_prefix = '%m [%p] %e %q%a '), q(include_if_exists = 'torture.conf'));
 my $primary = start_node('primary', @settings);
+
+# How a server logs from its next start on: with full pages, which are compared,
+# or without.
+sub log_full_pages
+{
+	my ($node, $full) = @_;
+
+	open my $file, '>', $node->data_dir . '/torture.conf' or die "torture.conf: $!";
+	print $file $full ? "wal_consistency_checking = generic\n" : "full_page_writes = off\n";
+	close $file;
+	return;
+}
+
+log_full_pages($primary, 1);
+$primary->restart;
 
 # A column whose type changes so that the index keeps its file, and what another
 # session inserts then
@@ -52,29 +73,39 @@ SELECT 'no answer for another type', :'SQLSTATE' = '55000';
 \! psql -Xqd "$connection" -c 'INSERT INTO numbers VALUES (3000)'
 SELECT cf_index_contains('numbers_v', 3000);
 SELECT 'nor after an insert', :'SQLSTATE' = '55000' AND stale FROM cf_index_info('numbers_v');
+SET enable_seqscan = off;
+SELECT 'a scan reads all blocks', count(*) = 1 FROM numbers WHERE v = 3000::oid;
 REINDEX INDEX numbers_v;
 SELECT 'rebuilt for the type', NOT stale AND cf_index_contains('numbers_v', 3000::oid) FROM cf_index_info('numbers_v');
 SQL
 
-# The only page has a wrong level
+# All pages have a wrong level
 my $file = $primary->data_dir . '/' . $primary->safe_psql('postgres', q(SELECT pg_relation_filepath('numbers_v')));
 $primary->stop;
 open my $index, '+<:raw', $file or die;
-seek $index, 88, 0 and print {$index} "\1";
+foreach my $block (1 .. (-s $file) / 8192 - 1)
+{
+	seek $index, 8192 * $block + 40, 0 and print {$index} "\1";
+}
 close $index or die;
 $primary->start;
 checks($primary, 'postgres', <<'SQL');
 CREATE FUNCTION state_for(n oid) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN cf_index_contains(''numbers_v'', n); EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
 SELECT 'no answer by a page that contradicts itself', count(*) = 2000 AND count(*) FILTER (WHERE s NOT IN ('XX001', 'XX002')) = 0
 FROM generate_series(1, 2000) i, state_for(i::oid) s;
+SET enable_seqscan = off;
+CREATE FUNCTION state_of_scan() RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM FROM numbers WHERE v = 7::oid; RETURN ''no error''; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
+SELECT 'nor a scan', state_of_scan() IN ('XX001', 'XX002');
 DROP TABLE numbers;
+DROP FUNCTION state_for, state_of_scan;
 SQL
 
 # A type that changes under its index
 {
 	my $connection = $primary->connstr('postgres');
 
-	checks($primary, 'postgres', <<'SQL' =~ s/\$connection/$connection/r);
+	checks($primary, 'postgres', <<'SQL' =~ s/\$connection/$connection/gr);
+SET enable_seqscan = off;
 CREATE TABLE pair (a int, b text);
 CREATE TABLE pairs (p pair);
 INSERT INTO pairs VALUES (ROW(1, 'x'));
@@ -97,9 +128,9 @@ CREATE INDEX pairs_p ON pairs USING cuckoo (p);
 ANALYZE pairs;
 SELECT 'not yet there', NOT cf_index_contains('pairs_p', ROW(-1)::pair);
 \! psql -Xqd "$connection" -c 'ALTER TYPE pair ADD ATTRIBUTE b text' -c "INSERT INTO pairs VALUES (ROW(-1, 'x'))" -c 'ALTER TYPE pair DROP ATTRIBUTE b'
-SELECT 'no gate by an index that was out of date', count(*) = 1 FROM pairs WHERE p = ROW(-1)::pair;
+SELECT 'a scan of an index that was stale', count(*) = 1 FROM pairs WHERE p = ROW(-1)::pair;
 SELECT cf_index_contains('pairs_p', ROW(-1)::pair);
-SELECT 'nor an answer', :'SQLSTATE' = '55000';
+SELECT 'no answer by it', :'SQLSTATE' = '55000';
 ALTER TYPE pair ADD ATTRIBUTE j json;
 SELECT 'a type without a hash', stale FROM cf_index_info('pairs_p');
 DROP TABLE pairs;
@@ -163,7 +194,7 @@ EXECUTE of_pairs (ARRAY[ROW(5, NULL)::pair]) \g /dev/null
 CREATE TYPE mood AS ENUM ('good');
 ALTER TYPE pair ADD ATTRIBUTE c mood;
 EXECUTE of_pair (ROW(5, NULL, NULL)) \g /dev/null
-SELECT 'no error by a gate', :'SQLSTATE' = '00000';
+SELECT 'no error by a scan', :'SQLSTATE' = '00000';
 EXECUTE of_pairs (ARRAY[ROW(5, NULL, NULL)::pair]) \g /dev/null
 SELECT 'nor for an array', :'SQLSTATE' = '00000';
 DEALLOCATE ALL;
@@ -183,11 +214,11 @@ BEGIN
 	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
 	RETURN plan;
 END $$;
-SELECT 'a gate for rows', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')::pair') ~ 'cuckoo_gate' AND count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::pair;
-SELECT 'no such row', count(*) = 0 AND NOT cuckoo_gate('pairs_p', ROW(-1, 'x')::pair) FROM pairs WHERE p = ROW(-1, 'x')::pair;
+SELECT 'a scan for rows', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')::pair') ~ 'Bitmap Index Scan' AND count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::pair;
+SELECT 'no such row', count(*) = 0 AND NOT cf_index_contains('pairs_p', ROW(-1, 'x')::pair) FROM pairs WHERE p = ROW(-1, 'x')::pair;
 SELECT 'equal rows of another type', count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::like_pair;
 SELECT 'an array of them', count(*) = 2 FROM pairs WHERE p = ANY ('{"(7,x)","(8,x)"}'::like_pair[]);
-SELECT 'no gate for rows without a type', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')') !~ 'cuckoo_gate';
+SELECT 'a row without a type', count(*) = 1 FROM pairs WHERE p = ROW(7, 'x'::text);
 SELECT 'and an array of them', count(*) = 2 FROM pairs WHERE p = ANY (ARRAY[ROW(7, 'x'::text), ROW(8, 'x'::text)]);
 DROP TABLE pairs;
 DROP TYPE pair, like_pair;
@@ -195,12 +226,20 @@ DROP FUNCTION plan;
 SQL
 }
 
-# A few keys are used by many rows, most by one only.
+# In t a few keys are used by many rows, most by one only. The index of s begins
+# with one page, and splits it often. A row of m takes a page, and it has few
+# values, so that the index marks those that are in most pages.
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v text, n int DEFAULT 1, pad text DEFAULT repeat('x', 60)) WITH (fillfactor = 80);
 CREATE INDEX t_k ON t USING cuckoo (k);
 CREATE INDEX t_v ON t USING cuckoo (v) WITH (fpp = 0.01, seed = 5);
 CREATE INDEX t_lower ON t USING cuckoo (lower(v)) WHERE n > 0;
+CREATE INDEX t_filter ON t USING cuckoo (k) WITH (locate = off);
+CREATE TABLE s (k bigint) WITH (fillfactor = 30);
+CREATE INDEX s_k ON s USING cuckoo (k) WITH (capacity = 1, fillfactor = 10, growth_bits = 0);
+CREATE TABLE m (c int, pad text DEFAULT repeat('x', 300)) WITH (fillfactor = 10);
+CREATE INDEX m_c ON m USING cuckoo (c) WITH (capacity = 1, growth_bits = 0, fpp = 1e-8);
+INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int FROM generate_series(1, 2500);
 CREATE TABLE parts (k bigint, day int) PARTITION BY LIST (day);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
@@ -210,39 +249,74 @@ CREATE INDEX fast_k ON fast USING cuckoo (k);
 CREATE TABLE published (k bigint PRIMARY KEY, v text);
 CREATE PUBLICATION published FOR TABLE published;
 
--- Looks for some rows in each way; an error if one is missing. Notices tell how
--- many rows it looked for, because a standby can store nothing.
-CREATE FUNCTION look() RETURNS void LANGUAGE plpgsql AS $$
+-- Runs a query that looks up values by indexes of such a name, and returns rows
+-- only if one was not found. Returns the number of lookups. A notice has them, too,
+-- because a standby can store nothing, and how many of them read all blocks.
+CREATE FUNCTION compare(name text, query text) RETURNS bigint LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_tidscan = off SET enable_material = off AS $$
+DECLARE
+	plan jsonb;
+	lookups bigint;
+	in_all bigint;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	IF (plan #>> '{0,Plan,Actual Rows}')::numeric > 0 THEN
+		RAISE 'FALSE NEGATIVE: % %', query, plan;
+	END IF;
+	SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (WHERE (scan ->> 'Actual Rows')::numeric > 100), 0) INTO lookups, in_all
+	FROM jsonb_path_query(plan, 'strict $.** ? (@."Node Type" == "Bitmap Index Scan")') scan,
+		LATERAL CAST(scan ->> 'Actual Loops' AS bigint) n
+	WHERE scan ->> 'Index Name' ~ name;
+	IF strpos(plan::text, 'Bitmap Index Scan') = 0 THEN
+		RAISE NOTICE 'another plan for %', name;
+	END IF;
+	RAISE NOTICE 'compared %, % of them with all blocks', lookups, in_all;
+	RETURN lookups;
+END $$;
+
+-- Looks up the rows of some blocks of a table, any or the last ones. Each row must
+-- find itself.
+CREATE FUNCTION find_rows(name text, in_table text, equal text, rows text, blocks int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	size bigint := (SELECT sum(pg_relation_size(relid) / 8192) FROM pg_partition_tree(in_table::regclass));
+	which text := format('TABLESAMPLE system (%s) WHERE true', least(100, 100.0 * blocks / greatest(size, 1)));
+BEGIN
+	IF random() < 0.5 AND in_table <> 'parts' THEN
+		which := format('WHERE a.ctid >= ''(%s,0)''', greatest(size - blocks, 0));
+	END IF;
+	RETURN compare(name, format('SELECT FROM %1$s a %4$s AND %3$s AND NOT EXISTS (
+		SELECT FROM %1$s b WHERE %2$s AND b.ctid = a.ctid AND b.tableoid = a.tableoid)', in_table, equal, rows, which));
+END $$;
+
+CREATE FUNCTION look(blocks int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
-	looks bigint := 0;
+	lookups bigint := 0;
 	answers boolean[];
 BEGIN
-	FOR r IN SELECT k, v, n FROM t TABLESAMPLE system (5) LIMIT 200 LOOP
-		IF NOT cf_index_contains('t_k', r.k) OR NOT cf_index_contains('t_v', r.v)
+	lookups := find_rows('^t_(k|more)', 't', 'b.k = a.k', 'true', blocks) + find_rows('^t_v', 't', 'b.v = a.v', 'true', blocks)
+		+ find_rows('^t_lower', 't', 'lower(b.v) = lower(a.v) AND b.n > 0', 'a.n > 0', blocks)
+		+ find_rows('^s_k', 's', 'b.k = a.k', 'true', blocks) + find_rows('^m_c', 'm', 'b.c = a.c', 'a.c > 3', blocks)
+		+ find_rows('^parts', 'parts', 'b.k = a.k', 'true', blocks)
+		+ compare('^m_c', 'SELECT FROM (SELECT c, count(*) AS n FROM m GROUP BY c) a WHERE n <> (SELECT count(*) FROM m b WHERE b.c = a.c)');
+	IF NOT pg_is_in_recovery() THEN
+		lookups := lookups + find_rows('^fast', 'fast', 'b.k = a.k', 'true', blocks);
+	END IF;
+
+	FOR r IN SELECT k, v, n FROM t TABLESAMPLE system (5) LIMIT 50 LOOP
+		IF NOT cf_index_contains('t_k', r.k) OR NOT cf_index_contains('t_v', r.v) OR NOT cf_index_contains('t_filter', r.k)
 			OR r.n > 0 AND NOT cf_index_contains('t_lower', lower(r.v)) THEN
 			RAISE 'FALSE NEGATIVE: %', r;
 		END IF;
-		looks := looks + 2 + (r.n > 0)::int;
 	END LOOP;
-	answers := cf_index_contains_each('t_k', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 5000));
+	answers := cf_index_contains_each('t_filter', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 5000))
+		|| cf_index_contains_each('t_k', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 500))
+		|| ARRAY(SELECT cf_contains(f, k) FROM t TABLESAMPLE system (10), (SELECT cf_index_filter('t_filter') OFFSET 0) exported(f) LIMIT 5000);
 	IF false = ANY (answers) THEN
-		RAISE 'FALSE NEGATIVE in an array';
+		RAISE 'FALSE NEGATIVE of a function';
 	END IF;
-	looks := looks + cardinality(answers);
-	SELECT array_agg(cf_contains(f, k)) INTO answers
-	FROM t TABLESAMPLE system (10), (SELECT cf_index_filter('t_k') OFFSET 0) taken_out(f);
-	IF false = ANY (answers) THEN
-		RAISE 'FALSE NEGATIVE in the filter';
-	END IF;
-	looks := looks + coalesce(cardinality(answers), 0);
-	FOR r IN SELECT k, day FROM parts TABLESAMPLE system (5) LIMIT 50 LOOP
-		IF NOT ('parts_' || r.day)::regclass = ANY (cf_index_partitions('parts_k', r.k)) THEN
-			RAISE 'FALSE NEGATIVE in partitions: %', r;
-		END IF;
-		looks := looks + 1;
-	END LOOP;
-	RAISE NOTICE 'looked for %', looks;
+	RAISE NOTICE 'asked functions %', cardinality(answers);
+	RETURN lookups;
 END $$;
 
 -- All pages, and all rows that are visible
@@ -250,8 +324,22 @@ CREATE FUNCTION check_index(regclass) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	looks bigint := cf_index_check($1, true);
 BEGIN
-	RAISE NOTICE 'looked for %', looks;
+	RAISE NOTICE 'asked functions %', looks;
 	RETURN looks;
+END $$;
+
+-- The values of m that most pages do not have, and for which a lookup reads all
+CREATE FUNCTION marks() RETURNS bigint LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+	r record;
+	plan jsonb;
+	marks bigint := 0;
+BEGIN
+	FOR r IN SELECT c FROM m GROUP BY c HAVING count(*) < (SELECT count(*) / 2 FROM m) ORDER BY count(*) DESC LIMIT 10 LOOP
+		EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) SELECT FROM m WHERE c = ' || r.c INTO plan;
+		marks := marks + (plan #> '{0,Plan,Plans,0,Actual Rows}' = to_jsonb(pg_relation_size('m') / 8192))::int;
+	END LOOP;
+	RETURN marks;
 END $$;
 SQL
 
@@ -273,10 +361,6 @@ sub script
 	$statements{$name} = () = $text =~ /;$/mg;
 	return "$folder/$name.sql";
 }
-
-open my $rows, '>', "$folder/rows" or die "$folder/rows: $!";
-print $rows map { "$_\tC$_\n" } map { int(rand(1e9)) } 1 .. 300;
-close $rows;
 
 my @writers = (
 	script('single', <<'SQL'),
@@ -314,7 +398,7 @@ SQL
 \set length random(1, 90)
 UPDATE t SET pad = repeat('y', :length) WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 50));
 SQL
-	script('copy', "COPY t (k, v) FROM '$folder/rows';\n"),
+	script('copy', qq(COPY t (k, v) FROM PROGRAM 'shuf -i 1-1000000000 -n 300 | sed "s/.*/&\\tC&/"';\n)),
 	script('published', <<'SQL'),
 \set k random(1, 1000000000)
 INSERT INTO published VALUES (:k, 'V' || :k) ON CONFLICT DO NOTHING;
@@ -323,24 +407,57 @@ SQL
 	script('deletes', <<'SQL'),
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (2) LIMIT 200));
 SQL
+	# so that VACUUM shortens the table, and it grows again
+	script('end', <<'SQL'),
+DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT format('(%s,%s)', block, item)::tid
+	FROM (SELECT pg_relation_size('t') / 8192 - 1) b(last), generate_series(greatest(last - 20, 0), last) block, generate_series(1, 100) item));
+SQL
+	script('splits', <<'SQL'),
+INSERT INTO s SELECT (random() * 1e15)::bigint FROM generate_series(1, 500);
+SQL
+	script('marks', <<'SQL'),
+INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int FROM generate_series(1, 300);
+SQL
+	script('marked', <<'SQL'),
+UPDATE m SET c = c / 2 WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
+UPDATE m SET pad = 'hot' WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
+DELETE FROM m WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
+SQL
 );
 
-my @checkers = map { script("look_$_->[0]", "BEGIN ISOLATION LEVEL $_->[1];\nSELECT look();\n\\sleep 20 ms\nSELECT look();\nEND;\n") }
+# Some are left in doubt by a disaster, see resolve().
+my @twophase = map { script("twophase_$_", <<"SQL") } ('COMMIT', 'ROLLBACK');
+\\set k random(1, 1000000000)
+BEGIN;
+INSERT INTO t (k, v) SELECT :k + i, 'P' || (:k + i) FROM generate_series(1, 50) i;
+INSERT INTO m (c) SELECT :k % 1000 FROM generate_series(1, 10);
+SAVEPOINT s;
+INSERT INTO s VALUES (:k);
+ROLLBACK TO s;
+INSERT INTO s VALUES (:k + 1);
+PREPARE TRANSACTION 'torture :k';
+\\sleep 5 ms
+$_ PREPARED 'torture :k';
+SQL
+
+my @checkers = map { script("look_$_->[0]", "BEGIN ISOLATION LEVEL $_->[1];\nSELECT look($blocks);\n\\sleep 20 ms\nSELECT look($blocks);\nEND;\n\\sleep 400 ms\n") }
   (['committed', 'READ COMMITTED'], ['repeatable', 'REPEATABLE READ'], ['serializable', 'SERIALIZABLE']);
 
-# a plan with a gate sees what a plan without sees, in one snapshot
-push @checkers, script('gate', <<'SQL');
+# ANY and OR
+push @checkers, script('plans', <<'SQL');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
+SET LOCAL enable_seqscan = off;
 SELECT coalesce((SELECT k FROM t TABLESAMPLE system (5) LIMIT 1), 0) AS k \gset
-SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k) = (SELECT count(*) FROM t WHERE k + 0 = :k) THEN 1 ELSE 0 END) AS same;
 SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = ANY (ARRAY[-1, :k]::bigint[])) = (SELECT count(*) FROM t WHERE k + 0 = :k)
+	THEN 1 ELSE 0 END) AS same;
+SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k OR v = 'V' || :k) = (SELECT count(*) FROM t WHERE k + 0 = :k OR v || '' = 'V' || :k)
 	THEN 1 ELSE 0 END) AS same;
 END;
 SQL
-push @checkers, script('check', "SELECT check_index('t_k');\nSELECT check_index('t_lower');\n");
+push @checkers, script('check', join('', map { "SELECT check_index('$_');\n" } qw(t_k t_lower t_filter s_k m_c)));
 
 # a snapshot that is held for long
-my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look();\n\\sleep 4 s\nSELECT look();\nEND;\n");
+my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look($blocks);\n\\sleep $hold s\nSELECT look($blocks);\nEND;\n");
 
 my $number = 0;
 my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
@@ -348,12 +465,15 @@ my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
 	'REINDEX INDEX CONCURRENTLY t_v', 'REINDEX INDEX CONCURRENTLY t_lower', 'REINDEX TABLE CONCURRENTLY parts_0',
 	'CREATE INDEX CONCURRENTLY IF NOT EXISTS t_more ON t USING cuckoo (k)', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
 	'ALTER TABLE t ALTER n TYPE bigint', 'ALTER TABLE t ALTER n TYPE int', 'CHECKPOINT',
-	"SELECT pg_relation_size('t') > 60000000 AS large \\gset\n\\if :large\nTRUNCATE t;\n\\endif\nSELECT 1");
+	'VACUUM s', 'REINDEX INDEX CONCURRENTLY s_k', 'VACUUM m', 'REINDEX INDEX m_c', 'REINDEX TABLE CONCURRENTLY m',
+	map { "SELECT pg_relation_size('$_->[0]') > $_->[1] AS large \\gset\n\\if :large\nTRUNCATE $_->[0];\n\\endif\nSELECT 1" }
+	  (['t', 60_000_000], ['s', 20_000_000], ['m', 40_000_000]));
 
 # ---- running them ----
 
 my @children;
-my ($started, $looks, $transactions, $statements) = (0, 0, 0, 0);
+my ($started, $transactions, $statements) = (0, 0, 0);
+my %count = map { $_ => 0 } qw(compared all_blocks asked plans prepared marks);
 
 # Starts so many clients for some seconds, each with a pgbench of its own. If an
 # error ends a client, the next one takes its place.
@@ -382,21 +502,48 @@ sub start_pgbench
 	return;
 }
 
+# Ends transactions in doubt, whose locks others wait for.
+sub resolve
+{
+	my ($out);
+
+	$primary->psql('postgres', <<'SQL', stdout => \$out, on_error_stop => 0);
+SELECT CASE WHEN gid ~ '[0-4]$' THEN 'COMMIT' ELSE 'ROLLBACK' END || format(' PREPARED %L', gid)
+FROM pg_prepared_xacts WHERE prepared < now() - interval '1 s' AND database = current_database()
+\gexec
+\echo :ROW_COUNT
+SQL
+	return;
+}
+
 # Waits for all clients, and counts what they have done.
 sub wait_for_pgbench
 {
 	foreach my $child (@children)
 	{
-		waitpid $child->[0], 0;
+		until (waitpid($child->[0], POSIX::WNOHANG()) != 0)
+		{
+			resolve();
+			sleep 0.3;
+		}
 		my $text = slurp($child->[1]);
 
-		$looks += $_ foreach $text =~ /^NOTICE: +looked for (\d+)/mg;
+		while ($text =~ /^NOTICE: +compared (\d+), (\d+) of them/mg)
+		{
+			$count{compared} += $1 - $2;
+			$count{all_blocks} += $2;
+		}
+		$count{asked} += $_ foreach $text =~ /^NOTICE: +asked functions (\d+)/mg;
+		$count{plans}++ while $text =~ /^NOTICE: +another plan/mg;
 		# "transaction type" has the path if there is one script
 		while ($text =~ m{^(?:SQL script \d+|transaction type): \S*/(\w+)\.sql\n.*?(?:^ - |actually processed: )(\d+)}msg)
 		{
-			$transactions += $2;
-			$statements += $2 * $statements{$1};
-			$looks += 2 * $2 if $1 eq 'gate';
+			my ($script, $n) = ($1, $2);
+
+			$transactions += $n;
+			$statements += $n * $statements{$script};
+			$count{compared} += 2 * $n if $script eq 'plans';
+			$count{prepared} += $n if $script =~ /twophase/;
 		}
 		unlink $child->[1];
 	}
@@ -413,7 +560,8 @@ sub slurp
 	return <$file> // '';
 }
 
-# Looks for all rows in all indexes that are valid, and at all pages.
+# Looks for all rows in all indexes that are valid, and at all pages; and compares
+# rows of more blocks than checkers do.
 sub check_all
 {
 	my ($node, $what, $database) = @_;
@@ -428,12 +576,16 @@ SQL
 	my @rows = ($out // '') =~ /^(\d+)$/mg;
 
 	ok(@rows > 0 && ($err // '') eq '', "$what: every row is in its index") or diag($out, $err);
-	$looks += $_ foreach @rows;
+	$count{asked} += $_ foreach @rows;
+	return if $database;
+	$node->psql('postgres', 'SELECT look(30)', stdout => \$out, stderr => \$err);
+	ok(($out // '') =~ /^\d+$/ && $err !~ /ERROR/, "$what: rows of 30 blocks find themselves") or diag($err);
+	$count{compared} += $out || 0;
 	return;
 }
 
 # What WAL has of indexes since the last call: records, and those of two pages,
-# which are splits and moves out of block 0.
+# which are splits.
 my ($records, $splits) = (0, 0);
 my $counted;
 
@@ -504,9 +656,14 @@ sub start_again
 	BAIL_OUT($node->name . ' did not recover');
 }
 
+# It logs in the other mode afterwards.
+my $full_pages = 1;
+
 sub crash
 {
 	kill_server($primary);
+	$full_pages = !$full_pages;
+	log_full_pages($primary, $full_pages);
 	start_again($primary);
 	$crashes++;
 	return;
@@ -522,6 +679,8 @@ sub take_over
 	$standby->promote;
 	($primary, $standby) = ($standby, $old);
 	$takeovers++;
+	sleep 1;
+	resolve();
 	unsubscribe();
 	change_logging();
 	start_pgbench($primary, 4, 3, 'prepared', @writers);
@@ -560,7 +719,7 @@ sub change_logging
 			: q(UPDATE pg_proc SET probin = '$libdir/cuckoo' WHERE probin = 'cuckoo_faults'));
 	}
 	# no session can load both
-	$primary->safe_psql('postgres', q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pgbench'));
+	$primary->safe_psql('postgres', q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()));
 	return;
 }
 
@@ -603,9 +762,11 @@ subscribe();
 # With assertions a server can forget what it has cached whenever that may happen.
 my $discards = $primary->safe_psql('postgres',
 	"SELECT count(*) FROM pg_settings WHERE name = 'debug_discard_caches' AND max_val <> '0'");
+# pg_rewind wants full pages, so there is one crash before and one after those
+# without.
 my @disasters = (
-	sub { kill_process($primary) }, \&take_over, \&crash,
-	sub { kill_process($standby) });
+	sub { kill_process($primary) }, \&take_over, \&crash, sub { kill_process($primary) },
+	sub { kill_process($standby) }, \&crash);
 my $end = time + $seconds;
 my ($round, $hot) = (0, 0);
 
@@ -614,8 +775,9 @@ while (time < $end || $takeovers == 0)
 {
 	my $disaster = $disasters[ $round++ % @disasters ];
 
-	start_pgbench($primary, 8, $round_seconds, 'prepared', @writers);
-	start_pgbench($primary, 4, $round_seconds, 'prepared', @checkers);
+	start_pgbench($primary, $writers - 1, $round_seconds, 'prepared', @writers);
+	start_pgbench($primary, 1, $round_seconds, 'simple', @twophase);
+	start_pgbench($primary, 3, $round_seconds, 'prepared', @checkers);
 	start_pgbench($primary, 1, $round_seconds, 'prepared', $held);
 	start_pgbench($primary, 1, $round_seconds, 'simple', @maintenance);
 	start_pgbench($standby, 2, $round_seconds, 'prepared', grep { $_ !~ /serializable/ } @checkers);
@@ -626,6 +788,7 @@ while (time < $end || $takeovers == 0)
 		start_pgbench($primary, 1, $round_seconds, 'prepared', @writers);
 	}
 	sleep $round_seconds * (0.5 + rand 0.4);
+	resolve();
 	$hot += $primary->safe_psql('postgres', "SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 't'");
 	count_wal();
 	$disaster->();
@@ -638,6 +801,7 @@ while (time < $end || $takeovers == 0)
 	check_all($primary, "round $round, subscriber", 'subscriber');
 	$primary->wait_for_catchup($standby);
 	check_all($standby, "round $round, standby");
+	$count{marks} += $primary->safe_psql('postgres', 'SELECT marks()');
 	count_wal();
 }
 
@@ -650,8 +814,11 @@ ok($primary->poll_query_until('subscriber', "SELECT (count(*), sum(hashtext(v)))
 check_all($primary, 'subscriber', 'subscriber');
 ok($primary->poll_query_until('postgres', "SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"), 'questions are counted');
 cmp_ok($hot, '>', 0, "$hot HOT updates");
-ok($looks > 1000 * $seconds, "$looks looks, beside $statements statements in $transactions transactions");
-ok($splits > 0, "$records records compared, $splits of them splits");
+ok($count{compared} > 1000 * $seconds, "$count{compared} comparisons by bitmap scans, $count{asked} by functions, beside $statements statements in $transactions transactions");
+cmp_ok($count{all_blocks}, '<', $count{compared} / 10, "$count{all_blocks} more with all blocks, $count{plans} queries with another plan");
+cmp_ok($count{prepared}, '>', 0, "$count{prepared} transactions in two phases");
+ok($splits > 0, "$records records, $splits of them splits");
+cmp_ok($count{marks}, '>', 0, "$count{marks} marks");
 note("$round rounds with $kills processes killed, $crashes servers, and $takeovers takeovers");
 
 # Errors that sessions of such a crowd may have are others. The assertion fails
