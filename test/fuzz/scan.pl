@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# Random queries by the scan (src/scan) and without it, and with the gates of
-# indexes (src/index) and without them, which must give the same rows and the same
-# errors.
+# Random queries by the scan (src/scan) and without it, by indexes (src/index) and on
+# tables without any, which must give the same rows and the same errors.
 #
 # usage: test/fuzz/scan.pl [SECONDS [SEED [QUERY]]]
 #
@@ -12,27 +11,29 @@
 # QUERY=number run the queries of that schema again up to this one.  (Rolled
 # back changes leave dead rows, so earlier queries matter.)
 #
+# A query runs three times: as it is planned, without the scan, and on the twins of
+# its tables. A twin is a plain table with the same rows, and without indexes. The
+# schema `twin` has them by the same names.
+#
 # How two runs of a query are compared:
 # - Without a sort the order of rows is that of the plan.  If the plans differ only
 #   in the name of the scan, and are not parallel, rows are compared in order.
 #   Otherwise they are compared as a multiset.  If the plans differ, a query that
 #   depends on the order in other ways is left out, and counted.  Such are LIMIT
 #   without ORDER BY, moves of a cursor, and functions that take one row.  Queries
-#   that take half a minute without the scan are left out as well.
+#   that take half a minute without the scan are left out as well. So are, on the
+#   twins, those that return ctid or tableoid, or may fail.
 # - Errors are compared by SQLSTATE and message, but in parallel plans only by
 #   SQLSTATE, because any row may be the first to fail there.
 # - The scan evaluates conditions up to a page ahead (doc/planner.md).  So only one
 #   place in a query may fail, and none if the query may end before the end of the
-#   table: with LIMIT, EXISTS, joins, cursors, functions.
-#
-# - A gate may end a query before a condition that would fail, so that no query
-#   with a gate has one.  Indexes whose gates are in the first plan have the option
-#   gate = off in the second run.
+#   table: with LIMIT, EXISTS, joins, cursors, functions. An index skips rows that
+#   would fail, too, so no query with a condition for an index has such a place.
 #
 # A fuzzer that tests nothing is a defect, too, so it fails if too few plans
-# have the scan, or if a query has an unexpected error. The share of plans is
-# that of the schema, 0 to 25% with a gate, so that it is judged only where there
-# were several schemas, which a busy machine does not come to in 10 seconds.
+# have the scan or an index, or if a query has an unexpected error. The shares
+# depend on the schema, so they are judged only where there were several schemas,
+# which a busy machine does not come to in 10 seconds.
 use strict;
 use warnings;
 
@@ -46,7 +47,7 @@ use Time::HiRes qw(time);
 use constant QUERIES_OF_A_SCHEMA => 200;
 # of the queries, in percent
 use constant LEAST_WITH_SCAN => 30;
-use constant LEAST_WITH_GATE => 5;
+use constant LEAST_WITH_INDEX => 10;
 use constant MOST_NOT_COMPARED => 10;
 use constant FIRST_TO_JUDGE => 5 * QUERIES_OF_A_SCHEMA;
 
@@ -89,6 +90,7 @@ sub weighted
 my $range;		# values are made of 0 .. range - 1
 my @relations;	# { name, columns => { name => 1 }, ctid, table => may be changed }
 my @filters;	# { name, family, literal }
+my %is_cuckoo_index;	# by name
 my $schemas = 0;
 
 # elements of each family, in terms of the number x
@@ -159,15 +161,25 @@ sub age
 	return;
 }
 
-# indexes that are filters
+# indexes of some columns, alone or beside exact ones
 sub add_indexes
 {
-	my ($name) = @_;
+	my ($name, @columns) = @_;
+	my %has = map { $_ => 1 } @columns;
+	my @of_column = grep { $has{$_} } qw(id v t n d doc);
+	my @expressions = map { $_->[1] } grep { $has{ $_->[0] } } [ t => 'lower(t)' ], [ t => '(t::varchar)' ], [ v => '(v + 1)' ], [ d => '(d % 2)' ],
+	  [ id => '(id / 2000)' ], [ v => '(int4range(v, v + 1))' ], [ n => '(n::int)' ];
+	my @where = map { $_->[1] } grep { $has{ $_->[0] } } [ d => 'd <> 0' ], [ id => 'id > 100' ], [ v => 'v IS NOT NULL' ], [ v => 'v <> 5' ];
 
-	foreach my $what ('id', 'v', some(qw(v t n d), 'lower(t)'))
+	foreach my $what (some(@of_column), @expressions ? some(@expressions) : ())
 	{
-		must("CREATE INDEX ON $name USING cuckoo ($what) WITH (gate = @{[ one('auto', 'auto', 'auto', 'on', 'on', 'off') ]}, fpp = @{[ one(0.5, 0.1, 0.001, 1e-8) ]})" .
-			  (chance(15) ? " WHERE @{[ one('d <> 0', 'id > 100', 'v IS NOT NULL') ]}" : ''));
+		my @options = ("fpp = @{[ one(0.5, 0.05, 0.05, 1e-4, 1e-8) ]}", chance(20) ? 'locate = off' : (),
+			chance(40) ? "capacity = @{[ one(1, 100, 100000) ]}" : (), chance(30) ? 'fillfactor = ' . one(10, 50, 96) : (),
+			chance(30) ? "growth_bits = @{[ below(4) ]}" : ());
+		my $where = @where && chance(20) ? 'WHERE ' . one(@where) : '';
+
+		must("CREATE INDEX ON $name USING cuckoo ($what) WITH (" . join(', ', @options) . ") $where");
+		must("CREATE INDEX ON $name USING @{[ one('btree', 'hash') ]} ($what)") if chance(25);
 	}
 	return;
 }
@@ -176,7 +188,7 @@ sub add_relation
 {
 	my ($name, $columns, %properties) = @_;
 
-	add_indexes($name) if $properties{table} && chance(80);
+	add_indexes($name, @$columns) if $properties{indexed} && chance(80);
 	must("GRANT ALL ON $name TO public");
 	push @relations, { name => $name, columns => { map { $_ => 1 } @$columns }, %properties };
 	return;
@@ -194,13 +206,14 @@ sub add_table
 	{
 		must("ALTER TABLE $name ALTER doc SET STORAGE external", "UPDATE $name SET doc = doc || '' WHERE length(doc) > 100") if chance(50);
 		must("ALTER TABLE $name ADD added int DEFAULT 42", "ALTER TABLE $name ADD gone int", "ALTER TABLE $name DROP gone") if chance(20);
+		add_indexes($name, @$columns) if chance(30);
 		age($name);
 	}
 	else
 	{
 		must("ANALYZE $name");
 	}
-	add_relation($name, $columns, ctid => 1, table => scalar($kind =~ /TABLE/));
+	add_relation($name, $columns, ctid => 1, table => scalar($kind =~ /TABLE/), indexed => 1);
 	return;
 }
 
@@ -210,7 +223,7 @@ sub add_narrow_table
 	my ($columns, $query) = rows_query(1, rows_of_a_table(), [ one(qw(v v t n doc)) ], 1);
 
 	must("CREATE TABLE $name AS $query", "ANALYZE $name");
-	add_relation($name, $columns, ctid => 1);
+	add_relation($name, $columns, ctid => 1, indexed => 1);
 	return;
 }
 
@@ -221,10 +234,10 @@ sub add_long_table
 	my ($columns, $query) = rows_query(1, 1000 + below(50), undef, 6);
 
 	must("CREATE TABLE $name AS SELECT s.*, repeat('-', 4100) AS filler FROM ($query LIMIT 0) s",
-		"ALTER TABLE $name ALTER filler SET STORAGE plain",
-		"INSERT INTO $name SELECT s.*, repeat('-', 4100) FROM ($query) s",
-		"ANALYZE $name");
-	add_relation($name, $columns, ctid => 1, table => 1);
+		"ALTER TABLE $name ALTER filler SET STORAGE plain");
+	add_indexes($name, @$columns) if chance(50);
+	must("INSERT INTO $name SELECT s.*, repeat('-', 4100) FROM ($query) s", "ANALYZE $name");
+	add_relation($name, $columns, ctid => 1, table => 1, indexed => 1);
 	return;
 }
 
@@ -263,7 +276,7 @@ sub add_partitioned_table
 	must("INSERT INTO $name SELECT s.*, id % 3 FROM ($query) s");
 	age($name, 1);
 	must("CREATE INDEX ON ${name}_1 (id)") if chance(30);
-	add_relation($name, $columns, table => 1);
+	add_relation($name, $columns, table => 1, indexed => 1);
 	return;
 }
 
@@ -296,7 +309,23 @@ sub add_inheritance
 		"INSERT INTO ${name}_child ($more)" =~ s/\(SELECT/SELECT/r =~ s/\)$//r);
 	age($name, 1);
 	must("ANALYZE ${name}_child");
-	add_relation($name, $columns, table => 1);
+	add_indexes("${name}_child", @$columns) if chance(50);
+	add_relation($name, $columns, table => 1, indexed => 1);
+	return;
+}
+
+# Runs statements for the tables, and for their twins.
+sub in_both
+{
+	must(@_);
+	must('SET search_path = twin, fuzz, public, pg_temp', @_, 'RESET search_path');
+	return;
+}
+
+sub add_twins
+{
+	must('DROP SCHEMA IF EXISTS twin CASCADE', 'CREATE SCHEMA twin', 'GRANT USAGE ON SCHEMA twin TO public',
+		map({ ("CREATE TABLE twin.$_ AS TABLE $_", "ANALYZE twin.$_", "GRANT ALL ON twin.$_ TO public") } map { $_->{name} } @relations));
 	return;
 }
 
@@ -310,9 +339,9 @@ sub add_views
 	{
 		my ($a, $b) = (one(@whole), one(@whole));
 
-		must("CREATE VIEW both_$i AS SELECT $list FROM $a->{name} UNION ALL SELECT $list FROM $b->{name}");
+		in_both("CREATE VIEW both_$i AS SELECT $list FROM $a->{name} UNION ALL SELECT $list FROM $b->{name}");
 		add_relation("both_$i", \@columns);
-		must("CREATE VIEW barrier_$i WITH (security_barrier) AS SELECT $list FROM $a->{name} s WHERE " .
+		in_both("CREATE VIEW barrier_$i WITH (security_barrier) AS SELECT $list FROM $a->{name} s WHERE " .
 			  one('d <> 0', 'id % 2 = 0', 'd <> 0 AND ' . test($a, plain => 1)));
 		add_relation("barrier_$i", \@columns, barrier => 1);
 	}
@@ -325,7 +354,7 @@ sub add_policies
 	{
 		my $condition = one('d <> 0', 'id % 3 > 0 AND d <> 0', test($relation, where => 's', plain => 1) =~ s/\bs\.//gr);
 
-		must("ALTER TABLE $relation->{name} ENABLE ROW LEVEL SECURITY",
+		in_both("ALTER TABLE $relation->{name} ENABLE ROW LEVEL SECURITY",
 			"CREATE POLICY visible ON $relation->{name} USING ($condition)");
 		$relation->{policy} = 1;
 	}
@@ -401,8 +430,11 @@ sub new_schema
 	must(q(CREATE FUNCTION of_sliced(f cuckoofilter, slice int) RETURNS TABLE (id int, v int) LANGUAGE sql STABLE AS 'SELECT id, v FROM sliced WHERE cf_contains(f, v) AND k = slice AND v <> -1'));
 	add_inheritance('parent');
 	add_long_table('long') if chance(30);
+	add_twins();
 	add_views();
 	add_policies();
+	must('GRANT SELECT ON ALL TABLES IN SCHEMA twin TO public');
+	%is_cuckoo_index = map { $_ => 1 } split /\n/, must("SELECT relname FROM pg_class WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo')");
 	$schemas++;
 	return;
 }
@@ -496,7 +528,7 @@ sub test
 		$options{column} ? 0 : 2, sub { "EXISTS (SELECT FROM filters e WHERE e.name IN ('${family}_small', '${family}_grown') AND e.f @> ($element))" });
 }
 
-# another condition, none that has a gate, see point()
+# another condition, none for an index, see point()
 sub condition
 {
 	my ($relation, $alias, $failing) = @_;
@@ -529,7 +561,7 @@ sub conditions
 	return join(' AND ', shuffle(@all));
 }
 
-# what a gate may ask an index for
+# a condition for which an index may be scanned
 sub point
 {
 	my ($relation, $alias) = @_;
@@ -538,10 +570,16 @@ sub point
 	my $point = of_relation($relation, $alias, "~v = $x", "~id = $x", "$x = ~v", "~v = ${x}::bigint", "~t = 'User $x'", "lower(~t) = 'user $x'",
 		"~n = $x / 4.0", "~d = $x", "~v IN ($x, $x[1])", "~v = ANY ('{$x,NULL,$x[2]}')", "~id = ANY (ARRAY[$x, $x[1]])", "~t IN ('User $x', 'none')",
 		"~v = (SELECT $x)", "~id = ANY (ARRAY(SELECT g * $x FROM generate_series(1, 3) g))", '~v = NULL::int', "~v = ANY ('{}'::int[])",
-		"~v = abs($x - ~d * 0)", "~v = (SELECT max(id) FROM table_1) - $x")
+		"~v = abs($x - ~d * 0)", "~v = (SELECT max(id) FROM table_1) - $x",
+		"~v = @{[ $x % 30000 ]}::smallint", "~id = ANY ('{$x,$x[1],7,7,NULL}'::bigint[])", "~t = 'User $x'::varchar", "~t = 'User $x'::char(12)", "~t::varchar = 'User $x'",
+		"~v + 1 = $x", "~d % 2 = @{[ below(3) ]}", "~id / 2000 = @{[ below(2) ]}", "int4range(~v, ~v + 1) = int4range($x, $x + 1)", "~n::int = $x", "~n = $x",
+		"~n IN ($x / 4.0, $x[1], NULL)", "~doc = 'doc $x'", "~doc = 'doc $x' || repeat('-', 3000)", "~v = $x AND ~v = $x[1]", "~v = $x AND ~d = $x[1] % 5",
+		"lower(~t) = ANY (ARRAY['user $x', 'user $x[1]'])", "~v IN (@{[ join(', ', map { below($range) } 1 .. 2 + below(30)) ]})",
+		"~id = ANY (ARRAY(SELECT g FROM generate_series(1, @{[ one(0, 3, 200) ]}) g))", "~v = ~id AND ~id = $x", "~v = $x AND ~v IS NOT NULL AND ~d <> 0")
 	  || 'true';
 
-	return chance(10) ? "($point OR " . (of_relation($relation, $alias, '~d < 4') || 'false') . ')' : $point;
+	return "($point OR " . point($relation, $alias) . ')' if chance(15);
+	return chance(8) ? "($point OR " . (of_relation($relation, $alias, '~d < 4') || 'false') . ')' : $point;
 }
 
 # the select list
@@ -607,6 +645,49 @@ sub plain_query
 	$sql .= ' ' . order_of($list) if $sort;
 	$sql .= ' LIMIT ' . one(1, 1, 3, 50, 1000) . ' OFFSET ' . one(0, 0, 0, 5, 300) if $limit;
 	return { sql => $sql, sorted => $sort, in_order => $limit && !$sort };
+}
+
+# by indexes, without a filter
+sub point_query
+{
+	my $relation = one(@relations);
+	my $list = list($relation, 's');
+	my @all = point($relation, 's');
+	my $limit = chance(10) ? ' LIMIT ' . one(1, 3, 50) : '';
+	my $from;
+
+	push @all, chance(40) ? point($relation, 's') : condition($relation, 's') while chance(40);
+	push @all, map { of_relation($relation, 's', "~id <> -$_", "~v <> -$_", "~d <> -$_") || "$_ > 0" } 1 .. 5 + below(6) if chance(15);
+	$from = "FROM $relation->{name} s WHERE " . join(' AND ', shuffle(@all));
+	return { sql => weighted(
+			5, sub { "SELECT $list $from" },
+			2, sub { "SELECT $list $from @{[ order_of($list) ]}$limit" },
+			2, sub { "SELECT count(*) FROM (SELECT $list $from$limit) s" },
+			1, sub { "SELECT count(*), max(@{[ of_relation($relation, 's', '~id', '~v', '~t') || 'NULL::int' ]}) $from" }) };
+}
+
+# nested loops whose inner side may be an index
+sub index_join
+{
+	my $relation = with_columns('id');
+	my $list = list($relation, 's');
+	my $other = with_columns(qw(id v d));
+	my ($outer, @on) = @{ one(
+		[ 'generate_series(' . below(50) . ', ' . (50 + below(100)) . ') o(x)', '~id = o.x', '~v = o.x', '~d = o.x', q(~t = 'User ' || o.x), q(lower(~t) = 'user ' || o.x),
+			'~n = o.x / 4.0', '~v = ANY (ARRAY[o.x, o.x + 1])', '~v + 1 = o.x', '~v = o.x AND ~d % 2 = 0' ],
+		[ '(SELECT x::bigint FROM generate_series(1, 30) x) o', '~id = o.x', '~v = o.x', 'o.x = ~v', '~v = (SELECT o.x)' ],
+		[ "(SELECT id, v, d FROM $other->{name} WHERE id % " . (20 + below(50)) . ' = 3) o', '~id = o.id', '~v = o.v', '~v = o.d', '~d = o.v', '~v = o.v OR ~id = o.d' ],
+		[ '(VALUES (1, NULL), (5, 7), (NULL, 5), (5, 5)) o(x, y)', '~id = o.x', '~v = o.y', '~v = ANY (ARRAY[o.x, o.y])', '~id = ANY (ARRAY[o.x, 3, o.y])', '~id = o.x AND ~v = o.y' ]) };
+	my $on = '(' . of_relation($relation, 's', @on) . ')';
+
+	$on .= ' AND ' . condition($relation, 's') while chance(30);
+	return { nested => 1, sql => weighted(
+			4, sub { "SELECT o.*, $list FROM $outer JOIN $relation->{name} s ON $on" },
+			2, sub { "SELECT o.*, s.id FROM $outer LEFT JOIN $relation->{name} s ON $on" },
+			2, sub { "SELECT o.* FROM $outer WHERE @{[ one('', 'NOT ') ]}EXISTS (SELECT FROM $relation->{name} s WHERE $on)" },
+			2, sub { "SELECT o.*, x.* FROM $outer, LATERAL (SELECT count(*) FROM $relation->{name} s WHERE $on) x" },
+			1, sub { "SELECT o.*, x.* FROM $outer LEFT JOIN LATERAL (SELECT $list FROM $relation->{name} s WHERE $on @{[ order_of($list) ]} LIMIT 2) x ON true" },
+			1, sub { "SELECT count(*), max(s.id) FROM (SELECT DISTINCT o.* FROM $outer) o JOIN $relation->{name} s ON $on" }) };
 }
 
 sub aggregate_query
@@ -741,14 +822,16 @@ sub prepared_query
 		shown => $sql };
 }
 
-# with a gate, in a plan that is kept
+# by an index, in a plan that is kept
 sub prepared_point
 {
 	my $relation = with_columns('id');
-	my $column = $relation->{columns}{v} ? one('v', 'id') : 'id';
-	my ($type, $is) = @{ one([ 'int', '= $1' ], [ 'bigint', '= $1' ], [ 'int[]', '= ANY ($1)' ]) };
-	my @values = map { chance(50) ? below($range) : -1 - $_ } 1 .. 2 + below(7);
-	my @execute = map { 'EXECUTE p(' . (chance(5) ? 'NULL' : $type eq 'int[]' ? "'{$_,NULL,-5}'" : $_) . ')' } @values;
+	my $column = one(grep { $relation->{columns}{$_} } qw(id v v t));
+	my ($type, $is) = @{ one(
+		$column eq 't' ? ([ 'text', '= $1' ], [ 'varchar', '= $1' ], [ 'text[]', '= ANY ($1)' ])
+		: ([ 'int', '= $1' ], [ 'bigint', '= $1' ], [ 'smallint', '= $1' ], [ 'numeric', '= $1' ], [ 'int[]', '= ANY ($1)' ], [ 'bigint[]', '= ANY ($1)' ])) };
+	my @values = map { (chance(50) ? below($range) : -1 - $_) =~ s/^/$column eq 't' ? 'User ' : ''/er } 1 .. 2 + below(7);
+	my @execute = map { 'EXECUTE p(' . (chance(5) ? 'NULL' : $type =~ /\[/ ? "'{$_,NULL,-5}'" : "'$_'") . ')' } @values;
 	my $sql = "SELECT @{[ list($relation, 's') ]} FROM $relation->{name} s WHERE s.$column $is" . (chance(40) ? ' AND ' . test($relation) : '');
 
 	return {
@@ -853,11 +936,15 @@ my @kinds = (
 	6 => \&rescan_query,
 	4 => \&cte_query,
 	8 => \&prepared_query,
-	6 => \&prepared_point,
+	8 => \&prepared_point,
+	14 => \&point_query,
+	10 => \&index_join,
 	8 => \&cursor_query,
 	6 => \&function_query,
 	7 => \&change_query,
 	6 => \&hidden_query);
+
+my $force_parallel;		# the setting of this version
 
 # settings of one query
 sub settings
@@ -865,11 +952,11 @@ sub settings
 	my ($query) = @_;
 	my @set;
 
-	if (!$query->{serial} && chance(20))
+	if (!$query->{serial} && chance(30))
 	{
 		# starting workers costs a little, or they would be started for each
 		# row of a join
-		push @set, 'max_parallel_workers_per_gather = ' . one(1, 2, 2), 'min_parallel_table_scan_size = 0', 'parallel_setup_cost = 1', 'parallel_tuple_cost = 0',
+		push @set, chance(30) ? "$force_parallel = on" : (), 'max_parallel_workers_per_gather = ' . one(1, 2, 2), 'min_parallel_table_scan_size = 0', 'min_parallel_index_scan_size = 0', 'parallel_setup_cost = 1', 'parallel_tuple_cost = 0',
 		  'parallel_leader_participation = ' . one('on', 'off', 'off');
 	}
 	else
@@ -877,8 +964,11 @@ sub settings
 		push @set, 'max_parallel_workers_per_gather = 0';
 	}
 	# one kind of join off at most, as nested loops alone take too long
-	push @set, "enable_$_ = off" for (chance(20) ? one(qw(hashjoin mergejoin nestloop)) : ()),
-	  grep { chance(6) } qw(hashagg sort material indexscan bitmapscan);
+	push @set, "enable_$_ = off" for ($query->{nested} && chance(60) ? qw(hashjoin mergejoin) : chance(20) ? one(qw(hashjoin mergejoin nestloop)) : ()),
+	  grep { chance(6) } qw(hashagg sort material bitmapscan partition_pruning parallel_append incremental_sort);
+	push @set, 'enable_seqscan = off' if chance(50);
+	push @set, "enable_$_ = off" for grep { chance(30) } qw(indexscan indexonlyscan);
+	push @set, 'random_page_cost = ' . one(0.01, 1, 40) if chance(20);
 	push @set, "enable_partitionwise_$_ = on" for grep { chance(40) } qw(join aggregate);
 	push @set, 'plan_cache_mode = ' . one('auto', 'force_generic_plan', 'force_custom_plan');
 	push @set, q(work_mem = '64kB') if chance(10);
@@ -891,15 +981,17 @@ sub settings
 
 # ---- comparing ----
 
-my %count = map { $_ => 0 } qw(queries scan gate ordered left_out errors rows parallel failed);
+my %count = map { $_ => 0 } qw(queries scan index ordered left_out errors rows parallel twins failed);
 
-# Runs a query: its plan, and what each statement gave
+# Runs a query, by the scan or not, and on the tables or their twins: its plan, and
+# what each statement gave
 sub result
 {
-	my ($query, $scan) = @_;
+	my ($query, $scan, $path) = @_;
 	my @script = $query->{script} ? @{ $query->{script} } : $query->{sql};
 	my ($plan, @results) = split /^\@result\n/m, run(
 		"SET cuckoo.enable_scan = $scan;",
+		"SET search_path = $path;",
 		map({ "$_;" } @{ $query->{prepare} || [] }),
 		"EXPLAIN (COSTS OFF) $query->{sql};",
 		map({ ('\echo @result', "$_;", '\echo @state :SQLSTATE :LAST_ERROR_MESSAGE') } @script),
@@ -917,13 +1009,12 @@ sub result
 
 sub sorted { return join("\n", sort split /\n/, $_[0]); }
 
-# A plan without what the scan and gates change in it
+# A plan without what the scan changes in it
 sub plain
 {
 	my ($plan) = @_;
 
 	$plan =~ s/Custom Scan \(CuckooScan\)/Seq Scan/g;
-	$plan =~ s/^[ >-]*Result\n *One-Time Filter: \(*cuckoo_gate[^\n]*\n//mg;
 	return $plan =~ s/^[ >-]+//mgr;
 }
 
@@ -931,27 +1022,23 @@ sub plain
 sub difference
 {
 	my ($query) = @_;
-	my ($plan, @with) = result($query, 'on');
-	my @asked = $plan =~ /cuckoo_gate(?:_any)?\('([^']+)'::regclass/g;
-	# of all indexes of these tables, as another one takes the place of the first
-	my %gates = map { split /\|/ } !@asked ? () : split /\n/, must(
-		"SELECT DISTINCT i.indexrelid::regclass, substring(reloptions::text, 'gate=(\\w+)') FROM pg_index a JOIN pg_index i USING (indrelid) JOIN pg_class c ON c.oid = i.indexrelid
-		WHERE a.indexrelid IN (" . join(', ', map { "'$_'::regclass" } @asked) . ") AND relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo')");
-
-	must(map { "ALTER INDEX $_ SET (gate = off)" } sort keys %gates) if %gates;
-	my ($other_plan, @without) = result($query, 'off');
-	must(map { "ALTER INDEX $_ SET (gate = $gates{$_})" } sort keys %gates) if %gates;
+	my ($plan, @with) = result($query, 'on', 'fuzz, public');
+	my ($other_plan, @without) = result($query, 'off', 'fuzz, public');
+	my ($twin_plan, @twins) = $query->{in_order} || $fails || "@{[ %$query ]}" =~ /\bctid\b/ ? ('') : result($query, 'off', 'twin, fuzz, public, pg_temp');
 	my $parallel = $plan =~ /Gather/ || $other_plan =~ /Gather/;
 	my $same_plan = plain($plan) eq plain($other_plan);
 	my $ordered = $query->{sorted} || ($same_plan && !$parallel && !$query->{replanned});
-	my $failed;
+	my $difference;
 
 	return 'the scan is not off' if $other_plan =~ /CuckooScan/;
-	return 'a gate is not off' if $other_plan =~ /cf_index/;
+	return 'a twin has an index' if grep { $is_cuckoo_index{$_} } $twin_plan =~ /Scan on (\w+)/g;
 	$count{queries}++;
 	$count{parallel}++ if $parallel;
 	$count{scan}++ if $plan =~ /CuckooScan/;
-	$count{gate}++ if %gates;
+	$count{index}++ if grep { $is_cuckoo_index{$_} } $plan =~ /Bitmap Index Scan on (\w+)/g;
+	$difference = difference_of_rows('on its twin', \@with, \@twins, 0, 1) if @twins && !grep { $_->{state} eq '57014' } @with, @twins;
+	return $difference if defined $difference;
+	$count{twins}++ if @twins;
 	# in order, see above; or what takes too long in any case
 	if (($query->{in_order} && !$ordered) || grep { $_->{state} eq '57014' } @without)
 	{
@@ -961,19 +1048,30 @@ sub difference
 	$count{ordered}++ if $ordered;
 	$count{rows}++ if grep { $_->{rows} ne '' } @without;
 	$count{errors}++ if grep { $_->{state} ne '00000' } @without;
-	foreach my $i (0 .. $#without)
+	return difference_of_rows('without the scan', \@with, \@without, $ordered, $parallel);
+}
+
+# What differs between two results, of which the second is right; `ordered` says
+# whether the order of rows matters, and `any_row` whether any row may be the
+# first to fail.
+sub difference_of_rows
+{
+	my ($where, $results, $right, $ordered, $any_row) = @_;
+	my $failed;
+
+	foreach my $i (0 .. $#$right)
 	{
-		my ($a, $b) = ($with[$i], $without[$i]);
+		my ($a, $b) = ($results->[$i], $right->[$i]);
 
 		# an error ends the transaction, and a cursor that was to outlast it
 		return "an error not meant: $b->{state} $b->{message}"
 		  if !$meant{ $b->{state} } && !($b->{state} =~ /^(25P02|34000)$/ && $failed);
 		$failed ||= $b->{state} ne '00000';
-		return "statement $i: error $a->{state} $a->{message}, without the scan $b->{state} $b->{message}"
-		  if $a->{state} ne $b->{state} || ($a->{message} ne $b->{message} && !$parallel);
+		return "statement $i: error $a->{state} $a->{message}, $where $b->{state} $b->{message}"
+		  if $a->{state} ne $b->{state} || ($a->{message} ne $b->{message} && !$any_row);
 		next if $a->{rows} eq $b->{rows};
-		return "statement $i: other rows, or in another order" if $ordered;
-		return "statement $i: other rows" if sorted($a->{rows}) ne sorted($b->{rows});
+		return "statement $i: other rows than $where, or in another order" if $ordered;
+		return "statement $i: other rows than $where" if sorted($a->{rows}) ne sorted($b->{rows});
 	}
 	return;
 }
@@ -984,6 +1082,8 @@ sub percent { return $count{queries} ? 100 * $_[0] / $count{queries} : 0; }
 
 must('CREATE EXTENSION IF NOT EXISTS cuckoo', ['\pset null <null>'],
 	q(DO $$BEGIN IF to_regrole('fuzz_reader') IS NULL THEN CREATE ROLE fuzz_reader; END IF; END$$));
+
+$force_parallel = must('SHOW server_version_num') >= 160000 ? 'debug_parallel_query' : 'force_parallel_mode';
 
 my $began = time;
 my $first = defined $only ? int($only / QUERIES_OF_A_SCHEMA) * QUERIES_OF_A_SCHEMA : 0;
@@ -1009,9 +1109,9 @@ for (my $n = $first; defined $only ? $n <= $only : time < $began + $seconds; $n+
 }
 
 printf "# %d queries on %d schemas, %.0f a second\n", $count{queries}, $schemas, $count{queries} / (time - $began);
-printf "# %.0f%% by the scan, %.0f%% with a gate, %.0f%% compared in order, %.0f%% parallel, %.0f%% with rows, %.0f%% with errors, %.1f%% not compared\n",
-  map { percent($count{$_}) } qw(scan gate ordered parallel rows errors left_out);
+printf "# %.0f%% by the scan, %.0f%% by an index, %.0f%% compared with twins, %.0f%% in order, %.0f%% parallel, %.0f%% with rows, %.0f%% with errors, %.1f%% not compared without the scan\n",
+  map { percent($count{$_}) } qw(scan index twins ordered parallel rows errors left_out);
 exit end_session(
-	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan and gates (seed $seed)" ],
-	[ defined $only || $count{queries} < FIRST_TO_JUDGE || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{gate}) >= LEAST_WITH_GATE && percent($count{left_out}) <= MOST_NOT_COMPARED),
-		'most queries test the scan, and some a gate' ]);
+	[ $count{queries} > 0 && $count{failed} == 0, "the same with and without the scan and indexes (seed $seed)" ],
+	[ defined $only || $count{queries} < FIRST_TO_JUDGE || (percent($count{scan}) >= LEAST_WITH_SCAN && percent($count{index}) >= LEAST_WITH_INDEX && percent($count{left_out}) <= MOST_NOT_COMPARED),
+		'many queries test the scan, and indexes' ]);
