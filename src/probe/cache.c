@@ -16,23 +16,21 @@
  * The key is the TOAST pointer.  An entry is never stale, because a TOAST value
  * is never changed in place: a changed filter gets another one.
  *
- * All entries together, with their filters, may take as much memory as a hash
- * table, work_mem times hash_mem_multiplier.  Beyond that, the least recently
- * used ones are dropped, but never the one that is being probed, whatever its
- * size.  They are in a list in the order of use, because a query over a million
- * filters drops almost as many, and should not search for each.
+ * There are KEPT entries.  Their filters together may take as much memory as a
+ * hash table, work_mem times hash_mem_multiplier, but a single filter may have
+ * any size.  The least recently used entry makes room for another filter, so
+ * any probe may drop the filters of others.
  *
  *-------------------------------------------------------------------------
  */
 #include "filter/filter.h"
-#include "probe/cache.h"
+#include "probe/probe.h"
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
 #include "utils/rel.h"
 
 /*
@@ -41,17 +39,25 @@
  */
 #define CHUNKS_OF_A_PROBE	8
 
+/*
+ * Searching 30 entries for each probe takes no longer than a hash table.  If a
+ * query probes more than KEPT filters in turn, none is found again, and each
+ * probe takes 50 times as long: it reads slices.
+ */
+#define KEPT				64
+
 struct CuckooCache
 {
 	MemoryContext context;
 	CuckooCache *next;			/* of all caches */
 	MemoryContextCallback end;
-	HTAB	   *entries;		/* of CuckooStored */
-	dlist_head	by_use;			/* the same, the last used one at the end */
-	Size		bytes;			/* of entries and their filters */
+	uint64		now;			/* counts uses */
+	Size		bytes;			/* of the filters */
+	CuckooStored stored[KEPT];
 };
 
 static CuckooCache *all_caches;
+uint64		cuckoo_drops;
 
 /* Called before the memory of a cache is freed. */
 static void
@@ -69,7 +75,6 @@ CuckooCache *
 cuckoo_cache(MemoryContext context)
 {
 	CuckooCache *cache;
-	HASHCTL		control;
 
 	for (cache = all_caches; cache != NULL; cache = cache->next)
 		if (cache->context == context)
@@ -77,12 +82,6 @@ cuckoo_cache(MemoryContext context)
 
 	cache = MemoryContextAllocZero(context, sizeof(CuckooCache));
 	cache->context = context;
-	control.keysize = sizeof(struct varatt_external);
-	control.entrysize = sizeof(CuckooStored);
-	control.hcxt = context;
-	dlist_init(&cache->by_use);
-	cache->entries = hash_create("stored cuckoofilters", 16, &control,
-								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	cache->end.func = forget_cache;
 	cache->end.arg = cache;
 	MemoryContextRegisterResetCallback(context, &cache->end);
@@ -91,74 +90,61 @@ cuckoo_cache(MemoryContext context)
 	return cache;
 }
 
-/* Drops the entry.  A call site that still points to it finds a zero key. */
+/* Drops the filter of an entry, and leaves the entry empty. */
 static void
 drop(CuckooCache *cache, CuckooStored *stored)
 {
-	struct varatt_external key = stored->pointer;
-
 	if (stored->filter != NULL)
 	{
 		cache->bytes -= VARSIZE(stored->filter);
 		pfree(stored->filter);
+		cuckoo_drops++;
 	}
-	cache->bytes -= sizeof(*stored);
-	dlist_delete(&stored->node);
-	hash_search(cache->entries, &key, HASH_REMOVE, NULL);
 	memset(stored, 0, sizeof(*stored));
 }
 
-/*
- * Drops the least recently used entries, except the last one and those that are
- * pinned, until there is room for `size` bytes.  Returns false if those that
- * are pinned leave no room.
- */
-static bool
+/* Drops filters, the least recently used first, until there is room. */
+static void
 make_room(CuckooCache *cache, Size size)
 {
-	Size		limit = get_hash_memory_limit();
-	bool		held = false;
-	dlist_mutable_iter entry;
-
-	dlist_foreach_modify(entry, &cache->by_use)
+	while (cache->bytes > 0 && cache->bytes + size > get_hash_memory_limit())
 	{
-		CuckooStored *stored = dlist_container(CuckooStored, node, entry.cur);
+		CuckooStored *oldest = NULL;
 
-		if (cache->bytes + size <= limit || !dlist_has_next(&cache->by_use,
-															entry.cur))
-			break;
-		if (stored->pins == 0)
-			drop(cache, stored);
-		else
-			held = true;
+		for (CuckooStored *s = cache->stored; s < cache->stored + KEPT; s++)
+			if (s->filter != NULL &&
+				(oldest == NULL || s->used < oldest->used))
+				oldest = s;
+		drop(cache, oldest);
 	}
-	return !held || cache->bytes + size <= limit;
 }
 
 CuckooStored *
 cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 {
 	struct varatt_external pointer;
+	CuckooStored *oldest = cache->stored;
+	CuckooStored *s = last;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, datum);
-	if (last == NULL ||
-		memcmp(&last->pointer, &pointer, sizeof(pointer)) != 0)
-		last = hash_search(cache->entries, &pointer, HASH_FIND, NULL);
-	if (last == NULL)
+	if (s == NULL || memcmp(&s->pointer, &pointer, sizeof(pointer)) != 0)
 	{
-		(void) make_room(cache, sizeof(*last));
-		last = hash_search(cache->entries, &pointer, HASH_ENTER, NULL);
-		memset((char *) last + sizeof(pointer), 0,
-			   sizeof(*last) - sizeof(pointer));
-		dlist_push_tail(&cache->by_use, &last->node);
-		cache->bytes += sizeof(*last);
+		for (s = cache->stored; s < cache->stored + KEPT; s++)
+		{
+			if (memcmp(&s->pointer, &pointer, sizeof(pointer)) == 0)
+				break;
+			if (s->used < oldest->used)
+				oldest = s;
+		}
+		if (s == cache->stored + KEPT)
+		{
+			s = oldest;
+			drop(cache, s);
+			s->pointer = pointer;
+		}
 	}
-	if (dlist_has_next(&cache->by_use, &last->node))
-	{
-		dlist_delete(&last->node);
-		dlist_push_tail(&cache->by_use, &last->node);
-	}
-	return last;
+	s->used = ++cache->now;
+	return s;
 }
 
 struct varlena *
@@ -186,7 +172,7 @@ cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
 	stored->has_header = true;
 }
 
-/* Fetches the filter if it pays, as probe/cache.h says. */
+/* Fetches the filter if that pays, as probe/probe.h says. */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)
@@ -201,8 +187,7 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 		(uint64) stored->probes + probes <=
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return;
-	if (!make_room(cache, pointer->va_rawsize) && !compressed)
-		return;
+	make_room(cache, pointer->va_rawsize);
 	caller = MemoryContextSwitchTo(cache->context);
 	if (compressed)
 		stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));

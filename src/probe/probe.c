@@ -14,7 +14,6 @@
  *-------------------------------------------------------------------------
  */
 #include "filter/filter.h"
-#include "probe/cache.h"
 #include "probe/probe.h"
 
 #include "access/table.h"
@@ -111,21 +110,9 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 	open->image = filter != NULL ? cuckoo_image(filter) : NULL;
 	open->fits = filter != NULL &&
 		cuckoo_is_of_family(open->hasher, open->header);
-	open->stored = NULL;
-	if (filter != NULL && site->stored != NULL &&
-		filter == site->stored->filter)
-	{
-		open->stored = site->stored;
-		open->stored->pins++;
-	}
-}
-
-void
-cuckoo_close_filter(CuckooOpenFilter *open)
-{
-	if (open->stored != NULL)
-		open->stored->pins--;
-	memset(open, 0, sizeof(*open));
+	open->fetched = filter != NULL &&
+		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
+	open->drops = cuckoo_drops;
 }
 
 /* Does what call_filter() does, and makes the header valid in any case. */
@@ -237,6 +224,39 @@ cf_count_value(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(probe_call(fcinfo, 0, false, false));
 }
 
+/* Probes the filter of a call for n hashes, except those of null elements. */
+static void
+probe_hashes(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
+			 const uint64 *hashes, const bool *nulls, int n, bool *found)
+{
+	const CuckooHeader *h;
+	const struct varlena *filter = checked_filter(fcinfo, argno, site, n, &h);
+	Relation	toastrel;
+
+	if (filter != NULL)
+	{
+		cuckoo_contains_batch(h, cuckoo_image(filter), hashes, n, found);
+		return;
+	}
+	toastrel = table_open(site->stored->pointer.va_toastrelid,
+						  AccessShareLock);
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		found[i] = (nulls == NULL || !nulls[i]) &&
+			probe_slices(site, toastrel, hashes[i]) > 0;
+	}
+	table_close(toastrel, AccessShareLock);
+}
+
+void
+cuckoo_probe_hashes(FunctionCallInfo fcinfo, int argno, const uint64 *hashes,
+					int n, bool *found)
+{
+	probe_hashes(fcinfo, argno, (ProbeSite *) fcinfo->flinfo->fn_extra, hashes,
+				 NULL, n, found);
+}
+
 /* Probes for all elements of the array argument, except null ones. */
 static bool *
 probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
@@ -245,14 +265,15 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 														 sizeof(ProbeSite));
 	int			n = elements->count;
 	const CuckooHeader *h;
-	const struct varlena *filter = checked_filter(fcinfo, 0, site, n, &h);
 	bool	   *found = palloc0(Max(n, 1) * sizeof(bool));
 	uint64	   *hashes;
-	uint64		seed = h->seed;
+	uint64		seed;
 
+	(void) checked_filter(fcinfo, 0, site, n, &h);
 	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return found;
+	seed = h->seed;
 	hashes = palloc0(Max(n, 1) * sizeof(uint64));
 	for (int i = 0; i < n; i++)
 	{
@@ -260,24 +281,8 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 		if (!elements->nulls[i])
 			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i], seed);
 	}
-	/* as in probe_call() */
-	if (site->hasher.hash_proc != NULL)
-		filter = checked_filter(fcinfo, 0, site, n, &h);
-	if (filter == NULL)
-	{
-		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
-										  AccessShareLock);
-
-		for (int i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (!elements->nulls[i])
-				found[i] = probe_slices(site, toastrel, hashes[i]) > 0;
-		}
-		table_close(toastrel, AccessShareLock);
-		return found;
-	}
-	cuckoo_contains_batch(h, cuckoo_image(filter), hashes, n, found);
+	/* finds the filter again, which a user's hash function may have dropped */
+	probe_hashes(fcinfo, 0, site, hashes, elements->nulls, n, found);
 	return found;
 }
 

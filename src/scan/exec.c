@@ -4,12 +4,12 @@
  *		Sequential scans that probe a filter for the rows of a page together.
  *
  * Interface: cuckoo_scan_methods, a custom scan that scan/path.c puts into
- * plans.  It returns the rows of a sequential scan in the same order, forward
- * and backward, and runs in parallel workers.  The other conditions come before
- * and after the test in the planner's order, on which row-level security
- * depends.  Unlike in a sequential scan, expressions are evaluated up to a page
- * ahead: they may raise an error for a row that the query does not ask for, and
- * do not see what it does with the rows in between.
+ * plans.  It returns the rows of a sequential scan in the same order, only
+ * forward, and runs in parallel workers.  The other conditions come before and
+ * after the test in the planner's order, on which row-level security depends.
+ * Unlike in a sequential scan, expressions are evaluated up to a page ahead:
+ * they may raise an error for a row that the query does not ask for, and do not
+ * see what it does with the rows in between.
  *
  * If a filter is larger than the processor's cache, the probe for each row
  * waits for memory.  The executor cannot hide these waits, because it finishes
@@ -36,7 +36,6 @@
  */
 #include "scan/scan.h"
 #include "element/element.h"
-#include "scan/filters.h"
 
 #include "access/heapam.h"
 #include "access/tableam.h"
@@ -45,7 +44,6 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "port/atomics.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
@@ -110,9 +108,7 @@ typedef struct CuckooScanState
 	int			count;			/* its rows */
 	int			next;			/* the next one to look at */
 
-	/* for EXPLAIN */
-	uint64		counts[CUCKOO_SCAN_COUNTS];
-	pg_atomic_uint64 *shared;	/* as many; NULL unless the scan is parallel */
+	uint64		counts[CUCKOO_SCAN_COUNTS]; /* of this process, for EXPLAIN */
 } CuckooScanState;
 
 static void
@@ -156,19 +152,18 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 /* ---- the table ---- */
 
 /*
- * Reads the next row in that direction, if there is one, into s->tuple, and
- * enters its phase.  Its page stays pinned until the next row is read.
+ * Reads the next row, if there is one, into s->tuple, and enters its phase.
+ * Its page stays pinned until the next row is read.
  */
 static bool
-read_row(CuckooScanState *s, ScanDirection direction)
+read_row(CuckooScanState *s)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (s->scan == NULL)
 		s->scan = CUCKOO_BEGIN_SCAN(&s->css.ss);
-	s->tuple = heap_getnext(s->scan, direction);
+	s->tuple = heap_getnext(s->scan, ForwardScanDirection);
 	if (s->tuple == NULL)
-		s->phase = ScanDirectionIsForward(direction) ? AFTER_LAST_ROW :
-			BEFORE_FIRST_ROW;
+		s->phase = AFTER_LAST_ROW;
 	else
 	{
 		BlockNumber block = ((HeapScanDesc) s->scan)->rs_cblock;
@@ -238,9 +233,9 @@ add_element(CuckooScanState *s, Datum element)
 		cuckoo_open_filters(filters, probes_to_come(s));
 	if (filters->phase == CUCKOO_FILTERS_BY_ROW)
 		s->batch->found[i] = cuckoo_probe_row(filters, element);
-	else if (filters->first != NULL)
+	else if (!filters->all_empty)
 		s->batch->hashes[i] = cuckoo_hash(filters->hasher, element,
-										  filters->first->header->seed);
+										  filters->seed);
 }
 
 /*
@@ -292,8 +287,12 @@ add_row(CuckooScanState *s)
 static bool
 next_batch(CuckooScanState *s)
 {
+	MemoryContext per_tuple =
+		s->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
+	MemoryContext caller;
+
 	s->count = s->next = 0;
-	if (s->phase == AFTER_LAST_ROW || !read_row(s, ForwardScanDirection))
+	if (s->phase == AFTER_LAST_ROW || !read_row(s))
 	{
 		/* leave the memory to other scans, of up to a thousand partitions */
 		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
@@ -313,14 +312,17 @@ next_batch(CuckooScanState *s)
 	{
 		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-	} while (batch_goes_on(s) && read_row(s, ForwardScanDirection));
+	} while (batch_goes_on(s) && read_row(s));
 	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
 
 	/* otherwise add_element() has probed for each row */
 	if (s->filters.phase == CUCKOO_FILTERS_BY_BATCH)
 	{
+		/* for slices, if another probe has dropped a stored filter */
+		caller = MemoryContextSwitchTo(per_tuple);
 		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
 						   s->batch->found);
+		MemoryContextSwitchTo(caller);
 		s->counts[CUCKOO_ROWS_BATCHED] +=
 			s->phase == PAGE_BY_PAGE ? s->count : 0;
 	}
@@ -329,38 +331,12 @@ next_batch(CuckooScanState *s)
 
 /* ---- rows ---- */
 
-/* True if a row passes all conditions, read backward or for EvalPlanQual. */
+/* True if a row passes all conditions, for EvalPlanQual. */
 static bool
 row_passes(ScanState *node, TupleTableSlot *row)
 {
 	node->ps.ps_ExprContext->ecxt_scantuple = row;
 	return ExecQual(((CuckooScanState *) node)->all, node->ps.ps_ExprContext);
-}
-
-/* The row before the one that was returned last, for cursors. */
-static TupleTableSlot *
-previous_row(ScanState *node)
-{
-	CuckooScanState *s = (CuckooScanState *) node;
-
-	/* back to that one, over the rows of the page that were read ahead */
-	if (s->next > 0)
-	{
-		ItemPointer last = &s->batch->tuples[s->next - 1].t_self;
-
-		while (!ItemPointerEquals(&s->tuple->t_self, last) &&
-			   read_row(s, BackwardScanDirection))
-			;
-	}
-	s->count = s->next = 0;
-	while (read_row(s, BackwardScanDirection))
-	{
-		if (row_passes(node, store_row(s, s->tuple)))
-			return node->ss_ScanTupleSlot;
-		InstrCountFiltered1(node, 1);
-		ResetExprContext(node->ps.ps_ExprContext);
-	}
-	return ExecClearTuple(node->ss_ScanTupleSlot);
 }
 
 /* The next row of the batches that passes the test and the conditions after. */
@@ -392,9 +368,7 @@ next_row(ScanState *node)
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
-	return ExecScan(&node->ss,
-					ScanDirectionIsBackward(node->ss.ps.state->es_direction) ?
-					previous_row : next_row, row_passes);
+	return ExecScan(&node->ss, next_row, row_passes);
 }
 
 static void
@@ -424,10 +398,8 @@ rescan(CustomScanState *node)
 /* ---- EXPLAIN ---- */
 
 /*
- * Shows what EXPLAIN shows of a sequential scan, and the counts.  Rows are per
- * loop, like all rows that EXPLAIN shows, but filters are those of all loops.
- * Workers are counted if they share this scan and had ended when no more rows
- * were wanted, because PostgreSQL passes no other counts to the leader.
+ * Shows what EXPLAIN shows of a sequential scan, and the counts of all loops in
+ * this process: PostgreSQL passes no such counts of workers to the leader.
  */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
@@ -443,59 +415,46 @@ explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	Expr	   *conditions =
 		make_ands_explicit(((CustomScan *) ps->plan)->custom_exprs);
 	uint64		counts[CUCKOO_SCAN_COUNTS];
-	double		loops;
 
 	ExplainPropertyText("Filter",
 						deparse_expression((Node *) conditions, context,
 										   es->verbose, false), es);
 	if (!es->analyze || ps->instrument == NULL)
 		return;
-	loops = Max(ps->instrument->nloops, 1);
 	if (ps->instrument->nfiltered1 > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyFloat("Rows Removed by Filter", NULL,
-							 ps->instrument->nfiltered1 / loops, 0, es);
+							 ps->instrument->nfiltered1 /
+							 Max(ps->instrument->nloops, 1), 0, es);
 	memcpy(counts, s->counts, sizeof(counts));
 	cuckoo_count_filters(&s->filters, counts);
 	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
 	{
 		if (counts[i] > 0 || es->format != EXPLAIN_FORMAT_TEXT)
-			ExplainPropertyFloat(names[i], NULL, counts[i] /
-								 (i == CUCKOO_ROWS_BATCHED ? loops : 1), 0, es);
+			ExplainPropertyUInteger(names[i], NULL, counts[i], es);
 	}
 }
 
-/* ---- parallel scans: as in nodeSeqscan.c, behind the workers' counts ---- */
-
-#define SHARED_COUNTS_SIZE	\
-	MAXALIGN(CUCKOO_SCAN_COUNTS * sizeof(pg_atomic_uint64))
-#define PARALLEL_SCAN(dsm) \
-	((ParallelTableScanDesc) ((char *) (dsm) + SHARED_COUNTS_SIZE))
+/* ---- parallel scans, as in nodeSeqscan.c ---- */
 
 static Size
 estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return SHARED_COUNTS_SIZE +
-		table_parallelscan_estimate(node->ss.ss_currentRelation,
-									node->ss.ps.state->es_snapshot);
+	return table_parallelscan_estimate(node->ss.ss_currentRelation,
+									   node->ss.ps.state->es_snapshot);
 }
 
 /* Also called for the leader, below. */
 static void
 init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {
-	CuckooScanState *s = (CuckooScanState *) node;
-
-	s->shared = dsm;
-	s->scan = CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, PARALLEL_SCAN(dsm));
+	((CuckooScanState *) node)->scan =
+		CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, (ParallelTableScanDesc) dsm);
 }
 
 static void
 init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 {
-	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
-		pg_atomic_init_u64((pg_atomic_uint64 *) dsm + i, 0);
-	table_parallelscan_initialize(node->ss.ss_currentRelation,
-								  PARALLEL_SCAN(dsm),
+	table_parallelscan_initialize(node->ss.ss_currentRelation, dsm,
 								  node->ss.ps.state->es_snapshot);
 	init_worker(node, NULL, dsm);
 }
@@ -503,31 +462,7 @@ init_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 static void
 reinit_dsm(CustomScanState *node, ParallelContext *pcxt, void *dsm)
 {
-	table_parallelscan_reinitialize(node->ss.ss_currentRelation,
-									PARALLEL_SCAN(dsm));
-}
-
-/*
- * When no more rows are wanted, a worker reports its counts, and the leader
- * adds them to its own, because the shared memory is still there.
- */
-static void
-shutdown_scan(CustomScanState *node)
-{
-	CuckooScanState *s = (CuckooScanState *) node;
-
-	if (s->shared == NULL)
-		return;
-	if (IsParallelWorker())
-		cuckoo_count_filters(&s->filters, s->counts);
-	for (int i = 0; i < CUCKOO_SCAN_COUNTS; i++)
-	{
-		if (IsParallelWorker())
-			pg_atomic_fetch_add_u64(&s->shared[i], s->counts[i]);
-		else
-			s->counts[i] += pg_atomic_read_u64(&s->shared[i]);
-	}
-	s->shared = NULL;
+	table_parallelscan_reinitialize(node->ss.ss_currentRelation, dsm);
 }
 
 static const CustomExecMethods exec_methods = {
@@ -540,7 +475,6 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = init_dsm,
 	.ReInitializeDSMCustomScan = reinit_dsm,
 	.InitializeWorkerCustomScan = init_worker,
-	.ShutdownCustomScan = shutdown_scan,
 	.ExplainCustomScan = explain
 };
 

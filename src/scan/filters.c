@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "scan/filters.h"
+#include "scan/scan.h"
 #include "element/element.h"
 #include "filter/filter.h"
 
@@ -24,7 +24,7 @@
 struct CuckooScanFilter
 {
 	FunctionCallInfo call;		/* of the test's function */
-	CuckooOpenFilter site;		/* zero if not open */
+	CuckooOpenFilter open;		/* zero if it is not */
 };
 
 void
@@ -105,23 +105,26 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 	MemoryContext caller = MemoryContextSwitchTo(set->memory);
 	CuckooFiltersPhase phase = CUCKOO_FILTERS_BY_BATCH;
 
-	set->first = NULL;
+	set->all_empty = true;
 	for (int i = 0; i < set->count; i++)
 	{
-		FunctionCallInfo call = set->filters[i].call;
-		CuckooOpenFilter *site = &set->filters[i].site;
+		CuckooOpenFilter *open = &set->filters[i].open;
 
 		CHECK_FOR_INTERRUPTS();
-		if (site->image == NULL)
-			cuckoo_open_filter(site, call, set->test->filter_no, probes);
-		set->hasher = site->hasher;
-		if (site->image == NULL || !site->fits)
+		if (open->image == NULL)
+			cuckoo_open_filter(open, set->filters[i].call,
+							   set->test->filter_no, probes);
+		set->hasher = open->hasher;
+		if (open->image == NULL || !open->fits)
 			phase = CUCKOO_FILTERS_BY_ROW;
-		else if (site->header->items == 0)
+		else if (open->header->items == 0)
 			continue;
-		else if (set->first == NULL)
-			set->first = site;
-		else if (site->header->seed != set->first->header->seed)
+		else if (set->all_empty)
+		{
+			set->all_empty = false;
+			set->seed = open->header->seed;
+		}
+		else if (open->header->seed != set->seed)
 			phase = CUCKOO_FILTERS_BY_ROW;
 	}
 	set->phase = phase;
@@ -132,7 +135,7 @@ void
 cuckoo_close_filters(CuckooScanFilters *set)
 {
 	for (int i = 0; i < set->count; i++)
-		cuckoo_close_filter(&set->filters[i].site);
+		memset(&set->filters[i].open, 0, sizeof(CuckooOpenFilter));
 	set->phase = CUCKOO_FILTERS_CLOSED;
 }
 
@@ -143,11 +146,11 @@ cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts)
 		return;
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *site = &set->filters[i].site;
+		const CuckooOpenFilter *open = &set->filters[i].open;
 
-		if (site->stored != NULL)
+		if (open->fetched)
 			counts[CUCKOO_FILTERS_FETCHED]++;
-		else if (site->image != NULL)
+		else if (open->image != NULL)
 			counts[CUCKOO_FILTERS_IN_MEMORY]++;
 		else
 			counts[CUCKOO_FILTERS_SLICED]++;
@@ -178,35 +181,50 @@ cuckoo_probe_row(CuckooScanFilters *set, Datum element)
 	return false;
 }
 
+/* Probes one filter for n hashes. */
+static void
+probe_in_batch(const CuckooScanFilters *set, const CuckooScanFilter *filter,
+			   const uint64 *hashes, int n, bool *found)
+{
+	const CuckooOpenFilter *open = &filter->open;
+
+	if (open->fetched && open->drops != cuckoo_drops)
+		cuckoo_probe_hashes(filter->call, set->test->filter_no, hashes, n,
+							found);
+	else if (n == 1)
+		found[0] = cuckoo_contains(open->header, open->image, hashes[0]);
+	else
+		cuckoo_contains_batch(open->header, open->image, hashes, n, found);
+}
+
 void
-cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
+cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 				   bool *found)
 {
-	const CuckooOpenFilter *first = set->first;
-
 	/* of the elements that no filter so far contains: */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
 	int			left[MaxHeapTuplesPerPage];
 	bool		left_found[MaxHeapTuplesPerPage];
+	bool		first = true;
 
 	Assert(n <= MaxHeapTuplesPerPage);
-	if (first == NULL)
-	{
-		memset(found, 0, n * sizeof(bool));
+	memset(found, 0, n * sizeof(bool));
+	if (set->all_empty || n == 0)
 		return;
-	}
-	if (n == 1)
-		found[0] = cuckoo_contains(first->header, first->image, hashes[0]);
-	else
-		cuckoo_contains_batch(first->header, first->image, hashes, n, found);
 	for (int i = 0; i < set->count; i++)
 	{
-		const CuckooOpenFilter *site = &set->filters[i].site;
+		const CuckooScanFilter *filter = &set->filters[i];
 		int			left_count = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (site == first || site->image == NULL || site->header->items == 0)
+		if (!filter->open.fetched && filter->open.header->items == 0)
 			continue;
+		if (first)
+		{
+			probe_in_batch(set, filter, hashes, n, found);
+			first = false;
+			continue;
+		}
 		for (int row = 0; row < n; row++)
 			if (!found[row])
 			{
@@ -215,8 +233,7 @@ cuckoo_probe_batch(const CuckooScanFilters *set, const uint64 *hashes, int n,
 			}
 		if (left_count == 0)
 			break;
-		cuckoo_contains_batch(site->header, site->image, left_hashes,
-							  left_count, left_found);
+		probe_in_batch(set, filter, left_hashes, left_count, left_found);
 		for (int j = 0; j < left_count; j++)
 			found[left[j]] = left_found[j];
 	}

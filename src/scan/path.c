@@ -25,7 +25,6 @@
  *-------------------------------------------------------------------------
  */
 #include "scan/scan.h"
-#include "planner/planner.h"
 
 #include "access/table.h"
 #include "access/tableam.h"
@@ -201,8 +200,7 @@ scan_path(Path *seqscan)
 		seqscan->parent->tuples / (seqscan->parallel_workers + 1);
 	path->path.type = T_CustomPath;
 	path->path.pathtype = T_CustomScan;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION |
-		CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->methods = &scan_path_methods;
 	return path;
 }
