@@ -250,32 +250,31 @@ extern uint64_t cuckoo_keys_common(const uint64_t *a, uint64_t a_count,
 								   const uint64_t *b, uint64_t b_count);
 
 /*
- * Distinct keys in ascending order, and for each in how many runs it is.  This
- * is how one counts in how many of several filters an element is.
+ * A run of keys.  If its keys are counted, they are distinct, and times[i] is
+ * the number of filters that contain keys[i].  Otherwise `times` is NULL.
  */
-typedef struct CuckooCounted
+typedef struct CuckooRun
 {
 	uint64_t   *keys;
 	uint32_t   *times;
 	uint64_t	count;
-} CuckooCounted;
+} CuckooRun;
 
 /*
- * Adds up the numbers of two of them, up to `most`.  *out has room for both,
- * and is set to the result.  Returns its length.
+ * Merges two counted runs, and adds up their numbers, up to `most`.  *out has
+ * room for both, and is set to the result.  Returns its length.
  */
-extern uint64_t cuckoo_keys_count(const CuckooCounted *a,
-								  const CuckooCounted *b, uint32_t most,
-								  CuckooCounted *out);
+extern uint64_t cuckoo_keys_count(const CuckooRun *a, const CuckooRun *b,
+								  uint32_t most, CuckooRun *out);
 
 /* Sets all numbers to 1. */
-extern void cuckoo_keys_once(CuckooCounted *run);
+extern void cuckoo_keys_once(CuckooRun *run);
 
 /*
  * Writes the keys whose number is at least `least` to `keys`, which has room
  * for all.  Returns how many there are.
  */
-extern uint64_t cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least,
+extern uint64_t cuckoo_keys_at_least(const CuckooRun *run, uint32_t least,
 									 uint64_t *keys);
 
 /*

@@ -17,7 +17,6 @@
 #include "core/bucket.h"
 #include "core/place.h"
 
-
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
  * From 3.85 on some sets of keys do not fit; above 3.92 no set was seen to fit.
@@ -217,8 +216,8 @@ cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
 }
 
 uint64_t
-cuckoo_keys_count(const CuckooCounted *a, const CuckooCounted *b,
-				  uint32_t most, CuckooCounted *out)
+cuckoo_keys_count(const CuckooRun *a, const CuckooRun *b,
+				  uint32_t most, CuckooRun *out)
 {
 	uint64_t	i = 0;
 	uint64_t	j = 0;
@@ -255,7 +254,7 @@ cuckoo_keys_count(const CuckooCounted *a, const CuckooCounted *b,
 }
 
 void
-cuckoo_keys_once(CuckooCounted *run)
+cuckoo_keys_once(CuckooRun *run)
 {
 	for (uint64_t i = 0; i < run->count; i++)
 	{
@@ -265,7 +264,7 @@ cuckoo_keys_once(CuckooCounted *run)
 }
 
 uint64_t
-cuckoo_keys_at_least(const CuckooCounted *run, uint32_t least, uint64_t *keys)
+cuckoo_keys_at_least(const CuckooRun *run, uint32_t least, uint64_t *keys)
 {
 	uint64_t	n = 0;
 

@@ -33,9 +33,6 @@ extern void cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other);
  */
 #define CUCKOO_MAX_RUNS		40
 
-/* A run of keys.  If they are not counted, `times` is NULL. */
-typedef CuckooCounted CuckooRun;
-
 /* The state of an aggregate: either a filter, or runs to be combined. */
 typedef struct CuckooSetState
 {
