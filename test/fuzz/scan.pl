@@ -179,7 +179,7 @@ sub add_indexes
 		my $where = @where && chance(20) ? 'WHERE ' . one(@where) : '';
 
 		must("CREATE INDEX ON $name USING cuckoo ($what) WITH (" . join(', ', @options) . ") $where");
-		must("CREATE INDEX ON $name USING @{[ one('btree', 'hash') ]} ($what)") if chance(25);
+		must("CREATE INDEX ON $name USING @{[ $what eq 'doc' ? 'hash' : one('btree', 'hash') ]} ($what)") if chance(25);
 	}
 	return;
 }
