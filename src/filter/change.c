@@ -19,7 +19,7 @@
  */
 #include "element/element.h"
 #include "error.h"
-#include "filter/sets.h"
+#include "filter/filter.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"

@@ -6,7 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "element/element.h"
-#include "filter/sets.h"
+#include "filter/filter.h"
 
 PG_FUNCTION_INFO_V1(cf_compatible);
 

@@ -21,7 +21,7 @@
  *-------------------------------------------------------------------------
  */
 #include "error.h"
-#include "filter/sets.h"
+#include "filter/filter.h"
 
 static void *
 new_array(Size n, Size size)

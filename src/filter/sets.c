@@ -15,7 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "error.h"
-#include "filter/sets.h"
+#include "filter/filter.h"
 
 #include "access/htup_details.h"
 #include "funcapi.h"
