@@ -168,8 +168,8 @@ build_server()
 want_root()
 {
 	local target=$1 suite
-	local packages=make,gcc,libc6-dev
-	local server="$packages,clang,libipc-run-perl,libxxhash-dev,perl,procps"
+	local packages=make,gcc,libc6-dev,libxxhash-dev
+	local server="$packages,clang,libipc-run-perl,perl,procps"
 
 	[ ! -e "$folder/$target/usr/bin/make" ] || return 0
 	command -v mmdebstrap >/dev/null || die "please install mmdebstrap"
