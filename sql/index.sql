@@ -116,7 +116,7 @@ SELECT condition, u.* FROM unnest(ARRAY[
 	'id = ANY (''{1,2,-3}'')', 'id = ANY (ARRAY[1, NULL, 10000])', 'id = ANY (''{}'')', 'id IN (5, 6, 5)',
 	'id = ANY (ARRAY(SELECT i FROM generate_series(1, 200000, 997) i))', 'id = (SELECT 77)', 'id = (SELECT NULL::int)',
 	'id = 7 OR id = 8::bigint', 'id = 7 OR url = ''u8'' AND kind = 1 OR upper(url) = ''U9''', 'id = 7 OR a < 2',
-	'id = 7 AND id = 6::bigint', 'id = ANY (''{6,7}'') AND id = ANY (''{7,8}'')', 'id = ANY (''{6,7}'') AND id > 6',
+	'id = ANY (''{6,7}'') AND id = ANY (''{7,8}'')', 'id = ANY (''{6,7}'') AND id > 6',
 	'url = ''u7''', 'url = ''u7'' AND kind = 1', 'url = ''u7''::name AND kind = 1', 'url = ''u8'' AND kind = 1',
 	'url = ''u7''::varchar AND kind = 1', 'upper(url) = ''U7''', 'upper(url) = lower(''U7'')',
 	'url = ''U7'' COLLATE "C" AND kind = 1',
@@ -388,7 +388,9 @@ DROP TABLE random, outcomes;
 
 -- ---- options ----
 
-CREATE TABLE sized AS SELECT i FROM generate_series(1, 4000) i;
+-- CREATE TABLE AS may leave empty blocks at the end
+CREATE TABLE sized (i int);
+INSERT INTO sized SELECT i FROM generate_series(1, 4000) i;
 CREATE FUNCTION sizes(options text) RETURNS TABLE (pages bigint, load float8, built float8, growth int, wrong bigint)
 	LANGUAGE plpgsql AS $$
 BEGIN

@@ -602,7 +602,7 @@ collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 IndexBuildResult *
-cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
+cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	b = {.rel = rel};

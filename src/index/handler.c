@@ -216,7 +216,7 @@ static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	   Relation heap, IndexUniqueCheck unique, bool unchanged,
-	   IndexInfo *info)
+	   IndexInfo * info)
 {
 	InsertState *state;
 	MemoryContext caller;
@@ -242,10 +242,10 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 	/*
 	 * PostgreSQL leaves this to us (ampredlocks), because it would check too
-	 * early.  A reader locks the index before it reads a page.  If it read this
-	 * page before the change, the check finds its lock; if later, it found the
-	 * entry.  The check is needed even if nothing changed, because a reader may
-	 * have looked for the element without finding this row.
+	 * early.  A reader locks the index before it reads a page.  If it read
+	 * this page before the change, the check finds its lock; if later, it
+	 * found the entry.  The check is needed even if nothing changed, because
+	 * a reader may have looked for the element without finding this row.
 	 */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;
@@ -261,7 +261,7 @@ bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 
 /* Says that a rebuild pays, in the output of VACUUM (VERBOSE) or in the log. */
 static void
-advise_rebuild(IndexVacuumInfo *info, BlockNumber pages)
+advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 {
 	const CuckooIndex *index = cuckoo_index_open(info->index);
 	double		rate = cuckoo_false_blocks(&index->meta,

@@ -271,8 +271,8 @@ extern bool cuckoo_index_was_set_stale(Relation rel);
 
 /* ---- build.c ---- */
 
-extern IndexBuildResult *cuckoo_build_index(Relation heap, Relation rel,
-											IndexInfo *info);
+extern IndexBuildResult * cuckoo_build_index(Relation heap, Relation rel,
+											 IndexInfo * info);
 extern void cuckoo_build_empty(Relation rel);
 
 /* ---- handler.c ---- */
@@ -338,10 +338,10 @@ extern BlockNumber cuckoo_table_blocks(Relation rel);
 extern IndexScanDesc cuckoo_scan_begin(Relation rel, int keys, int orders);
 extern void cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n,
 								ScanKey orders, int n_orders);
-extern int64 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern int64 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap);
 extern void cuckoo_scan_end(IndexScanDesc scan);
-extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath *path,
-							 double loop_count, Cost *startup, Cost *total,
+extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath * path,
+							 double loop_count, Cost * startup, Cost * total,
 							 Selectivity *selectivity, double *correlation,
 							 double *pages);
 

@@ -129,7 +129,7 @@ IndexScanDesc
 cuckoo_scan_begin(Relation rel, int keys, int orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(rel, keys, orders);
-	CuckooScan  *state = palloc0(sizeof(CuckooScan));
+	CuckooScan *state = palloc0(sizeof(CuckooScan));
 
 	state->context = CurrentMemoryContext;
 	state->key_context = AllocSetContextCreate(CurrentMemoryContext,
@@ -151,7 +151,7 @@ cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 void
 cuckoo_scan_end(IndexScanDesc scan)
 {
-	CuckooScan  *state = scan->opaque;
+	CuckooScan *state = scan->opaque;
 
 	if (state->found.blocks != NULL)
 		pfree(state->found.blocks);
@@ -176,7 +176,7 @@ cuckoo_table_blocks(Relation rel)
  * values of the key's type have no hash.
  */
 static bool
-prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData *key)
+prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
 {
 	Oid			type = key->sk_subtype;
 
@@ -221,7 +221,7 @@ is_of_column_type(Relation rel, Datum value)
  * it is unknown.
  */
 static bool
-hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData *key,
+hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData * key,
 			  uint64 *hash)
 {
 	const CuckooMeta *meta;
@@ -243,7 +243,7 @@ hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData *key,
 
 /* Adds all blocks of the table. */
 static int64
-add_all_blocks(TIDBitmap *bitmap, BlockNumber blocks)
+add_all_blocks(TIDBitmap * bitmap, BlockNumber blocks)
 {
 	for (BlockNumber block = 0; block < blocks; block++)
 	{
@@ -255,7 +255,7 @@ add_all_blocks(TIDBitmap *bitmap, BlockNumber blocks)
 
 /* Adds the blocks that a lookup has found. */
 static int64
-add_blocks(TIDBitmap *bitmap, const CuckooBlocks *found, BlockNumber blocks)
+add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
 {
 	int64		n = 0;
 
@@ -279,10 +279,10 @@ add_blocks(TIDBitmap *bitmap, const CuckooBlocks *found, BlockNumber blocks)
  * that the scan's snapshot sees.
  */
 int64
-cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap)
 {
 	Relation	rel = scan->indexRelation;
-	CuckooScan  *state = scan->opaque;
+	CuckooScan *state = scan->opaque;
 	ScanKey		key = scan->keyData;
 	MemoryContext caller;
 	uint64		hash = 0;
@@ -327,7 +327,7 @@ cuckoo_false_blocks(const CuckooMeta *meta, double blocks, double pages)
 
 /* The values of "= ANY (array)" among the clauses of a path, or 1. */
 static double
-count_of_values(PlannerInfo *root, IndexPath *path)
+count_of_values(PlannerInfo *root, IndexPath * path)
 {
 	double		values = 1;
 	ListCell   *cell;
@@ -351,8 +351,8 @@ count_of_values(PlannerInfo *root, IndexPath *path)
  * An index that does not locate costs more than anything else.
  */
 void
-cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
-				 Cost *startup, Cost *total, Selectivity *selectivity,
+cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
+				 Cost * startup, Cost * total, Selectivity *selectivity,
 				 double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;

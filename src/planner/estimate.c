@@ -259,7 +259,7 @@ distinct_in_table(PlannerInfo *root, Node *element, double rows)
 	column = ((Var *) element)->varattno;
 	for (;;)
 	{
-		const AppendRelInfo *member = root->append_rel_array[relid];
+		const		AppendRelInfo *member = root->append_rel_array[relid];
 
 		if (member == NULL)
 			break;

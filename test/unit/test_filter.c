@@ -188,7 +188,7 @@ check_valid(const UnitFilter *f, const char *what)
 	CHECK(unit_validate(f->image, cuckoo_image_size(&f->h)) == CUCKOO_OK,
 		  "%s: %s", what,
 		  cuckoo_status_text(unit_validate(f->image,
-											 cuckoo_image_size(&f->h))));
+										   cuckoo_image_size(&f->h))));
 }
 
 /* Past its capacity thirty times. */

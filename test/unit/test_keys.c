@@ -355,16 +355,16 @@ test_counted(void)
 		uint32_t	most = 1 + (uint32_t) unit_below(6);
 		int			universe = 1 + (int) unit_below(300);
 		uint32_t	times[300] = {0};
-		CuckooRun sum = {unit_alloc(sizeof(uint64_t)), unit_alloc(sizeof(uint32_t)), 0};
+		CuckooRun	sum = {unit_alloc(sizeof(uint64_t)), unit_alloc(sizeof(uint32_t)), 0};
 		uint64_t	kept[300];
 		uint64_t	n = 0;
 		uint64_t	wrong = 0;
 
 		for (int runs = (int) unit_below(8); runs > 0; runs--)
 		{
-			CuckooRun run = {unit_alloc(300 * sizeof(uint64_t)),
+			CuckooRun	run = {unit_alloc(300 * sizeof(uint64_t)),
 			unit_alloc(300 * sizeof(uint32_t)), 0};
-			CuckooRun next = {unit_alloc(600 * sizeof(uint64_t)),
+			CuckooRun	next = {unit_alloc(600 * sizeof(uint64_t)),
 			unit_alloc(600 * sizeof(uint32_t)), 0};
 
 			for (int key = 0; key < universe; key++)

@@ -107,7 +107,7 @@ test_locator(void)
 static void
 test_payload_bits(void)
 {
-	CuckooLocator l = {.pages = 1, .hash_bits = 64};
+	CuckooLocator l = {.pages = 1,.hash_bits = 64};
 	double		blocks = ldexp(1, (int) unit_below(32)) + (double) unit_below(9);
 	int			bits;
 
@@ -154,8 +154,8 @@ test_marks(void)
 static void
 test_all_blocks(uint32_t page_buckets, int payload_bits)
 {
-	CuckooLocator l = {.pages = 3, .page_buckets = page_buckets,
-	.base_bits = 24, .payload_bits = (uint8_t) payload_bits, .hash_bits = 40};
+	CuckooLocator l = {.pages = 3,.page_buckets = page_buckets,
+	.base_bits = 24,.payload_bits = (uint8_t) payload_bits,.hash_bits = 40};
 	uint8_t    *seen;
 
 	CHECK(cuckoo_locator_derive(&l), "w %" PRIu32, page_buckets);
@@ -176,8 +176,8 @@ test_all_blocks(uint32_t page_buckets, int payload_bits)
 static void
 test_example(void)
 {
-	CuckooLocator l = {.pages = 1, .page_buckets = 2, .base_bits = 18,
-	.payload_bits = 1, .hash_bits = 64};
+	CuckooLocator l = {.pages = 1,.page_buckets = 2,.base_bits = 18,
+	.payload_bits = 1,.hash_bits = 64};
 	CuckooLocated at = {0, 0, 100};
 
 	CHECK(cuckoo_locator_derive(&l) && l.cells == 508 && l.modulus == 1016 &&
