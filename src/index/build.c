@@ -51,9 +51,6 @@
  */
 #define INSERT_FILLFACTOR	85
 
-/* What the list of extents has room for. */
-#define MOST_PAGES			(CUCKOO_EXTENTS_LISTED * CUCKOO_EXTENT_PAGES)
-
 /* ---- geometry ---- */
 
 /* The buckets of f bits that fit a page, an even number. */
@@ -70,7 +67,7 @@ pages_for(double n, int bits, int fillfactor)
 	double		per_page = (double) buckets_of_page(bits) * CUCKOO_SLOTS *
 		fillfactor / 100;
 
-	return (uint32) Min(ceil(Max(n, 1) / per_page), MOST_PAGES);
+	return (uint32) Min(ceil(Max(n, 1) / per_page), CUCKOO_MOST_PAGES);
 }
 
 /*
@@ -338,7 +335,8 @@ fit_pages(BuildState *b, CuckooMeta *meta)
 
 	for (int i = 0; i < FIT_TRIES &&
 		 (double) fullest_page(b, meta->pages) > most; i++)
-		meta->pages = Min(meta->pages + (meta->pages + 199) / 200, MOST_PAGES);
+		meta->pages = Min(meta->pages + (meta->pages + 199) / 200,
+						  CUCKOO_MOST_PAGES);
 }
 
 /* What filling pages needs. */

@@ -111,6 +111,7 @@ StaticAssertDecl(sizeof(CuckooMeta) == 56 && sizeof(CuckooPageHeader) == 24,
 #define CUCKOO_EXTENT_PAGES		256 /* at most */
 #define CUCKOO_EXTENTS_LISTED \
 	((BLCKSZ - CUCKOO_META_EXTENTS) / sizeof(BlockNumber))
+#define CUCKOO_MOST_PAGES		(CUCKOO_EXTENTS_LISTED * CUCKOO_EXTENT_PAGES)
 #define CUCKOO_INDEX_LEVELS		(CUCKOO_MAX_BITS - CUCKOO_CORE_BITS + 1)
 
 static inline CuckooMeta *

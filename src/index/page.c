@@ -55,7 +55,8 @@ cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *m)
 	CuckooLocator *l = &index->locator;
 
 	if (m->magic != CUCKOO_META_MAGIC || m->version != CUCKOO_META_VERSION ||
-		m->pages == 0 || m->extents > CUCKOO_EXTENTS_LISTED ||
+		m->pages == 0 || m->pages > CUCKOO_MOST_PAGES ||
+		m->extents > CUCKOO_EXTENTS_LISTED ||
 		m->page_buckets == 0 || m->page_buckets % 2 != 0 ||
 		m->base_bits < CUCKOO_CORE_BITS || m->base_bits > CUCKOO_MAX_BITS ||
 		(Size) m->page_buckets / 2 * (m->base_bits - 1u) > CUCKOO_PAGE_ROOM ||
