@@ -861,7 +861,8 @@ sub cursor_query
 	}
 	# an error would end the transaction, so backward moves are for those that
 	# can
-	@moves = grep { !/PRIOR|BACKWARD|FIRST|LAST|ABSOLUTE|RELATIVE/ } @moves if $scroll ne 'SCROLL' && ($sort || chance(30));
+	# only SCROLL promises a way back: a sequential scan has one without it, the scan has not
+	@moves = grep { !/PRIOR|BACKWARD|FIRST|LAST|ABSOLUTE|RELATIVE/ } @moves if $scroll ne 'SCROLL';
 	splice(@moves, below(scalar @moves), 0, 'COMMIT') if $hold;
 	return {
 		sql => "DECLARE c $scroll CURSOR @{[ $hold ? 'WITH HOLD' : '' ]} FOR $sql",
