@@ -259,7 +259,7 @@ bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
-/* Says that a rebuild pays, in the output of VACUUM (VERBOSE) or in the log. */
+/* Reports in the server's log that a rebuild pays. */
 static void
 advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 {
@@ -270,7 +270,7 @@ advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 
 	if (!cuckoo_index_locates(index) || rate <= 1)
 		return;
-	ereport(info->message_level == INFO ? INFO : LOG,
+	ereport(LOG,
 			(errmsg("lookups in index \"%s\" read about %.0f blocks in vain",
 					RelationGetRelationName(info->index), rate),
 			 errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY.")));
