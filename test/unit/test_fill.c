@@ -26,7 +26,7 @@
 #define SMALL		256
 #define SIZES		28			/* by the binary logarithm of the buckets */
 #define BLOCK		8192		/* of an index, as PostgreSQL has it */
-#define PAGE_ROOM	8088		/* CUCKOO_PAGE_ROOM of src/index/page.h */
+#define PAGE_ROOM	8136		/* CUCKOO_PAGE_ROOM of src/index/index.h */
 
 typedef enum Order
 {
