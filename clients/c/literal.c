@@ -201,6 +201,7 @@ read_day(Reader *r, int64_t *days)
 				day;
 	int64_t		year,
 				past;
+	int			days_of_month;
 	bool		leap;
 
 	if (!read_number(r, 4, 7, &number) || number == 0 ||
@@ -211,8 +212,8 @@ read_day(Reader *r, int64_t *days)
 	/* 400 years have 146097 days; these keep the divisions positive */
 	year += 10000000;
 	leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (day == 0 || day > (uint64_t) (before[month] - before[month - 1] +
-									  (leap && month == 2)))
+	days_of_month = before[month] - before[month - 1] + (leap && month == 2);
+	if (day == 0 || day > (uint64_t) days_of_month)
 		return false;
 	past = year - 1;
 	*days = past * 365 + past / 4 - past / 100 + past / 400 +

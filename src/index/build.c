@@ -66,8 +66,9 @@ pages_for(double n, int bits, int fillfactor)
 {
 	double		per_page = (double) buckets_of_page(bits) * CUCKOO_SLOTS *
 		fillfactor / 100;
+	double		most = (uint32) CUCKOO_MOST_PAGES;
 
-	return (uint32) Min(ceil(Max(n, 1) / per_page), CUCKOO_MOST_PAGES);
+	return (uint32) Min(ceil(Max(n, 1) / per_page), most);
 }
 
 /*
@@ -606,6 +607,14 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	BuildState	b = {.rel = rel};
 
 	b.options = cuckoo_index_options(rel);
+	/* others may have block numbers that are no blocks of the file */
+	if (b.options.locate && heap->rd_tableam != GetHeapamTableAmRoutine())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot locate rows of table \"%s\"",
+						RelationGetRelationName(heap)),
+				 errdetail("Its access method is not heap."),
+				 errhint("Create the index WITH (locate = off).")));
 	b.blocks = RelationGetNumberOfBlocks(heap);
 	b.index = palloc0(sizeof(CuckooIndex));
 	b.index->meta = new_meta(rel, &b.options, b.blocks);
@@ -617,7 +626,8 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
 	b.words = palloc(sizeof(uint64));
-	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval;
+	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval &&
+		b.hasher.hash_proc == NULL;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
 	/* from the first block on, see room_for_word() */

@@ -203,6 +203,8 @@ cf_index_filter(PG_FUNCTION_ARGS)
 				 errhint("Create an index WITH (locate = off), or build a filter with cf_agg.")));
 	check_secret(index.rel);
 	e.meta = cuckoo_index_open(index.rel)->meta;
+	StaticAssertStmt((uint64) CUCKOO_MOST_PAGES * CUCKOO_PAGE_ROOM <=
+					 PG_UINT32_MAX, "the buckets of all pages are counted");
 	e.h.base = e.meta.pages * e.meta.page_buckets;
 	e.h.page = e.meta.page_buckets;
 	e.h.base_bits = e.meta.base_bits;
@@ -383,6 +385,9 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	caller = MemoryContextSwitchTo(s->context);
 	if (!cuckoo_index_has_row(rel, cuckoo_hash(&s->hasher, values[0], seed),
 							  ItemPointerGetBlockNumber(tid)))
+	{
+		if (!cuckoo_hasher_is_current(&s->hasher) && cuckoo_index_is_stale(rel))
+			cuckoo_index_stale_error(rel);
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
 				 errmsg("heap tuple (%u,%u) from table \"%s\" lacks an entry in index \"%s\"",
@@ -391,6 +396,7 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 						get_rel_name(rel->rd_index->indrelid),
 						RelationGetRelationName(rel)),
 				 errhint("Rebuild it with REINDEX, and report this.")));
+	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(s->context);
 	s->rows++;

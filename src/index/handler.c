@@ -188,10 +188,12 @@ typedef struct InsertState
 	MemoryContext context;		/* of one row */
 } InsertState;
 
+/* NULL if the type has lost its hash.  The index is stale then. */
 static InsertState *
 insert_state(Relation rel, IndexInfo * info)
 {
 	InsertState *state = info->ii_AmCache;
+	Oid			type = TupleDescAttr(RelationGetDescr(rel), 0)->atttypid;
 	CuckooMeta	meta;
 
 	if (state == NULL)
@@ -205,6 +207,11 @@ insert_state(Relation rel, IndexInfo * info)
 	else if (cuckoo_hasher_is_current(&state->hasher))
 		return state;
 	memset(&state->hasher, 0, sizeof(CuckooHasher));
+	if (!cuckoo_hashable(type, rel->rd_indcollation[0]))
+	{
+		cuckoo_index_set_stale(rel);
+		return NULL;
+	}
 	cuckoo_index_hasher(&state->hasher, rel, info->ii_Context);
 	meta = cuckoo_index_open(rel)->meta;
 	if (!cuckoo_meta_fits(&meta, &state->hasher))
@@ -228,6 +235,8 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	do
 	{
 		state = insert_state(rel, info);
+		if (state == NULL)
+			return false;
 		seed = cuckoo_index_open(rel)->meta.seed;
 		caller = MemoryContextSwitchTo(state->context);
 		hash = cuckoo_hash(&state->hasher, values[0], seed);
@@ -236,7 +245,8 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 		/* hashing may hear that a type of the family "other" has changed */
 	} while (state->hasher.tag != 0 &&
 			 !cuckoo_hasher_is_current(&state->hasher));
-	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval)
+	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval ||
+		state->hasher.hash_proc != NULL)
 		MemoryContextReset(state->context);
 	cuckoo_index_insert(rel, hash, ItemPointerGetBlockNumber(tid), true);
 
@@ -263,10 +273,9 @@ bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 static void
 advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 {
+	BlockNumber blocks = cuckoo_table_blocks(info->index);
 	const CuckooIndex *index = cuckoo_index_open(info->index);
-	double		rate = cuckoo_false_blocks(&index->meta,
-										   cuckoo_table_blocks(info->index),
-										   pages);
+	double		rate = cuckoo_false_blocks(&index->meta, blocks, pages);
 
 	if (!cuckoo_index_locates(index) || rate <= 1)
 		return;

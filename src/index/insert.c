@@ -309,7 +309,10 @@ mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 	uint8	   *image;
 	CuckooHeader h;
 	uint32		mask;
+	uint32		slots;
+	int			left;			/* ext bits */
 	uint32		n;
+	bool		changed = false;
 	bool		marked = false;
 
 	if (!lock_full_page(rel, location, level, &buffer))
@@ -325,7 +328,16 @@ mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 	mask = (uint32) cuckoo_low_mask(index->locator.ext_bits - level);
 	n = cuckoo_find_entries(&h, image, mask << CUCKOO_CORE_BITS,
 							at.fingerprint >> level, entries);
-	if (n > h.buckets * CUCKOO_SLOTS / 4)
+	/* another session may have marked it */
+	for (uint32 i = 0; i < n; i++)
+		changed |= (entries[i].fp & 0xff) == CUCKOO_CORE_MARK;
+	/*
+	 * More than a quarter, and, while a split can tell them apart, than twice
+	 * the share that any ext bits have.
+	 */
+	slots = h.buckets * CUCKOO_SLOTS;
+	left = index->locator.ext_bits - level;
+	if (!changed && n > Max(slots / 4, left > 0 ? 2 * (slots >> left) : 0))
 	{
 		for (uint32 i = 0; i < n; i++)
 		{
@@ -343,7 +355,7 @@ mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 		GenericXLogAbort(state);
 	UnlockReleaseBuffer(buffer);
 	pfree(entries);
-	return marked;
+	return marked || changed;
 }
 
 /* Splits a page by the lowest ext bit into itself and its child. */

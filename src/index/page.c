@@ -109,6 +109,15 @@ cuckoo_index_open(Relation rel)
 		   Min(meta.extents, CUCKOO_EXTENTS_LISTED) * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
 
+	/* a page of an extent has a block number, and is not block 0 */
+	for (uint32 i = 0; i < Min(meta.extents, CUCKOO_EXTENTS_LISTED); i++)
+	{
+		if (extents[i] >= meta.end)
+			meta.magic = 0;
+	}
+	if (meta.end == 0 || meta.end > MaxBlockNumber - CUCKOO_EXTENT_PAGES)
+		meta.magic = 0;
+
 	size += meta.extents * sizeof(BlockNumber);
 	index = MemoryContextAllocZero(rel->rd_indexcxt, size);
 	if (!cuckoo_index_derive(index, &meta))

@@ -264,6 +264,7 @@ add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
 		for (uint64 block = found->blocks[i]; block < blocks;
 			 block += found->modulus)
 		{
+			cuckoo_pause(n);
 			tbm_add_page(bitmap, (BlockNumber) block);
 			n++;
 		}
