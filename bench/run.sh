@@ -10,9 +10,7 @@
 #	compare		a filter against indexes, joins and a table of hashes
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
-#	index		indexes that are filters, beside others
-#	reads		blocks that indexes read, with SETTINGS='shared_buffers = 32MB'
-#	gate		what such an index does to queries of its table
+#	index		the access method beside others (bench/index.sh has its variables)
 #	dedup		ways to deduplicate a stream
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -84,17 +82,9 @@ seen_sets()
 
 index()
 {
-	part index "Indexes, $rows rows" rows="$rows" growth=build/growth
-}
-
-reads()
-{
-	part reads "Blocks read for each value, $rows rows, shared_buffers $(psql -XAtc 'SHOW shared_buffers')" rows="$rows"
-}
-
-gate()
-{
-	part gate 'What an index that is a filter does to other queries'
+	echo
+	echo 'Indexes for random lookups (bench/index.sh):'
+	bench/index.sh
 }
 
 dedup()
@@ -107,7 +97,7 @@ dedup()
 
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index gate dedup}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index dedup}; do
 	"$part"
 done
 bench/plot.sh bench/plots
