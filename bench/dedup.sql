@@ -1,6 +1,6 @@
 -- Ways to deduplicate a stream of events: bench/dedup.sh runs them.
 --
---	:way	unique, filter, index, tree or part
+--	:way	unique, index, off, filter, tree or part
 --	:base	events that are there before
 --	:ids	ids that the stream draws from
 --
@@ -50,46 +50,40 @@ $$;
 
 SELECT :'way' = 'index' AS this \gset
 \if :this
--- a filter index and no other
+-- a cuckoo index
 CREATE TABLE index_events (id bigint NOT NULL, payload text);
 INSERT INTO index_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
-CREATE INDEX index_events_id ON index_events USING cuckoo (id) WITH (fpp = 1e-6);
+CREATE INDEX index_events_id ON index_events USING cuckoo (id);
 CREATE FUNCTION take_index(ids bigint[]) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO dedup.index_events SELECT DISTINCT id, 'event ' || id
-	FROM unnest(ids, cf_index_contains_each('dedup.index_events_id', ids)) AS e (id, known) WHERE NOT known
+	INSERT INTO dedup.index_events SELECT DISTINCT n.id, 'event ' || n.id FROM unnest(ids) n (id)
+	WHERE NOT EXISTS (SELECT FROM dedup.index_events e WHERE e.id = n.id)
 $$;
 \endif
 
-SELECT :'way' = 'tree' AS this \gset
+SELECT :'way' = 'off' AS this \gset
 \if :this
--- ten partitions with B-trees, of which the last takes what arrives
-CREATE TABLE tree_events (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
-SELECT format('CREATE TABLE tree_events_%s PARTITION OF tree_events FOR VALUES IN (%1$s)', day) FROM generate_series(1, 10) day \gexec
-INSERT INTO tree_events SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
-CREATE INDEX tree_events_id ON tree_events (id);
-CREATE FUNCTION take_tree(ids bigint[]) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO dedup.tree_events SELECT DISTINCT n.id, 'event ' || n.id, 10 FROM unnest(ids) n (id)
-	WHERE NOT EXISTS (SELECT FROM dedup.tree_events e WHERE e.id = n.id)
+-- an index that is a filter, and the table is never read
+CREATE TABLE off_events (id bigint NOT NULL, payload text);
+INSERT INTO off_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
+CREATE INDEX off_events_id ON off_events USING cuckoo (id) WITH (locate = off, fpp = 1e-6);
+CREATE FUNCTION take_off(ids bigint[]) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO dedup.off_events SELECT DISTINCT id, 'event ' || id
+	FROM unnest(ids, cf_index_contains_each('dedup.off_events_id', ids)) AS e (id, known) WHERE NOT known
 $$;
 \endif
 
-SELECT :'way' = 'part' AS this \gset
+SELECT :'way' IN ('tree', 'part') AS this, CASE :'way' WHEN 'tree' THEN 'btree' ELSE 'cuckoo' END AS method \gset
 \if :this
--- ten partitions with filter indexes
-CREATE TABLE part_events (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
-SELECT format('CREATE TABLE part_events_%s PARTITION OF part_events FOR VALUES IN (%1$s)', day) FROM generate_series(1, 10) day \gexec
-INSERT INTO part_events SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
-CREATE INDEX part_events_id ON part_events USING cuckoo (id) WITH (fpp = 1e-6);
-CREATE FUNCTION take_part(ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	part regclass;
-BEGIN
-	FOREACH part IN ARRAY cf_index_partitions_any('dedup.part_events_id', ids) LOOP
-		ids := ARRAY(SELECT id FROM unnest(ids, cf_index_contains_each(
-			(SELECT indexrelid FROM pg_index WHERE indrelid = part), ids)) AS e (id, known) WHERE NOT known);
-	END LOOP;
-	INSERT INTO dedup.part_events SELECT DISTINCT id, 'event ' || id, 10 FROM unnest(ids) id;
-END $$;
+-- ten partitions with B-trees or cuckoo indexes, of which the last takes what arrives
+\set table :way _events
+CREATE TABLE :table (id bigint NOT NULL, payload text, day int) PARTITION BY LIST (day);
+SELECT format('CREATE TABLE %s_%s PARTITION OF %1$s FOR VALUES IN (%2$s)', :'table', day) FROM generate_series(1, 10) day \gexec
+INSERT INTO :table SELECT -i, 'event ' || i, 1 + i % 10 FROM generate_series(1, :base) i;
+CREATE INDEX ON :table USING :method (id);
+SELECT format('CREATE FUNCTION take_%s(ids bigint[]) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO dedup.%s SELECT DISTINCT n.id, ''event '' || n.id, 10 FROM unnest(ids) n (id)
+	WHERE NOT EXISTS (SELECT FROM dedup.%2$s e WHERE e.id = n.id)
+$$', :'way', :'table') \gexec
 \endif
 
 -- what each has on disk, and what of the first n events it lost or took twice
