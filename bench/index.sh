@@ -52,10 +52,10 @@ for type in ${KEYS:-bigint uuid text}; do
 		for state in ${STATES:-built grown}; do
 			run -v type="$type" -v expression="${keys[$type]}" -v each="$each" -f bench/index.sql
 			restart 1024
-			[ $state = built ] || run -c "CALL build($rows)"
+			[ "$state" = built ] || run -c "CALL build($rows)"
 			run <<<'SELECT fill(0, :rows) \gexec'
 			run -c 'VACUUM ANALYZE t'
-			[ $state = grown ] || run -c "CALL build($rows)"
+			[ "$state" = grown ] || run -c "CALL build($rows)"
 			run -c "UPDATE builds SET bytes = pg_relation_size(format('%I', 't ' || method)) / $rows.0" -c CHECKPOINT
 			for mb in $buffers; do
 				case $mb in
