@@ -557,15 +557,18 @@ collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 	b->words[b->count++] = word;
 }
 
-/* Hashes a value, and notes whether the type has changed. */
+/* Hashes a value as insert() does, and notes whether the type has changed. */
 static uint64
 hash_value(BuildState *b, Datum value)
 {
 	const CuckooMeta *meta = &b->index->meta;
 	uint64		hash = cuckoo_hash(&b->hasher, value, meta->seed);
+	uint64		before = ~hash;
 
-	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher))
+	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher) &&
+		   hash != before)
 	{
+		before = hash;
 		memset(&b->hasher, 0, sizeof(CuckooHasher));
 		cuckoo_index_hasher(&b->hasher, b->rel,
 							MemoryContextGetParent(b->context));

@@ -228,12 +228,21 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	InsertState *state;
 	MemoryContext caller;
 	uint64		seed;
-	uint64		hash;
+	uint64		hash = 0;
+	uint64		before;
+	int			hashed = 0;
 
 	if (isnull[0])
 		return false;
+
+	/*
+	 * Hashing may process the change of a type of the family "other".  Then we
+	 * hash again, until that gives the same.  A change may be processed each
+	 * time: debug_discard_caches = 1 makes one of each lookup in a catalog.
+	 */
 	do
 	{
+		before = hash;
 		state = insert_state(rel, info);
 		if (state == NULL)
 			return false;
@@ -242,9 +251,9 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 		hash = cuckoo_hash(&state->hasher, values[0], seed);
 		MemoryContextSwitchTo(caller);
 		CHECK_FOR_INTERRUPTS();
-		/* hashing may hear that a type of the family "other" has changed */
 	} while (state->hasher.tag != 0 &&
-			 !cuckoo_hasher_is_current(&state->hasher));
+			 !cuckoo_hasher_is_current(&state->hasher) &&
+			 (hashed++ == 0 || hash != before));
 	if (!TupleDescAttr(RelationGetDescr(rel), 0)->attbyval ||
 		state->hasher.hash_proc != NULL)
 		MemoryContextReset(state->context);
