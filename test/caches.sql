@@ -17,6 +17,13 @@ CREATE TABLE parts (v int REFERENCES items, k int) PARTITION BY HASH (v);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 INSERT INTO parts SELECT i % 2000 + 1, i FROM generate_series(1, 4000) i;
+-- with indexes that find rows, and one that is a filter
+CREATE TABLE located AS SELECT i AS v, 'user ' || i AS t, ROW(i, 'x')::pair AS p, i % 100 AS n, repeat('f', 500) AS filler FROM generate_series(1, 600) i;
+CREATE INDEX located_v ON located USING cuckoo (v);
+CREATE INDEX located_t ON located USING cuckoo (t);
+CREATE INDEX located_p ON located USING cuckoo (p);
+CREATE INDEX located_n ON located USING cuckoo ((n + 1)) WHERE v > 0;
+CREATE INDEX located_filter ON located USING cuckoo (v) WITH (locate = off);
 -- stored in a row, by slices, and compressed
 CREATE TABLE lists (name text PRIMARY KEY, f cuckoofilter);
 ALTER TABLE lists ALTER f SET STORAGE external;
@@ -57,6 +64,24 @@ BEGIN
 		RETURN NEXT v;
 	END LOOP;
 	CLOSE c;
+END $$;
+-- indexes that are built, get rows, and find them
+CREATE FUNCTION grown() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	CREATE TEMP TABLE growing (v int, m mood, p pair);
+	CREATE INDEX growing_v ON growing USING cuckoo (v) WITH (seed = 1, capacity = 1);
+	CREATE INDEX growing_m ON growing USING cuckoo (m) WITH (seed = 1, locate = off);
+	INSERT INTO growing SELECT i, 'ok' FROM generate_series(1, 100) i;
+	-- the hash of rows needs many lookups
+	CREATE INDEX growing_p ON growing USING cuckoo (p) WITH (seed = 1);
+	INSERT INTO growing VALUES (500, 'sad', ROW(500, 'y'));
+	SET LOCAL enable_seqscan = off;
+	SELECT array_agg(v ORDER BY v)::text || cf_index_check('growing_v', true) || cf_index_check('growing_m', true) INTO result
+	FROM growing WHERE v = ANY ('{7,100,-5,500}') OR p = ROW(500, 'y')::pair;
+	DROP TABLE growing;
+	RETURN result;
 END $$;
 -- the rows and the plan of a query, or its error
 CREATE FUNCTION answer(query text, discard text) RETURNS text LANGUAGE plpgsql AS $$
@@ -105,6 +130,18 @@ INSERT INTO queries (query) VALUES
 	($$SELECT cf_info(changed())$$),
 	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added) WHERE name = 'large'$$),
 	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_compact(f)) FROM lists WHERE name = 'small'$$),
+	-- indexes
+	($$SELECT v FROM located WHERE v = 7$$),
+	($$SELECT v FROM located WHERE t = ANY ('{user 5,user 600,none}')$$),
+	($$SELECT v FROM located WHERE p = ROW(9, 'x')::pair OR p = ROW(10, 'x'::text)$$),
+	($$SELECT l.v, w.x FROM (VALUES (1::bigint), (50), (-1)) w(x) LEFT JOIN located l ON l.v = w.x$$),
+	($$SELECT v FROM located WHERE n + 1 = 7 AND v > 0 AND t = 'user 106'$$),
+	($$SELECT cf_index_contains('located_v', 5), cf_index_contains('located_p', ROW(-9, 'x')::pair), cf_index_contains('located_filter', -5)$$),
+	($$SELECT cf_index_contains_each('located_v', ARRAY[1, NULL, -7]), cf_index_contains_any('located_t', ARRAY['none', 'user 9']),
+		cf_index_contains_each('located_filter', ARRAY[1, NULL, -7])$$),
+	($$SELECT cf_index_info('located_v'), cf_index_info('located_p'), cf_count(cf_index_filter('located_filter'))$$),
+	($$SELECT cf_index_check('located_v', true), cf_index_check('located_p', true), cf_index_check('located_n', true), cf_index_check('located_filter', true)$$),
+	($$SELECT grown()$$),
 	-- elements of many types
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY['A', 'b']::citext[]) x$$),
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY[row(1, 'x')]::pair[]) x$$),
