@@ -11,11 +11,10 @@
 #
 # Each round has its disaster: a process of the primary or the standby is killed,
 # or the primary as a whole, or the standby takes over and the old primary
-# follows it by pg_rewind. Every time it takes over, inserts log in the other of
-# two ways, by what src/index/insert.c writes itself or by the public functions.
-# After a crash the primary logs in another mode: full pages, which both servers
-# compare with what replaying gives (wal_consistency_checking), or none
-# (full_page_writes = off). With both, recovery may fail by PostgreSQL's fault.
+# follows it by pg_rewind. After a crash the primary logs in another mode: full
+# pages, which both servers compare with the replayed ones
+# (wal_consistency_checking), or none (full_page_writes = off). With both,
+# recovery may fail by PostgreSQL's fault.
 #
 # TORTURE_SECONDS=3600 makes it longer, TORTURE_WRITERS=4 lighter.
 use strict;
@@ -38,7 +37,7 @@ my @settings = (
 	'shared_buffers = 8MB', 'max_connections = 60', 'max_prepared_transactions = 50', 'fsync = off',
 	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 4GB',
 	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms',
-	'lock_timeout = 30s', 'log_lock_waits = on',
+	'lock_timeout = 30s', 'log_lock_waits = on', 'maintenance_work_mem = 1MB',
 	# an index that the primary rebuilds then lacks rows that only the standby's snapshots see
 	'hot_standby_feedback = off',
 	'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none',
@@ -682,7 +681,6 @@ sub take_over
 	sleep 1;
 	resolve();
 	unsubscribe();
-	change_logging();
 	start_pgbench($primary, 4, 3, 'prepared', @writers);
 	start_pgbench($primary, 2, 3, 'prepared', @checkers);
 
@@ -701,25 +699,6 @@ sub take_over
 	$old->start;
 	subscribe();
 	undef $counted;
-	return;
-}
-
-# Inserts log by the public functions, or again by what insert.c writes itself.
-my $public_wal = 0;
-
-sub change_logging
-{
-	# not installed, which is no error in the log
-	return if $primary->psql('postgres', "SET log_min_messages = fatal; LOAD 'cuckoo_faults'") != 0;
-	$public_wal = !$public_wal;
-	foreach my $database ('postgres', 'subscriber')
-	{
-		$primary->safe_psql($database, $public_wal
-			? q(UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin = '$libdir/cuckoo')
-			: q(UPDATE pg_proc SET probin = '$libdir/cuckoo' WHERE probin = 'cuckoo_faults'));
-	}
-	# no session can load both
-	$primary->safe_psql('postgres', q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()));
 	return;
 }
 
@@ -775,6 +754,8 @@ while (time < $end || $takeovers == 0)
 {
 	my $disaster = $disasters[ $round++ % @disasters ];
 
+	# marks by a build
+	$primary->safe_psql('postgres', 'REINDEX INDEX m_c') if $round % 2 == 0;
 	start_pgbench($primary, $writers - 1, $round_seconds, 'prepared', @writers);
 	start_pgbench($primary, 1, $round_seconds, 'simple', @twophase);
 	start_pgbench($primary, 3, $round_seconds, 'prepared', @checkers);
