@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rows=${ROWS:-1000000}
+rows=${ROWS:-500000}
 # the last buffers hold everything
 buffers=${BUFFERS:-64 128 256 cached}
 declare -A keys=(
@@ -47,6 +47,21 @@ FROM builds b JOIN inserts i USING (method) JOIN inserts none ON none.method = '
 SQL
 }
 
+# an index that was made on an empty table
+growth()
+{
+	run <<'SQL'
+CREATE TABLE grown (id uuid, filler text);
+CREATE INDEX grown_id ON grown USING cuckoo (id);
+CREATE TABLE steps (rows bigint, bytes float8, false_blocks float8, load_factor float8, growth_level int);
+SELECT format('INSERT INTO grown SELECT gen_random_uuid(), repeat(''x'', 100) FROM generate_series(1, %s)', :rows * step / 20),
+	'INSERT INTO steps SELECT items, bytes::float8 / items, false_blocks, load_factor, growth_level FROM cf_index_info(''grown_id'')'
+FROM unnest(ARRAY[1, 2, 7, 20]) step \gexec
+SELECT rows, round(bytes::numeric, 2) AS "bytes a row", round(false_blocks::numeric, 4) AS "false blocks",
+	round(load_factor::numeric, 2) AS load, growth_level FROM steps;
+SQL
+}
+
 for type in ${KEYS:-bigint uuid text}; do
 	for each in ${EACH:-1 5 50 500}; do
 		for state in ${STATES:-built grown}; do
@@ -72,3 +87,8 @@ for type in ${KEYS:-bigint uuid text}; do
 		done
 	done
 done
+echo
+echo 'An index that was made on an empty table:'
+growth
+run -c 'ALTER SYSTEM RESET ALL'
+pg_ctl -D "$(run -Atc 'SHOW data_directory')" -l build/server.log -w restart >/dev/null

@@ -7,12 +7,10 @@
 #	build/core		the output of bench/bench_core.c
 #	build/figures	ratios of bench/bench.sql: family, query and reference, ratio
 #	build/compare	the table of bench/compare.sql
-#	build/growth	steps of bench/index.sql: way, million rows, bits a row, rate,
-#					microseconds and bytes of WAL a row
 # with tabs between columns.
 set -euo pipefail
 
-core=build/core figures=build/figures compare=build/compare growth=build/growth
+core=build/core figures=build/figures compare=build/compare
 folder=$1
 data=$(mktemp)
 trap 'rm "$data"' EXIT
@@ -144,32 +142,6 @@ if [ -s $compare ]; then
 		'answers a second' 'set yrange [0:*]'
 	methods compare_wal 8 3 'WAL that the insert of one element writes' 'bytes' \
 		'set logscale y; set yrange [10:*]'
-fi
-
-# ---- an index that grows from an empty table ----
-
-if [ -s $growth ]; then
-	grep '^bulk' $growth >"$data"
-	plot growth 520 <<-END
-		set datafile separator '\t'
-		set multiplot layout 2, 1
-		set lmargin 10
-		set rmargin 32
-		set key outside right reverse Left samplen 2
-		set title 'An index of an empty table, which is then filled' textcolor '#222222'
-		set yrange [0:*]
-		plot '$data' using 2:3 with lines lw 2 lc '#004488' title 'bits a row', \
-			'' using 2:(\$4 * 1e4) with lines lw 2 dt 2 lc '#bb5566' title 'rate, in 1/10,000'
-		unset title
-		set xlabel 'million rows'
-		set logscale y
-		set yrange [0.5:*]
-		plot '$data' using 2:5 with lines lw 2 lc '#004488' title 'microseconds a row, in bulk', \
-			'< grep ^single $growth' using 2:5 with lines lw 2 dt 2 lc '#004488' title 'single rows', \
-			'$data' using 2:6 with lines lw 2 lc '#228833' title 'bytes of WAL a row, in bulk', \
-			'< grep ^single $growth' using 2:6 with lines lw 2 dt 2 lc '#228833' title 'single rows'
-		unset multiplot
-	END
 fi
 
 # ---- the core: nanoseconds per item, up to the blank line ----

@@ -11,6 +11,7 @@
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
 #	index		the access method beside others (bench/index.sh has its variables)
+#	plans		what the planner chooses beside it
 #	dedup		ways to deduplicate a stream
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -87,6 +88,11 @@ index()
 	bench/index.sh
 }
 
+plans()
+{
+	part plans 'Plans with the access method and beside others' rows="${ROWS:-1000000}"
+}
+
 dedup()
 {
 	echo
@@ -97,7 +103,7 @@ dedup()
 
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index dedup}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup}; do
 	"$part"
 done
 bench/plot.sh bench/plots
