@@ -640,6 +640,19 @@ RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 DROP TABLE temporary;
+-- not by what runs while it is rebuilt
+CREATE TABLE rebuilt AS SELECT 7 AS id;
+CREATE FUNCTION asks(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+CREATE INDEX rebuilt_id ON rebuilt USING cuckoo (asks(id));
+CREATE OR REPLACE FUNCTION asks(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE WHEN cf_index_contains('public.rebuilt_id', $1) THEN $1 END;
+END $$;
+\set VERBOSITY terse
+REINDEX INDEX rebuilt_id;
+\set VERBOSITY default
+DROP TABLE rebuilt;
+DROP FUNCTION asks;
 -- what cannot be made
 CREATE UNIQUE INDEX ON visits USING cuckoo (id);
 CREATE INDEX ON visits USING cuckoo (id, url);

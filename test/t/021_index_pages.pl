@@ -48,7 +48,7 @@ sub bytes_at
 	return $bytes;
 }
 
-# ---- a saturated page, and rows without entries ----
+# ---- a saturated page, rows without entries, and pages that were written without WAL ----
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE saturated AS SELECT i, repeat('f', 500) AS filler FROM generate_series(1, 1000) i;
@@ -56,6 +56,9 @@ CREATE INDEX saturated_i ON saturated USING cuckoo (i) WITH (seed = 1, capacity 
 CREATE TABLE lost (i int, filler text);
 CREATE INDEX lost_i ON lost USING cuckoo (i) WITH (seed = 1, capacity = 1000);
 INSERT INTO lost SELECT i, repeat('f', 500) FROM generate_series(1, 100) i;
+CREATE UNLOGGED TABLE unlogged AS SELECT i FROM generate_series(1, 3000) i;
+CREATE INDEX unlogged_i ON unlogged USING cuckoo (i) WITH (capacity = 1);
+CREATE INDEX unlogged_filter ON unlogged USING cuckoo (i) WITH (capacity = 1, locate = off);
 CHECKPOINT;
 SQL
 my %path = map { $_ => path_of($_) } qw(saturated_i lost_i);
@@ -81,6 +84,9 @@ SELECT 'no row is missing', cf_index_check('saturated_i', true) = 5000;
 REINDEX INDEX saturated_i;
 SELECT 'rebuilt', saturated = 0 AND items = 5000 FROM cf_index_info('saturated_i');
 
+SELECT 'an unlogged index is kept', rows = 3000 AND wrong = 0 AND cf_index_check('unlogged_filter', true) = 3000
+FROM compared('unlogged_i', 'SELECT generate_series(-99, 0)');
+
 SELECT 'the values without entries in their block are in the index', bool_and(cf_index_contains('lost_i', i)) FROM lost;
 SELECT 'so that the pages are valid', cf_index_check('lost_i') = 0;
 SELECT cf_index_check('lost_i', true);
@@ -88,6 +94,17 @@ SELECT 'but the rows are missed', :'SQLSTATE' = 'XX002';
 SELECT 'and compared() sees it', wrong > 50 FROM compared('lost_i');
 REINDEX INDEX lost_i;
 SELECT 'rebuilt', cf_index_check('lost_i', true) = 200 AND wrong = 0 FROM compared('lost_i');
+SQL
+
+# ---- an index of another session ----
+
+checks($node, 'postgres', <<"SQL");
+CREATE TEMPORARY TABLE mine AS SELECT 7 AS i;
+CREATE INDEX mine_i ON mine USING cuckoo (i);
+SELECT oid FROM pg_class WHERE relname = 'mine_i' \\gset
+\\setenv OID :oid
+\\set code `psql -XAtd '@{[ $node->connstr('postgres') ]}' -v VERBOSITY=sqlstate -c "SELECT cf_index_contains(\$OID::regclass, 7)" 2>&1`
+SELECT 'a temporary one', :'code' ~ '0A000' AND cf_index_contains('mine_i', 7);
 SQL
 
 # ---- more blocks than the modulus ----
