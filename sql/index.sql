@@ -551,6 +551,7 @@ SELECT condition, f.* FROM unnest(ARRAY['p = ROW(7, ''b7''::text)::pair', 'p = R
 -- a row type that changes makes the index stale: plans stay right, functions raise an error
 ALTER TYPE pair ADD ATTRIBUTE c int;
 SELECT stale FROM cf_index_info('pairs_p');
+EXPLAIN (COSTS off) SELECT FROM pairs WHERE p = ROW(7, 'b7', NULL)::pair;
 SELECT * FROM of_pairs('p = ROW(7, ''b7'', NULL)::pair');
 SELECT * FROM compared('pairs_p', 'SELECT ROW(-1, ''b1'', NULL)::pair');
 SELECT cf_index_contains('pairs_p', ROW(7, 'b7', NULL)::pair);

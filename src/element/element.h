@@ -61,6 +61,9 @@ typedef struct CuckooHasher
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
+/* Counts changes of catalogs that hashes may depend on; 0 before any hasher. */
+extern uint64 cuckoo_type_changes(void);
+
 /* True if values of the type, under the collation, can be elements. */
 extern bool cuckoo_hashable(Oid type, Oid collation);
 

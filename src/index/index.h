@@ -154,7 +154,8 @@ typedef struct CuckooIndex
 	CuckooLocator locator;		/* with CUCKOO_META_LOCATE */
 	int			last_level;		/* where a page cannot be split */
 	int			level;			/* of the page found last */
-	bool		fits_type;		/* known to be hashed as its column is now */
+	uint64		fits_at;		/* cuckoo_type_changes() when the column's type was
+								 * found to have the hash of the index; or 0 */
 	uint64		local_at;		/* see is_distributed() in open.c */
 	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
 	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents */

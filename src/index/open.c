@@ -155,11 +155,16 @@ cuckoo_index_is_stale(Relation rel)
 {
 	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
 	CuckooHasher hasher = {0};
+	uint64		fits_at;
 
 	if (meta.flags & CUCKOO_META_STALE)
 		return true;
-	if (cuckoo_index_open(rel)->fits_type)
+	fits_at = cuckoo_index_open(rel)->fits_at;
+	if (meta.tag == 0 && fits_at != 0)
+		/* the family says all of the hash, as long as the relcache entry lives */
 		return false;
+	if (fits_at != 0 && fits_at == cuckoo_type_changes())
+		return cuckoo_index_was_set_stale(rel);
 	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid,
 						 rel->rd_indcollation[0]))
 		return true;
@@ -167,12 +172,9 @@ cuckoo_index_is_stale(Relation rel)
 	/* also of another family: for some types ALTER TABLE keeps the file */
 	if (!cuckoo_meta_fits(&meta, &hasher))
 		return true;
-	if (meta.tag != 0)
-		/* it may be the old one again, after rows came with another hash */
-		return cuckoo_index_was_set_stale(rel);
-	/* the family says all of the hash, as long as the relcache entry lives */
-	((CuckooIndex *) cuckoo_index_open(rel))->fits_type = true;
-	return false;
+	((CuckooIndex *) cuckoo_index_open(rel))->fits_at = hasher.changes;
+	/* it may be the old one again, after rows came with another hash */
+	return meta.tag != 0 && cuckoo_index_was_set_stale(rel);
 }
 
 /* ---- Citus ---- */

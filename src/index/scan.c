@@ -349,7 +349,8 @@ count_of_values(PlannerInfo *root, IndexPath * path)
  * blocks that it finds, which all have to be checked.  The planner adds the
  * cost of reading the blocks, for which it takes the selectivity.
  *
- * An index that does not locate costs more than anything else.
+ * A stale index finds all blocks.  One that does not locate costs more than
+ * anything else.
  */
 void
 cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
@@ -368,7 +369,6 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 	double		sequential_cost;
 	bool		locates = true;
 
-
 	rows = tuples *
 		clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 							   (int) info->rel->relid, JOIN_INNER, NULL);
@@ -378,10 +378,15 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 		const CuckooIndex *index = cuckoo_index_open(rel);
 
 		locates = cuckoo_index_locates(index);
-		if (locates)
+		if (cuckoo_index_is_stale(rel))
+			in_vain = tuples;
+		else if (locates)
+		{
+			index = cuckoo_index_open(rel);
 			in_vain = values * cuckoo_false_blocks(&index->meta, blocks,
 												   info->pages) +
 				rows * blocks / (double) index->locator.modulus;
+		}
 		index_close(rel, NoLock);
 	}
 	*startup = 0;
