@@ -525,8 +525,10 @@ SET enable_seqscan = off;
 SELECT wrong_by_collation();
 RESET enable_seqscan;
 DROP FUNCTION wrong_by_collation;
+SET client_min_messages = warning;
 DROP TABLE IF EXISTS collated;
 DROP COLLATION IF EXISTS any_case;
+RESET client_min_messages;
 -- a row of another type may be equal, and has another hash: all blocks are read
 CREATE TYPE other_pair AS (a int, b text);
 CREATE TABLE pairs (p pair, filler text);
