@@ -29,7 +29,7 @@
  *
  * Slow scans over partitions: each partition has a scan with its own first
  * page, estimate, and evaluation of the filter's expression (but sub-selects
- * are evaluated once); only fetched filters are shared.  CONTRIBUTING.md says
+ * are evaluated once); only fetched filters are shared.  doc/hacking.md says
  * what to look for in EXPLAIN (ANALYZE).
  *
  *-------------------------------------------------------------------------

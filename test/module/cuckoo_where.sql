@@ -1,5 +1,5 @@
 -- Where a lookup of an element looks, what it finds there, and what each of the
--- lookups says: one row. See "chase a wrong answer" in CONTRIBUTING.md.
+-- lookups says: one row. See "chase a wrong answer" in doc/hacking.md.
 --
 -- path			'stored' (probed by slices or in the cache) or 'memory'
 -- kind			the kind of the filter, which chooses the lookup (CuckooKind)
