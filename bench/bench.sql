@@ -107,7 +107,7 @@ SELECT format('CREATE TABLE month%s PARTITION OF months FOR VALUES IN (%1$s)', m
 INSERT INTO months SELECT ntile(12) OVER (), f FROM year;
 VACUUM (ANALYZE, FREEZE) months;
 CREATE AGGREGATE union_of_partition(cuckoofilter) (
-	SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_compact, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+	SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_canonical, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 SET enable_partitionwise_aggregate = on;
 SET parallel_leader_participation = off;
 CALL compare('sets', 'union_of_partition for each of 12 months, two workers : no workers',

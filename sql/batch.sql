@@ -53,7 +53,7 @@ DEALLOCATE see;
 DROP TABLE seen;
 
 -- the elements of another filter: the sum, growing on the way, also into stored filters
-SELECT cf_compact(s.added) = cf_union_all(a, b) AS sum, cf_compact(cf_add_filter(b, a)) = cf_union_all(a, b) AS swapped,
+SELECT cf_canonical(s.added) = cf_union_all(a, b) AS sum, cf_canonical(cf_add_filter(b, a)) = cf_union_all(a, b) AS swapped,
 	cf_count(added, 1) AS twice, cf_count(added, 2) AS once, (cf_info(added)).growth_level - (cf_info(a)).growth_level AS grown
 FROM (SELECT cf_agg(i, 100000, 0.001) AS a FROM generate_series(1, 2000) i) a, (SELECT cf_agg(i, 100000, 0.001) AS b FROM generate_series(-3000, 1) i) b, LATERAL (SELECT cf_add_filter(a, b) AS added) s;
 SELECT cf_add_filter(none, f) = f AS unsized, cf_add_filter(cf_new(100, 0.01, 7), f) = f AS empty, cf_add_filter(f, none) = f AS nothing,
@@ -61,7 +61,7 @@ SELECT cf_add_filter(none, f) = f AS unsized, cf_add_filter(cf_new(100, 0.01, 7)
 FROM cf_add(cf_new(100, 0.01, 7), 1) f, (SELECT cf_agg(1) FILTER (WHERE false) AS none) n;
 CREATE TABLE grows AS SELECT 1 AS id, cf_agg(i, 100000, 0.001) AS f FROM generate_series(1, 50000) i;
 UPDATE grows SET f = cf_add_filter(f, (SELECT cf_agg(i, 100000, 0.001) FROM generate_series(49001, 51000) i));
-SELECT cf_compact(f) = (SELECT cf_union_all(cf_agg(i, 100000, 0.001), cf_agg(i + 49000, 100000, 0.001) FILTER (WHERE i <= 2000)) FROM generate_series(1, 50000) i) AS sum FROM grows;
+SELECT cf_canonical(f) = (SELECT cf_union_all(cf_agg(i, 100000, 0.001), cf_agg(i + 49000, 100000, 0.001) FILTER (WHERE i <= 2000)) FROM generate_series(1, 50000) i) AS sum FROM grows;
 SELECT cf_add_filter(f, cf_add(cf_new(100000, 0.001), 'x')) FROM grows;
 SELECT cf_add_filter(f, cf_add(cf_new(100000, 0.001, 1), 1)) FROM grows;
 SELECT cf_add_filter(f, cf_add(cf_new(1000, 0.001), 1)) FROM grows;

@@ -528,7 +528,7 @@ BEGIN;
 UPDATE pg_proc SET probin = probin || '.so' WHERE probin ~ 'citext$';
 SELECT encode(substring(cf_add(cf_new(), 'a'::citext)::bytea FROM 13 FOR 2), 'hex') AS citext;
 ROLLBACK;
--- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of the canary, b, the OID of text, k, i, the locale and, from 16 on, the rules
+-- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of the platform check value, b, the OID of text, k, i, the locale and, from 16 on, the rules
 SELECT CASE WHEN testable('icu') THEN outcome($$
 	SELECT get_byte(f, 12) + 256 * get_byte(f, 13) = 65535 & cf_hash((SELECT string_agg(substring(int8send(hashtextextended('cuckoo', 0)) FROM i FOR 1), '' ORDER BY i DESC) FROM generate_series(1, 8) i)
 		|| 'b\031\000\000\000'::bytea || 'kiund-u-ks-level2\000'::bytea

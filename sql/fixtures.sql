@@ -24,14 +24,14 @@ WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM
 SELECT s.name, found.* FROM fixtures s, fixture_facts(image::cuckoofilter, element, n) found
 WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
 -- the same keys at another level, and in other places
-SELECT s.name, found.* FROM stored s, fixture_facts(cf_compact(f), element, n) found
+SELECT s.name, found.* FROM stored s, fixture_facts(cf_canonical(f), element, n) found
 WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
 SELECT s.name, found.* FROM stored s, fixture_facts(grown(f), element, n) found
 WHERE (cf_info(f)).fingerprint_bits > 8 AND (cf_info(f)).element_family = 'integer'
 	AND (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
 -- filters of today can be combined with them
 SELECT name FROM stored WHERE name ~ '^family .*, capacity' AND NOT cf_compatible(f, cf_new(500, 0.01, 7));
-SELECT cf_compact(f) = (SELECT cf_union_all_agg(part) FROM (SELECT cf_agg(i, 500, 0.01, 7) AS part FROM generate_series(1, 40) i GROUP BY i % 3) parts) AS same
+SELECT cf_canonical(f) = (SELECT cf_union_all_agg(part) FROM (SELECT cf_agg(i, 500, 0.01, 7) AS part FROM generate_series(1, 40) i GROUP BY i % 3) parts) AS same
 FROM stored WHERE name = 'family integer, capacity 500';
 DROP TABLE fixtures, stored;
 DROP TYPE color;

@@ -13,7 +13,7 @@ SELECT items, pages, growth_level, saturated, load_factor FROM cf_index_info('vi
 INSERT INTO visits SELECT i, 'u' || i FROM generate_series(1, 2000) i;
 SELECT * FROM compared('visits_id', 'SELECT generate_series(-100, 0)');
 SELECT * FROM compared('visits_url', 'SELECT ''v'' || generate_series(1, 100)');
-SELECT items, locates, fpp, growth_level, saturated, family, stale FROM cf_index_info('visits_id');
+SELECT items, locates, fpp, growth_level, saturated, element_family, stale FROM cf_index_info('visits_id');
 -- without a capacity it has room for 250,000 rows in its first pages; otherwise pages are split
 INSERT INTO visits SELECT i, 'u' || i FROM generate_series(2001, 20000) i;
 SELECT * FROM compared('visits_id', 'SELECT generate_series(-1000, 0)');
@@ -873,7 +873,7 @@ VACUUM FULL fast;
 SELECT * FROM compared('fast_id', 'SELECT generate_series(1, 1000)');
 ALTER TABLE fast ALTER id TYPE text;
 SELECT * FROM compared('fast_id', 'SELECT ''x''');
-SELECT family FROM cf_index_info('fast_id');
+SELECT element_family FROM cf_index_info('fast_id');
 CREATE TEMP TABLE emptied (id int) ON COMMIT DELETE ROWS;
 CREATE INDEX emptied_id ON emptied USING cuckoo (id);
 BEGIN;

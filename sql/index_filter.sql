@@ -10,7 +10,7 @@ SELECT cf_index_contains('visits_id', 1), cf_index_contains('visits_url', 'u1');
 INSERT INTO visits SELECT i, 'u' || i FROM generate_series(1, 2000) i;
 SELECT cf_index_contains('visits_id', 1), cf_index_contains('visits_url', 'u1'),
 	cf_index_contains('visits_id', 1::int2), cf_index_contains('visits_url', 'u1'::name);
-SELECT items, pages, growth_level, growth_bits, saturated, family, stale
+SELECT items, pages, growth_level, growth_bits, saturated, element_family, stale
 FROM cf_index_info('visits_id');
 SELECT locates, false_blocks, false_blocks_built FROM cf_index_info('visits_id');
 SELECT cf_index_check('visits_id', true), cf_index_check('visits_url', true);
@@ -57,15 +57,15 @@ INSERT INTO one SELECT 1;
 CREATE INDEX one_id ON one USING cuckoo (id) WITH (locate = off, seed = 7, growth_bits = 6);
 SELECT cf_compatible(cf_index_filter('numbers_grown'), cf_index_filter('one_id'));
 SELECT bool_and(cf_contains(f, id)) FROM numbers, (SELECT cf_index_filter('numbers_grown') OFFSET 0) f(f);
-SELECT cf_compact(cf_union(cf_index_filter('one_id'), cf_index_filter('numbers_grown'))) =
-	cf_compact(cf_index_filter('numbers_grown')) AS contains_it;
+SELECT cf_canonical(cf_union(cf_index_filter('one_id'), cf_index_filter('numbers_grown'))) =
+	cf_canonical(cf_index_filter('numbers_grown')) AS contains_it;
 SELECT cf_overlap(cf_index_filter('one_id'), cf_index_filter('numbers_grown')) BETWEEN 0.9 AND 1.1 AS one;
 CREATE INDEX numbers_built ON numbers USING cuckoo (id) WITH (locate = off, seed = 7, growth_bits = 6,
 	capacity = 200000);
 CREATE TABLE again (id int);
 CREATE INDEX again_id ON again USING cuckoo (id) WITH (locate = off, seed = 7, growth_bits = 6, capacity = 200000);
 INSERT INTO again SELECT id FROM numbers ORDER BY -id;
-SELECT cf_compact(cf_index_filter('numbers_built')) = cf_compact(cf_index_filter('again_id')) AS same;
+SELECT cf_canonical(cf_index_filter('numbers_built')) = cf_canonical(cf_index_filter('again_id')) AS same;
 SELECT growth_level, fingerprint_bits, buckets FROM cf_info(cf_index_filter('numbers_built'));
 SET maintenance_work_mem = '1MB';
 CREATE TABLE many (id int);
@@ -108,7 +108,7 @@ BEGIN
 	filter := cf_index_filter('keyed_v');
 	EXECUTE 'SELECT cf_add_unique_all(cf_clear($1), array_agg(v)) FROM keyed' INTO values USING filter;
 	EXECUTE 'SELECT bool_and(cf_contains($1, v)) FROM keyed' INTO every_row USING filter;
-	every_key := cf_compact(values) = cf_compact(filter);
+	every_key := cf_canonical(values) = cf_canonical(filter);
 	split := growth_level > 0 FROM cf_index_info('keyed_v');
 	DROP TABLE keyed;
 	RETURN NEXT;

@@ -23,7 +23,7 @@ END $$;
 SELECT f, is_sealed(f) FROM unnest(ARRAY['cf_new()', 'cf_clear(cf_agg(i))', 'cf_agg(i)', 'cf_agg(i, 9999, 0.01)', 'cf_agg(i) FILTER (WHERE false)',
 	'cf_add(cf_agg(i), -1)', 'cf_delete(cf_add(cf_agg(i), -1), -1)', 'filled(cf_agg(i), 100)', 'cf_add_all(cf_new(), array_agg(i))',
 	'cf_add_filter(cf_agg(i, 9999, 0.01), cf_agg(-i, 9999, 0.01))', 'cf_agg(i, 9999, 0.01) | cf_agg(-i, 9999, 0.01)',
-	'cf_agg(i, 9999, 0.01) & cf_agg(-i, 9999, 0.01)', 'cf_compact(cf_add(cf_agg(i), -1))', 'cf_union_agg(cf_add(cf_new(), i))',
+	'cf_agg(i, 9999, 0.01) & cf_agg(-i, 9999, 0.01)', 'cf_canonical(cf_add(cf_agg(i), -1))', 'cf_union_agg(cf_add(cf_new(), i))',
 	'cf_union_all_agg(cf_add(cf_new(), i))', 'cf_intersect_agg(cf_add(cf_new(), i / 9999))', 'cf_at_least_agg(cf_add(cf_new(), i), 1)',
 	'cf_index_filter(''few_index'')']) WITH ORDINALITY u(f, n) ORDER BY n;
 DROP FUNCTION is_sealed;

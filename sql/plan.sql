@@ -68,7 +68,7 @@ FROM unnest(ARRAY['SELECT cf_agg(v) FROM distinct_ WHERE v <= 5000', 'SELECT cf_
 SELECT factor('SELECT 1 FROM (SELECT v FROM distinct_ GROUP BY v) s WHERE cf_contains((SELECT cf_agg(i) FROM generate_series(1, 1000) i), v)') BETWEEN 0.5 AND 2 AS outer_query;
 -- one that is not understood: half of the rows
 SELECT filter, estimate(format('SELECT 1 FROM distinct_ WHERE cf_contains((SELECT %s), v)', filter)) AS half
-FROM unnest(ARRAY['cf_agg(v) FILTER (WHERE v < 10) FROM distinct_', 'cf_union_agg(f) FROM lists', 'cf_compact(cf_agg(v)) FROM distinct_']) filter;
+FROM unnest(ARRAY['cf_agg(v) FILTER (WHERE v < 10) FROM distinct_', 'cf_union_agg(f) FROM lists', 'cf_canonical(cf_agg(v)) FROM distinct_']) filter;
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;

@@ -4,9 +4,9 @@ CREATE TABLE shards (shard int, f cuckoofilter);
 INSERT INTO shards SELECT i % 4, cf_agg(i, 100000, 0.001) FROM generate_series(1, 40000) i GROUP BY 1;
 INSERT INTO shards VALUES (NULL, NULL);
 CREATE TABLE whole AS SELECT cf_agg(i, 100000, 0.001) AS f FROM generate_series(1, 40000) i;
-SELECT cf_union_all_agg(s.f) = w.f AS built, cf_compact(cf_add_all(cf_new(100000), ARRAY(SELECT generate_series(40000, 1, -1)))) = w.f AS filled,
-	cf_compact(w.f) = w.f AS canonical, cf_compact(grown(grown(w.f))) = w.f AS grown,
-	cf_compact(cf_delete_all(cf_add_all(w.f, ARRAY(SELECT generate_series(-300, -1))), ARRAY(SELECT generate_series(-300, -1)))) = w.f AS deleted
+SELECT cf_union_all_agg(s.f) = w.f AS built, cf_canonical(cf_add_all(cf_new(100000), ARRAY(SELECT generate_series(40000, 1, -1)))) = w.f AS filled,
+	cf_canonical(w.f) = w.f AS canonical, cf_canonical(grown(grown(w.f))) = w.f AS grown,
+	cf_canonical(cf_delete_all(cf_add_all(w.f, ARRAY(SELECT generate_series(-300, -1))), ARRAY(SELECT generate_series(-300, -1)))) = w.f AS deleted
 FROM shards s, whole w GROUP BY w.f;
 -- the laws
 CREATE VIEW filters AS SELECT cf_agg(i, 5000, 0.01) FILTER (WHERE i <= 4000) AS a, cf_agg(i, 5000, 0.01) FILTER (WHERE i BETWEEN 2000 AND 9000) AS b,
@@ -33,7 +33,7 @@ FROM unnest('{0.01,0.001}'::float8[]) fpp, unnest('{0,100,10000,30000}'::int[]) 
 SELECT cf_overlap(empty, a), cf_overlap(empty, empty), abs(cf_overlap(a, a) - cf_count(a)) < 12 AS self FROM filters;
 -- the exact figures of the formula: sizes equal, unequal and none; copies, which do not count; neither clamped nor rounded
 CREATE FUNCTION parts_of(n int, first int, last int, fpp float8 DEFAULT 0.03) RETURNS cuckoofilter LANGUAGE sql AS
-	'SELECT cf_compact(cf_add_all(cf_new(n, fpp), ARRAY(SELECT generate_series(first, last))))';
+	'SELECT cf_canonical(cf_add_all(cf_new(n, fpp), ARRAY(SELECT generate_series(first, last))))';
 SELECT name, round(common::numeric, 3) AS common, round(standard_error::numeric, 3) AS standard_error, round(only_a::numeric, 3) AS only_a, round(only_b::numeric, 3) AS only_b,
 	round(union_count::numeric, 3) AS union_count, round(jaccard::numeric, 6) AS jaccard, round(containment::numeric, 6) AS containment, common = cf_overlap(a, b) AS same
 FROM (VALUES ('equal', parts_of(16500, 1, 30000), parts_of(16500, 20001, 50000)), ('disjoint', parts_of(16500, 1, 30000), parts_of(16500, 30001, 60000)),
@@ -49,18 +49,18 @@ FROM generate_series(1, 60) i, cf_overlap_info(parts_of(1000, 4000 * i, 4000 * i
 SELECT cf_count(f) < 59200 AS low, abs(cf_count(f) / (1 - (cf_info(f)).fpp_now / 2) - 60000) < 60 AS corrected
 FROM (SELECT cf_union_agg(parts_of(30000, 1000 * i, 1000 * i + 999)) AS f FROM generate_series(1, 60) i) u;
 -- null for null; nothing from nothing
-SELECT cf_union(a, NULL) IS NULL AND (NULL | a) IS NULL AND cf_intersect(a, NULL) IS NULL AND cf_overlap(NULL, a) IS NULL AND cf_compact(NULL) IS NULL AND cf_compatible(a, NULL) IS NULL AS nulls FROM filters;
+SELECT cf_union(a, NULL) IS NULL AND (NULL | a) IS NULL AND cf_intersect(a, NULL) IS NULL AND cf_overlap(NULL, a) IS NULL AND cf_canonical(NULL) IS NULL AND cf_compatible(a, NULL) IS NULL AS nulls FROM filters;
 SELECT cf_union_agg(f) AS none, cf_union_all_agg(f) AS sum FROM shards WHERE f IS NULL;
-SELECT cf_union_agg(f) = cf_compact(f) AS one FROM shards WHERE shard = 1 GROUP BY f;
+SELECT cf_union_agg(f) = cf_canonical(f) AS one FROM shards WHERE shard = 1 GROUP BY f;
 -- what cf_agg returns without values is unsized: it stands for the empty filter of any geometry, seed and family, on either side
 CREATE VIEW unsized AS SELECT cf_agg(i) AS n FROM generate_series(1, 0) i;
-SELECT name, f | n = cf_compact(f) AND n | f = cf_compact(f) AS "union", cf_union_all(n, f) = cf_compact(f) AND cf_union_all(f, n) = cf_compact(f) AS sum,
-	f & n = cf_compact(cf_clear(f)) AND n & f = cf_clear(f) AS "both", cf_overlap(n, f) = 0 AND cf_overlap(f, n) = 0 AS overlap, cf_compatible(n, f) AND cf_compatible(f, n) AS compatible,
-	cf_union_agg(g) = cf_compact(f) AND cf_union_all_agg(g) = cf_compact(f) AND cf_intersect_agg(g) = cf_clear(f) AND cf_at_least_agg(g, 1) = cf_compact(f) AND cf_at_least_agg(g, 2) = cf_clear(f) AS aggregates
+SELECT name, f | n = cf_canonical(f) AND n | f = cf_canonical(f) AS "union", cf_union_all(n, f) = cf_canonical(f) AND cf_union_all(f, n) = cf_canonical(f) AS sum,
+	f & n = cf_canonical(cf_clear(f)) AND n & f = cf_clear(f) AS "both", cf_overlap(n, f) = 0 AND cf_overlap(f, n) = 0 AS overlap, cf_compatible(n, f) AND cf_compatible(f, n) AS compatible,
+	cf_union_agg(g) = cf_canonical(f) AND cf_union_all_agg(g) = cf_canonical(f) AND cf_intersect_agg(g) = cf_clear(f) AND cf_at_least_agg(g, 1) = cf_canonical(f) AND cf_at_least_agg(g, 2) = cf_clear(f) AS aggregates
 FROM unsized, (VALUES ('of text', (SELECT cf_agg('a'::text, 5000, 0.01, 7))), ('many', parts_of(5000, 1, 4000, 1e-8)), ('grown', grown(parts_of(5000, 1, 4000, 1e-8))), ('exact', (SELECT cf_agg(1))), ('numeric', (SELECT cf_agg(1.5))),
 	('empty', cf_new(999, 0.2, 5)), ('empty of a family', cf_new(element => 'date'))) v(name, f), LATERAL unnest(ARRAY[n, f, n]) g GROUP BY name, f, n ORDER BY name;
 -- with itself; a filter with the same bytes is the same; an empty one of a geometry, seed or family is none
-SELECT n | n = n AND cf_union_all(n, n) = n AND n & n = n AND cf_compact(n) = n AS itself, cf_overlap(n, n), cf_new(7, 0.001) = n AS same_bytes,
+SELECT n | n = n AND cf_union_all(n, n) = n AND n & n = n AND cf_canonical(n) = n AS itself, cf_overlap(n, n), cf_new(7, 0.001) = n AS same_bytes,
 	cf_compatible(cf_new(7), cf_new(9999, 0.1)) AS same, cf_compatible(cf_new(8), cf_new(9999)) AS capacity, cf_compatible(cf_new(7, 0.01), cf_new(9999)) AS fpp,
 	cf_compatible(cf_new(7, seed => 1), cf_new(9999)) AS seed, cf_compatible(cf_new(7, element => 'int'), cf_new(9999)) AS family FROM unsized;
 -- from any place among many rows, also when it is first, and in states with runs
@@ -118,7 +118,7 @@ ALTER TABLE days SET (parallel_workers = 2);
 ANALYZE days;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE serial AS SELECT cf_union_agg(f) AS u, cf_union_all_agg(f) AS s FROM days;
-SELECT ascending = u AS ascending, descending = u AS descending, random = u AS random, sum = s AS sum, cf_compact(u) = u AS canonical, u <> s AS differ
+SELECT ascending = u AS ascending, descending = u AS descending, random = u AS random, sum = s AS sum, cf_canonical(u) = u AS canonical, u <> s AS differ
 FROM serial, (SELECT cf_union_agg(f ORDER BY day) AS ascending, cf_union_agg(f ORDER BY day DESC) AS descending, cf_union_agg(f ORDER BY md5(day::text)) AS random,
 	cf_union_all_agg(f ORDER BY day DESC) AS sum FROM days) d;
 SELECT cf_union_agg(f) = u AS nested, cf_union_all_agg(g) = s AS sums FROM serial, (SELECT cf_union_agg(f) AS f, cf_union_all_agg(f) AS g FROM days GROUP BY day % 7) d GROUP BY u, s;
@@ -129,12 +129,12 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET parallel_leader_participation = off;
 -- workers that share a group would take longer, but their states combine to the same bytes
-CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, COMBINEFUNC = cf_union, FINALFUNC = cf_compact, PARALLEL = SAFE);
-CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_compact, PARALLEL = SAFE);
+CREATE AGGREGATE parallel_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, COMBINEFUNC = cf_union, FINALFUNC = cf_canonical, PARALLEL = SAFE);
+CREATE AGGREGATE parallel_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter, COMBINEFUNC = cf_union_all, FINALFUNC = cf_canonical, PARALLEL = SAFE);
 SELECT plan_of('SELECT parallel_union(f) FROM days') ->> 'Partial Mode' AS parallel, plan_of('SELECT cf_union_agg(f) FROM days') ->> 'Partial Mode' AS serial;
 SELECT (SELECT parallel_union(f) FROM days) = u AS "union", (SELECT parallel_sum(f) FROM days) = s AS sum FROM serial;
 -- without a combine function they compute whole groups, those of partitions
-CREATE AGGREGATE union_of_partition(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_compact, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+CREATE AGGREGATE union_of_partition(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = cf_canonical, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 CREATE TABLE weekly (week int, day int, f cuckoofilter) PARTITION BY LIST (week);
 CREATE TABLE week1 PARTITION OF weekly FOR VALUES IN (1);
 CREATE TABLE week2 PARTITION OF weekly FOR VALUES IN (2);
@@ -188,7 +188,7 @@ CREATE FUNCTION both_or_one(a cuckoofilter, b cuckoofilter) RETURNS cuckoofilter
 CREATE AGGREGATE lax_agg(cuckoofilter) (SFUNC = both_or_one, STYPE = cuckoofilter);
 SELECT count(*), cf_count(both_agg(f)) AS items, bool_and(f = whole) AND both_agg(f) = whole AS same, cf_intersect_agg(f) = whole AS ours, lax_agg(f) = whole AS lax, both_agg(f) FILTER (WHERE i = 1) = whole AS one, both_agg(f) FILTER (WHERE i = 0) IS NULL AS none
 FROM (SELECT i, up_to(2000) AS f FROM generate_series(1, 3) i) s, up_to(2000) whole GROUP BY whole;
-DO $do$ BEGIN EXECUTE format($$CREATE AGGREGATE from_all_agg(cuckoofilter) (SFUNC = cf_intersect, STYPE = cuckoofilter, FINALFUNC = cf_compact, INITCOND = %L)$$,
+DO $do$ BEGIN EXECUTE format($$CREATE AGGREGATE from_all_agg(cuckoofilter) (SFUNC = cf_intersect, STYPE = cuckoofilter, FINALFUNC = cf_canonical, INITCOND = %L)$$,
 	(SELECT cf_union_agg(f) FROM thirds)); END $do$;
 SELECT from_all_agg(f) = cf_intersect_agg(f) AS initcond, cf_intersect_agg(f) = (SELECT (a.f & b.f) & c.f FROM thirds a, thirds b, thirds c WHERE (a.part, b.part, c.part) = (0, 1, 2)) AS two_by_two,
 	both_agg(f) = cf_intersect_agg(f) AS bare, cf_count(cf_intersect_agg(f)) BETWEEN 3000 AND 3010 AS items, cf_intersect_agg(twice) = cf_union_all(cf_intersect_agg(f), cf_intersect_agg(f)) AS copies,
@@ -212,15 +212,15 @@ SELECT cf_at_least_agg(u, 30) = u AS same, max(contexts('ExprContext', 'sum(tota
 -- functions of two states, which from PostgreSQL 16 on an aggregate without a final function returns as they are; no argument changes
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE AGGREGATE bare_sum(cuckoofilter) (SFUNC = cf_union_all, STYPE = cuckoofilter);
-SELECT cf_union(a, b) = u AS "union", cf_union_all(s, t) = v AS sum, cf_union_all(a, b) = cf_union_all(cf_compact(a), cf_compact(b)) AS other, a & b = cf_compact(a) & cf_compact(b) AS "both", cf_overlap(a, b) = cf_overlap(cf_compact(a), cf_compact(b)) AS overlap,
-	cf_compact(a) = (SELECT cf_union_agg(f) FROM days WHERE day <= 70) AND cf_compact(b) = (SELECT cf_union_agg(f) FROM days WHERE day > 50) AND cf_compact(s) = (SELECT cf_union_all_agg(f) FROM days WHERE day <= 60) AS unchanged
+SELECT cf_union(a, b) = u AS "union", cf_union_all(s, t) = v AS sum, cf_union_all(a, b) = cf_union_all(cf_canonical(a), cf_canonical(b)) AS other, a & b = cf_canonical(a) & cf_canonical(b) AS "both", cf_overlap(a, b) = cf_overlap(cf_canonical(a), cf_canonical(b)) AS overlap,
+	cf_canonical(a) = (SELECT cf_union_agg(f) FROM days WHERE day <= 70) AND cf_canonical(b) = (SELECT cf_union_agg(f) FROM days WHERE day > 50) AND cf_canonical(s) = (SELECT cf_union_all_agg(f) FROM days WHERE day <= 60) AS unchanged
 FROM (SELECT bare_union(f) FILTER (WHERE day <= 70) AS a, bare_union(f) FILTER (WHERE day > 50) AS b, bare_sum(f) FILTER (WHERE day <= 60) AS s, bare_sum(f) FILTER (WHERE day > 60) AS t FROM days OFFSET 0) d, serial e(u, v);
 -- a state keeps its family when it gets runs, and when two states are combined
 SELECT (cf_info(cf_union_agg(f))).element_family FROM (VALUES (cf_new(2000)), (parts_of(2000, 1, 1900, 0.001))) v(f);
 SELECT (cf_info(cf_union_agg(f))).element_family, cf_count(cf_union_agg(f)) > 1890 AS items FROM (SELECT cf_new(2000) AS f UNION ALL SELECT cf_agg(i::text, 2000, 0.001) FROM generate_series(1, 1900) i) s;
 -- an image with more than two equal entries, which only others write: they count as two, and the canonical form does not depend on them
-SELECT cf_count(f) AS entries, cf_count(f, 1) AS copies, cf_count(cf_compact(f)), cf_compact(f) = cf_compact(cf_compact(f)) AS idempotent, (cf_info(cf_compact(f))).growth_level,
-	cf_compact(f) = cf_compact(cf_add(cf_add(cf_new(1, 0.03), 1), 1)) AS two, f | f = cf_compact(f) AS "union", cf_union_all(f, f) = cf_compact(f) AS sum, f & f = cf_compact(f) AS "both", cf_union_agg(f) = cf_compact(f) AS agg
+SELECT cf_count(f) AS entries, cf_count(f, 1) AS copies, cf_count(cf_canonical(f)), cf_canonical(f) = cf_canonical(cf_canonical(f)) AS idempotent, (cf_info(cf_canonical(f))).growth_level,
+	cf_canonical(f) = cf_canonical(cf_add(cf_add(cf_new(1, 0.03), 1), 1)) AS two, f | f = cf_canonical(f) AS "union", cf_union_all(f, f) = cf_canonical(f) AS sum, f & f = cf_canonical(f) AS "both", cf_union_agg(f) = cf_canonical(f) AS agg
 FROM cuckoofilter('\x43460101090800000200000000000000080000000000000000000000000000001f2fa5941f2fa594f470a1a2446a830a'::bytea) f GROUP BY f;
 
 -- hashes as values
@@ -247,7 +247,7 @@ BEGIN
 EXCEPTION WHEN program_limit_exceeded THEN
 	RETURN f;
 END $$;
-SELECT count(*) AS filters, bool_and(cf_count(cf_compact(f)) = cf_count(f)) AS compact, bool_and(f | f = cf_compact(f)) AS union
+SELECT count(*) AS filters, bool_and(cf_count(cf_canonical(f)) = cf_count(f)) AS compact, bool_and(f | f = cf_canonical(f)) AS union
 FROM generate_series(1, 70) seed, full_filter(seed, 0.001, seed) f;
 DROP FUNCTION full_filter;
 -- geometries that differ only in the bits of their fingerprints, and k of null filters

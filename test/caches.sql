@@ -129,7 +129,7 @@ INSERT INTO queries (query) VALUES
 	-- changes
 	($$SELECT cf_info(changed())$$),
 	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added) WHERE name = 'large'$$),
-	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_compact(f)) FROM lists WHERE name = 'small'$$),
+	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_canonical(f)) FROM lists WHERE name = 'small'$$),
 	-- indexes
 	($$SELECT v FROM located WHERE v = 7$$),
 	($$SELECT v FROM located WHERE t = ANY ('{user 5,user 600,none}')$$),
@@ -159,7 +159,7 @@ INSERT INTO queries (query) VALUES
 	($$SELECT cf_count(merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
 	($$SELECT cf_count(bare_union(f)) FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
 	($$SELECT cf_info(cf_intersect_agg(f)), cf_info(cf_at_least_agg(f, 2)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items, generate_series(0, 2) part WHERE v < 900 AND v % 3 <> part GROUP BY part) s$$),
-	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_compact(a)) FROM
+	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_canonical(a)) FROM
 		(SELECT cf_agg(v, 2000, 0.01) FILTER (WHERE v < 300) AS a, cf_agg(v, 2000, 0.01) FILTER (WHERE v > 200) AS b FROM items WHERE v < 500) s$$);
 -- errors
 INSERT INTO queries (query, fails) VALUES

@@ -74,7 +74,7 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_clear,cf_info}', '(cf_info(cf_clear(s.f))).items'),
 	('{cf_compatible,cf_overlap}', 'cf_overlap(s.f, s.h) + cf_compatible(s.f, s.h)::int'),
 	('{cf_overlap_info}', '(cf_overlap_info(s.f, s.h)).jaccard'),
-	('{cf_compact}', 'cf_compact(s.f)'),
+	('{cf_canonical}', 'cf_canonical(s.f)'),
 	('{cf_union,cf_union_all,cf_intersect}', 'cf_union(s.f, cf_union_all(s.h, cf_intersect(s.f, s.h)))'),
 	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cf_intersect_agg,cf_at_least_agg,cuckoo_at_least_trans,cuckoo_at_least_final}',

@@ -43,7 +43,7 @@ my @files = (
 	[ 'element/family',     'elements functions', '',        '003 017' ],
 	[ 'element/hash',       'elements',           '',        '004 009 017' ],
 	[ 'element/hasher',     'elements functions', '',        '003 017' ],
-	[ 'element/identity',   'elements',           '',        '003 017' ],
+	[ 'element/signature',   'elements',           '',        '003 017' ],
 	[ 'error',              'functions io',       '',        '' ],
 	[ 'filter/change',      'functions expanded', 'changes', '002 006 017' ],
 	[ 'filter/compatible',  'sets',               '',        '011' ],

@@ -27,7 +27,7 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("%s must not be null", names[first + i]),
-					 errhint("Specify a value, or use a form of cf_agg without this argument.")));
+					 errhint("Specify a value, or use a variant of cf_agg without this argument.")));
 
 	if (nargs > 2)
 		params->seed = (uint64) DatumGetInt64(args[2].value);

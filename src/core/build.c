@@ -17,7 +17,7 @@
  * made it.
  *
  * A slot has 16 bits if the fingerprint fits, except in a small table, whose
- * search takes slots of 32 bits.  The code is the same for both: `half` is a
+ * search takes slots of 32 bits.  The code is the same for both: `slots16` is a
  * constant, which cuckoo_build() and cuckoo_build_pack() choose.
  *
  *-------------------------------------------------------------------------
@@ -44,7 +44,7 @@ is_small(const CuckooHeader *h)
 }
 
 static inline bool
-has_half_slots(const CuckooHeader *h)
+has_slots16(const CuckooHeader *h)
 {
 	return h->bits <= 16 && !is_small(h);
 }
@@ -53,29 +53,29 @@ uint64_t
 cuckoo_build_size(const CuckooHeader *h)
 {
 	return (uint64_t) h->buckets * CUCKOO_SLOTS *
-		(has_half_slots(h) ? sizeof(uint16_t) : sizeof(uint32_t));
+		(has_slots16(h) ? sizeof(uint16_t) : sizeof(uint32_t));
 }
 
 /* ---- buckets of slots, the occupied ones first ---- */
 
 static CUCKOO_INLINE void *
-bucket_at(void *slots, uint64_t pos, bool half)
+bucket_at(void *slots, uint64_t pos, bool slots16)
 {
 	return (uint8_t *) slots + pos * CUCKOO_SLOTS *
-		(half ? sizeof(uint16_t) : sizeof(uint32_t));
+		(slots16 ? sizeof(uint16_t) : sizeof(uint32_t));
 }
 
 static CUCKOO_INLINE uint32_t
-slot(const void *bucket, int i, bool half)
+slot(const void *bucket, int i, bool slots16)
 {
-	return half ? ((const uint16_t *) bucket)[i]
+	return slots16 ? ((const uint16_t *) bucket)[i]
 		: ((const uint32_t *) bucket)[i];
 }
 
 static CUCKOO_INLINE void
-set_slot(void *bucket, int i, uint32_t fp, bool half)
+set_slot(void *bucket, int i, uint32_t fp, bool slots16)
 {
-	if (half)
+	if (slots16)
 		((uint16_t *) bucket)[i] = (uint16_t) fp;
 	else
 		((uint32_t *) bucket)[i] = fp;
@@ -83,10 +83,10 @@ set_slot(void *bucket, int i, uint32_t fp, bool half)
 
 /* The slots that do not hold fp, with fp = 0 the occupied ones. */
 static CUCKOO_INLINE int
-count_others(const void *bucket, uint32_t fp, bool half)
+count_others(const void *bucket, uint32_t fp, bool slots16)
 {
-	return (slot(bucket, 0, half) != fp) + (slot(bucket, 1, half) != fp) +
-		(slot(bucket, 2, half) != fp) + (slot(bucket, 3, half) != fp);
+	return (slot(bucket, 0, slots16) != fp) + (slot(bucket, 1, slots16) != fp) +
+		(slot(bucket, 2, slots16) != fp) + (slot(bucket, 3, slots16) != fp);
 }
 
 static inline bool
@@ -98,7 +98,7 @@ is_far(const CuckooHeader *h, uint64_t hash)
 
 /* The steps of walks beyond MAX_STEPS */
 static int
-spare_steps(const CuckooHeader *h)
+extra_steps_of(const CuckooHeader *h)
 {
 	CuckooHeader next = *h;
 
@@ -115,26 +115,27 @@ spare_steps(const CuckooHeader *h)
  */
 static CUCKOO_INLINE CuckooStatus
 walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
-	 uint64_t random, int *spare, bool half)
+	 uint64_t random, int *extra_steps, bool slots16)
 {
-	for (int n = 0; n < MAX_STEPS || (*spare)-- > 0; n++)
+	for (int n = 0; n < MAX_STEPS || (*extra_steps)-- > 0; n++)
 	{
-		void	   *bucket = bucket_at(slots, pos, half);
+		void	   *bucket = bucket_at(slots, pos, slots16);
 		uint32_t	others[CUCKOO_SLOTS];
 		uint32_t	evicted;
 		int			v;
 
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t	entry = slot(bucket, i, half);
+			uint32_t	entry = slot(bucket, i, slots16);
 			void	   *other;
 
-			others[i] = cuckoo_alternate(h, pos, entry);
-			other = bucket_at(slots, others[i], half);
-			if (slot(other, CUCKOO_SLOTS - 1, half) == 0)
+			others[i] = cuckoo_partner(h, pos, entry);
+			other = bucket_at(slots, others[i], slots16);
+			if (slot(other, CUCKOO_SLOTS - 1, slots16) == 0)
 			{
-				set_slot(other, count_others(other, 0, half), entry, half);
-				set_slot(bucket, i, fp, half);
+				set_slot(other, count_others(other, 0, slots16), entry,
+						 slots16);
+				set_slot(bucket, i, fp, slots16);
 				return CUCKOO_OK;
 			}
 		}
@@ -145,16 +146,16 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 		random = random * UINT64_C(6364136223846793005) +
 			UINT64_C(1442695040888963407);
 		v = (int) (random >> 62);
-		evicted = slot(bucket, v, half);
-		set_slot(bucket, v, fp, half);
+		evicted = slot(bucket, v, slots16);
+		set_slot(bucket, v, fp, slots16);
 		fp = evicted;
 		pos = others[v];
 	}
-	if (!half && is_small(h))
+	if (!slots16 && is_small(h))
 	{
 		CuckooTable table = {h, NULL, slots};
 
-		return cuckoo_evict(&table, fp, pos, cuckoo_alternate(h, pos, fp));
+		return cuckoo_evict(&table, fp, pos, cuckoo_partner(h, pos, fp));
 	}
 	return CUCKOO_FULL;
 }
@@ -166,37 +167,37 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
  * they were near.  cuckoo_insert() always takes the emptier bucket.
  */
 static CUCKOO_INLINE CuckooStatus
-place_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
-		   int *spare, bool half)
+insert_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
+			int *extra_steps, bool slots16)
 {
-	void	   *bucket1 = bucket_at(slots, pair.pos1, half);
-	void	   *bucket2 = bucket_at(slots, pair.pos2, half);
-	int			used1 = count_others(bucket1, 0, half);
-	int			used2 = count_others(bucket2, 0, half);
+	void	   *bucket1 = bucket_at(slots, pair.pos1, slots16);
+	void	   *bucket2 = bucket_at(slots, pair.pos2, slots16);
+	int			used1 = count_others(bucket1, 0, slots16);
+	int			used2 = count_others(bucket2, 0, slots16);
 
-	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp, half) +
-						count_others(bucket2, pair.fp, half) <=
+	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp, slots16) +
+						count_others(bucket2, pair.fp, slots16) <=
 						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
 		return CUCKOO_OK;
 	h->items++;
 	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(h, hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
-			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash, spare,
-						half);
-		set_slot(bucket1, used1, pair.fp, half);
+			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash,
+						extra_steps, slots16);
+		set_slot(bucket1, used1, pair.fp, slots16);
 	}
 	else
-		set_slot(bucket2, used2, pair.fp, half);
+		set_slot(bucket2, used2, pair.fp, slots16);
 	return CUCKOO_OK;
 }
 
 static CUCKOO_INLINE CuckooStatus
 build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
-	  bool half)
+	  bool slots16)
 {
 	CuckooPair	pairs[AHEAD] = {{0}};
-	int			spare = spare_steps(h);
+	int			extra_steps = extra_steps_of(h);
 
 	/* first buckets come in order; second ones are prefetched */
 	for (uint64_t i = 0; i < n + AHEAD; i++)
@@ -206,8 +207,9 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 		cuckoo_pause(i);
 		if (i >= AHEAD)
 		{
-			CuckooStatus status = place_pair(h, slots, *pair, hashes[i - AHEAD],
-											 &spare, half);
+			CuckooStatus status = insert_pair(h, slots, *pair,
+											  hashes[i - AHEAD],
+											  &extra_steps, slots16);
 
 			if (status != CUCKOO_OK)
 				return status;
@@ -215,8 +217,8 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 		if (i < n)
 		{
 			*pair = cuckoo_pair(h, hashes[i]);
-			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1, half));
-			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2, half));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1, slots16));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2, slots16));
 		}
 	}
 	return CUCKOO_OK;
@@ -229,21 +231,21 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots)
 	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
 		return CUCKOO_FULL;
 	memset(slots, 0, cuckoo_build_size(h));
-	return has_half_slots(h) ? build(h, hashes, n, slots, true)
+	return has_slots16(h) ? build(h, hashes, n, slots, true)
 		: build(h, hashes, n, slots, false);
 }
 
 static CUCKOO_INLINE void
-pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool half)
+pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool slots16)
 {
 	for (uint32_t pos = 0; pos < h->buckets; pos++)
 	{
-		void	   *bucket = bucket_at(slots, pos, half);
+		void	   *bucket = bucket_at(slots, pos, slots16);
 		uint32_t	fps[CUCKOO_SLOTS];
 
 		cuckoo_pause(pos);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
-			fps[i] = slot(bucket, i, half);
+			fps[i] = slot(bucket, i, slots16);
 		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));
 	}
 }
@@ -253,7 +255,7 @@ cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
 {
 	memset(image, 0, cuckoo_image_size(h));
 	cuckoo_header_write(h, image);
-	if (has_half_slots(h))
+	if (has_slots16(h))
 		pack(h, slots, image + CUCKOO_HEADER_SIZE, true);
 	else
 		pack(h, slots, image + CUCKOO_HEADER_SIZE, false);

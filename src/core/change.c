@@ -36,7 +36,7 @@ insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 
 	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
-	return inserted(h, image, cuckoo_place(&table, pair.fp,
+	return inserted(h, image, cuckoo_table_insert(&table, pair.fp,
 										   (uint32_t) pair.pos1,
 										   (uint32_t) pair.pos2));
 }
@@ -55,8 +55,9 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 
 /*
  * As in lookups, narrow buckets have code of their own, without a branch on
- * which bucket or slot it is.  It places as cuckoo_place() does.  If a lane
- * agrees, which may be a copy's, insert_any() takes over.
+ * which bucket or slot it is.  They choose the bucket like
+ * cuckoo_table_insert().  If a lane agrees, which may be a copy's, insert_any()
+ * takes over.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,

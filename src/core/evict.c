@@ -137,7 +137,8 @@ replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
 }
 
 CuckooStatus
-cuckoo_place(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
+cuckoo_table_insert(const CuckooTable *t, uint32_t fp, uint32_t pos,
+					uint32_t other)
 {
 	uint64_t	fullness1 = fullness(t, pos);
 	uint64_t	fullness2 = fullness(t, other);
@@ -159,7 +160,7 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 	cuckoo_table_get(t, pos, slots);
 	for (int i = 0; i < CUCKOO_SLOTS; i++)
 		CUCKOO_PREFETCH(t->buckets +
-						cuckoo_bucket_byte(h, cuckoo_alternate(h, pos,
+						cuckoo_bucket_byte(h, cuckoo_partner(h, pos,
 															   slots[i])));
 }
 
@@ -194,7 +195,7 @@ find_room(const CuckooTable *t, uint32_t pos,
 	{
 		uint64_t	full;
 
-		others[i] = cuckoo_alternate(t->header, pos, slots[i]);
+		others[i] = cuckoo_partner(t->header, pos, slots[i]);
 		full = fullness(t, others[i]) | (uint64_t) i;	/* two clear bits */
 		emptiest = full < emptiest ? full : emptiest;
 	}

@@ -17,7 +17,7 @@
 #define CUCKOO_EVICT_H
 
 #include "core/bucket.h"
-#include "core/place.h"
+#include "core/position.h"
 
 /*
  * The most buckets that an eviction visits, in a large image and in unpacked
@@ -66,7 +66,7 @@ extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t to);
 
 /* Puts `fp` into the emptier of its two buckets; if both are full, evicts. */
-extern CUCKOO_INTERNAL CuckooStatus cuckoo_place(const CuckooTable *t,
+extern CUCKOO_INTERNAL CuckooStatus cuckoo_table_insert(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
 												 uint32_t other);
 

@@ -121,7 +121,8 @@ cuckoo_checksum_write(uint8_t *image, uint64_t size)
 }
 
 CuckooStatus
-cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image)
+cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
+						uint64_t *found)
 {
 	uint64_t	items = 0;
 
@@ -131,6 +132,7 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image)
 		uint32_t	slots[CUCKOO_SLOTS];
 
 		cuckoo_pause(pos);
+		*found = pos;
 		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
 			return CUCKOO_BAD_CODE;
 		cuckoo_bucket_unpack(b, h->bits, slots);
@@ -144,6 +146,7 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image)
 			items += slots[i] != 0;
 		}
 	}
+	*found = items;
 	if (items != h->items)
 		return CUCKOO_BAD_ITEMS;
 	/* a filter that holds elements has a family */
@@ -156,13 +159,14 @@ CuckooStatus
 cuckoo_validate(const uint8_t *image, uint64_t size)
 {
 	CuckooHeader h;
+	uint64_t	found;
 	CuckooStatus status = cuckoo_header_read(&h, image, size);
 
 	if (status != CUCKOO_OK)
 		return status;
 	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != checksum(image, size))
 		return CUCKOO_BAD_CHECKSUM;
-	return cuckoo_validate_buckets(&h, image);
+	return cuckoo_validate_buckets(&h, image, &found);
 }
 
 const char *

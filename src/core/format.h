@@ -123,9 +123,11 @@ extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 /*
  * The part of cuckoo_validate() that looks at the buckets, for the page of an
  * index, which has no checksum.  *h has the geometry and the number of items.
+ * *found gets the occupied slots for CUCKOO_BAD_ITEMS, else the bad bucket.
  */
 extern CuckooStatus cuckoo_validate_buckets(const CuckooHeader *h,
-											const uint8_t *image);
+											const uint8_t *image,
+											uint64_t *found);
 
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);

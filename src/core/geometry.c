@@ -120,7 +120,7 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->bits = (uint8_t) (h->base_bits - h->level);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_inverse = UINT64_MAX / h->base + 1;
-	h->moves = cuckoo_moves[h->page != 0 ? CUCKOO_PAGES :
+	h->mappings = cuckoo_mappings[h->page != 0 ? CUCKOO_PAGES :
 							!h->windows ? CUCKOO_NO_WINDOWS :
 							segment_is_window(h->base) ? CUCKOO_SEGMENTS
 							: CUCKOO_WINDOWS];

@@ -119,7 +119,7 @@ typedef struct CuckooHeader
 	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
 	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
 	uint8_t		kind;			/* CuckooKind */
-	const CuckooMove *moves;	/* one of cuckoo_moves */
+	const CuckooMapping *mappings;	/* one of cuckoo_mappings */
 	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */

@@ -15,7 +15,7 @@
  */
 #include "core/core.h"
 #include "core/bucket.h"
-#include "core/place.h"
+#include "core/position.h"
 
 /*
  * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
@@ -32,10 +32,10 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 
 /* The other base bucket of a pair. */
 static inline uint32_t
-other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 {
-	return h->page != 0 ? cuckoo_reflected_in_page(h, move, j)
-		: (uint32_t) cuckoo_other_base(h, move, j);
+	return h->page != 0 ? cuckoo_reflected_in_page(h, mapping, j)
+		: (uint32_t) cuckoo_partner_base(h, mapping, j);
 }
 
 /* ---- taking apart ---- */
@@ -45,14 +45,14 @@ static inline uint64_t
 entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
-	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	other = other_base(h, move, j);
+	CuckooMapping	mapping = h->mappings[fp & 0xff];
+	uint32_t	other = partner_base(h, mapping, j);
 	uint32_t	ext;
 
 	if (other < j)
 	{
 		/* P is 0 for near ones */
-		segment ^= cuckoo_far_segment(move) & h->level_mask;
+		segment ^= cuckoo_far_segment(mapping) & h->level_mask;
 		j = other;
 	}
 	ext = (fp >> CUCKOO_CORE_BITS) << h->level | segment;
@@ -101,7 +101,7 @@ static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = other_base(h, h->moves[hash & 0xff], j1);
+	uint32_t	j2 = partner_base(h, h->mappings[hash & 0xff], j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));

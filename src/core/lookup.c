@@ -284,7 +284,7 @@ find_in_bucket(const CuckooHeader *h, const uint8_t *buckets, uint32_t pos,
 			continue;
 		out[n].fp = slots[i];
 		out[n].pos = pos;
-		out[n++].partner = cuckoo_alternate(h, pos, slots[i]);
+		out[n++].partner = cuckoo_partner(h, pos, slots[i]);
 	}
 	return n;
 }

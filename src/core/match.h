@@ -14,7 +14,7 @@
 #define CUCKOO_MATCH_H
 
 #include "core/bucket.h"
-#include "core/place.h"
+#include "core/position.h"
 
 /*
  * The slots of a pair of buckets that hold its fingerprint: bits 0 to 3 for the

@@ -14,8 +14,8 @@
  * other three, with one access.  additions and orders tell what comes of a
  * bucket when a fingerprint takes the place of its first empty slot.
  *
- * cuckoo_moves[...][core] leads from one bucket to the other, see
- * core/place.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
+ * cuckoo_mappings[...][core] leads from one bucket to the other, see
+ * core/position.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
  * Fast splittable pseudorandom number generators, OOPSLA 2014, with Stafford's
  * constants).  A core of 0 is replaced by 1 and has the same entries.
  *
@@ -213,7 +213,7 @@ const CuckooTables cuckoo_tables = {
 #define IN_SEGMENT(c) (NEAR(c) ? IN_PAGE(c) : FAR(c))
 #define IN_WINDOW(c) (NEAR(c) ? 1 + HASH(c) % (CUCKOO_WINDOW - 1) : FAR(c))
 
-const CuckooMove cuckoo_moves[CUCKOO_MOVES][256] = {
+const CuckooMapping cuckoo_mappings[CUCKOO_MAPPINGS][256] = {
 	[CUCKOO_NO_WINDOWS] = {ROW256(FAR, 0x)},
 	[CUCKOO_SEGMENTS] = {ROW256(IN_SEGMENT, 0x)},
 	[CUCKOO_WINDOWS] = {ROW256(IN_WINDOW, 0x)},

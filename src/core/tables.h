@@ -4,7 +4,7 @@
  *		The constant tables of the core.
  *
  * The moves, to which the header of a filter points, give positions
- * (core/place.h).  The other tables serve buckets (core/bucket.h).
+ * (core/position.h).  The other tables serve buckets (core/bucket.h).
  * core/tables.c says how the entries are computed.
  *
  *-------------------------------------------------------------------------
@@ -70,7 +70,7 @@ extern const CuckooTables cuckoo_tables;
  * low half is P at the last level << 8, with P = 0 for near.  For a step within
  * 128 buckets, its high half is 0 and its low half is d.
  */
-typedef uint64_t CuckooMove;
+typedef uint64_t CuckooMapping;
 
 enum
 {
@@ -78,9 +78,9 @@ enum
 	CUCKOO_SEGMENTS,
 	CUCKOO_WINDOWS,
 	CUCKOO_PAGES,
-	CUCKOO_MOVES
+	CUCKOO_MAPPINGS
 };
 
-extern const CuckooMove cuckoo_moves[CUCKOO_MOVES][256];
+extern const CuckooMapping cuckoo_mappings[CUCKOO_MAPPINGS][256];
 
 #endif							/* CUCKOO_TABLES_H */

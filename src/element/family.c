@@ -6,7 +6,7 @@
  *
  * Equal values of the types of one family are one element.  A filter takes
  * elements of one family or, if it is "other", of one type, which is told by
- * its tag (element/identity.c).  Any other element is an error.
+ * its tag (element/signature.c).  Any other element is an error.
  *
  * A domain counts as its base type, and text under a nondeterministic collation
  * belongs to "other".
@@ -172,7 +172,7 @@ hint_of_family(const CuckooHasher *hasher, uint8 family)
 			(c->filter != 0 && c->filter != family))
 			continue;
 		if (c->example != NULL)
-			return errhint("Convert the value or parameter to the form of the elements, for example %s. In another form it is another element.",
+			return errhint("Convert the value or parameter to the representation of the elements, for example %s. Another representation is another element.",
 						   c->example);
 		/* these two have casts to text only */
 		return errhint("Cast the value or parameter to a type of the family \"%s\", for example $1%s::%s.",
@@ -181,7 +181,7 @@ hint_of_family(const CuckooHasher *hasher, uint8 family)
 					   hasher->encoding == CUCKOO_ENCODING_CHAR ? "::text" : "",
 					   families[family].type);
 	}
-	return errhint("Convert the value or parameter to the form of the elements, which are of the family \"%s\".",
+	return errhint("Convert the value or parameter to the representation of the elements, which are of the family \"%s\".",
 				   families[family].name);
 }
 

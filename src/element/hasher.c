@@ -34,16 +34,16 @@ element_type(FunctionCallInfo fcinfo, int argno)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the type of the element"),
-				 errdetail("The function accepts any type, and the call does not tell the type of the element."),
+				 errdetail("The function accepts any type, and the call does not specify the type of the element."),
 				 errhint("Cast the element to a type for which the extension \"cuckoo_citus\" declares cf_agg, such as text or bigint.")));
 	return type;
 }
 
 /*
- * Counts changes of what a type's identity depends on: attributes, functions,
- * operator classes.  A call site may outlive such a change, because in PL/pgSQL
- * it lives until the end of the transaction, and would otherwise use the new
- * hash function with the old tag.
+ * Counts changes of what the signature of a type depends on: attributes,
+ * functions, operator classes.  A call site may outlive such a change, because
+ * in PL/pgSQL it lives until the end of the transaction.  It would otherwise
+ * use the new hash function with the old tag.
  */
 static uint64 type_changes = 0;
 
@@ -75,7 +75,7 @@ cuckoo_hashable(Oid type, Oid collation)
 
 	type = getBaseType(type);
 	return cuckoo_plain_family(type, &family, &encoding) ||
-		cuckoo_has_tag(type, collation);
+		cuckoo_type_is_taggable(type, collation);
 }
 
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * element/type.h
- *		What there is to know of an element type, for the files of element/.
+ *		Internal to element/: family, tag and hash function of an element type.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@ extern bool cuckoo_plain_family(Oid type, uint8 *family,
 extern bool cuckoo_is_nondeterministic(Oid collation);
 
 /* True if values of the type, under the collation, can be of "other". */
-extern bool cuckoo_has_tag(Oid type, Oid collation);
+extern bool cuckoo_type_is_taggable(Oid type, Oid collation);
 
 /* The tag of such a type.  A type without one is an error. */
 extern uint16 cuckoo_type_tag(Oid type, Oid collation);

@@ -336,7 +336,7 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set"),
 				 errhint("Call cf_add_unique_each() in FROM.")));
-	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
 
 	values[0] = fcinfo->args[0].value;
 	if (!nulls[1])

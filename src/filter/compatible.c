@@ -125,7 +125,7 @@ cuckoo_check_compatible(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 void
-cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other)
+cuckoo_header_inherit(CuckooHeader *h, const CuckooHeader *other)
 {
 	if (is_unsized(h))
 		*h = *other;

@@ -127,11 +127,10 @@ extern const struct varlena *cuckoo_filter(Datum datum);
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
 /*
- * Finds the row type of a function's result, which must have `columns` columns;
- * error 0A000 if the SQL declaration is that of another version.
+ * The row type of a function's result, which must have `columns` columns.
+ * Error 0A000 if the function was declared by another version's script.
  */
-extern void cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc,
-								  int columns);
+extern TupleDesc cuckoo_result_tupdesc(FunctionCallInfo fcinfo, int columns);
 
 /* A new array of so many keys. */
 extern uint64 *cuckoo_new_keys(Size n);
@@ -148,10 +147,10 @@ extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
  * ---- sets, for the files of filter/ ----
  *
  * A function of two filters checks them with cuckoo_check_compatible(), and
- * combines them with cuckoo_read_run() and cuckoo_merge_runs(); cuckoo_adopt()
- * makes the header of the result.  An aggregate begins a state with
- * cuckoo_new_set_state(), adds filters with cuckoo_set_add(), and gets its
- * result from cuckoo_set_filter().
+ * combines them with cuckoo_read_run() and cuckoo_merge_runs().
+ * cuckoo_header_inherit() makes the header of the result.  An aggregate begins
+ * a state with cuckoo_new_set_state(), adds filters with cuckoo_set_add(), and
+ * gets its result from cuckoo_set_filter().
  */
 
 /* Throws an error, unless the keys of both filters mean the same. */
@@ -159,10 +158,10 @@ extern void cuckoo_check_compatible(const CuckooHeader *a,
 									const CuckooHeader *b);
 
 /*
- * Gives *h what it lacks and another filter has, before both are combined: the
- * family, and the geometry and seed if it is unsized.
+ * Fills in the family, geometry and seed that *h does not specify, from the
+ * other filter, before they are combined.
  */
-extern void cuckoo_adopt(CuckooHeader *h, const CuckooHeader *other);
+extern void cuckoo_header_inherit(CuckooHeader *h, const CuckooHeader *other);
 
 /*
  * Enough runs for any state: each is more than twice as long as the next, so

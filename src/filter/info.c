@@ -18,17 +18,19 @@
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
 
-void
-cuckoo_check_row_type(FunctionCallInfo fcinfo, TupleDesc *desc, int columns)
+TupleDesc
+cuckoo_result_tupdesc(FunctionCallInfo fcinfo, int columns)
 {
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE ||
-		(*desc)->natts != columns)
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function %s does not return the columns that this version of the library provides",
 						format_procedure(fcinfo->flinfo->fn_oid)),
 				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
-	*desc = BlessTupleDesc(*desc);
+	return BlessTupleDesc(desc);
 }
 
 Datum
@@ -65,7 +67,7 @@ cf_info(PG_FUNCTION_ARGS)
 	int			n = 0;
 
 	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
-	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
 
 	size = cuckoo_image_size(&h);
 	values[n++] = Int64GetDatum((int64) h.items);

@@ -74,8 +74,8 @@ cuckoo_base64_encode(const uint8 *bytes, Size size)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("value is too large for text output"),
-				 errdetail("The base64 form of %zu bytes would exceed 1 GB.", size),
-				 errhint("Use the binary form.")));
+				 errdetail("The base64 text of %zu bytes would exceed 1 GB.", size),
+				 errhint("Use the binary representation.")));
 	text = palloc(room + 1);
 	for (Size at = 0; at < size; at += BASE64_BLOCK / 4 * 3)
 	{

@@ -215,7 +215,7 @@ cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
 		cuckoo_keys_once(&run);
 	}
 	state->runs[state->count++] = run;
-	cuckoo_adopt(&state->header, h);
+	cuckoo_header_inherit(&state->header, h);
 	while (state->count > 1 &&
 		   state->runs[state->count - 2].count / 2 <=
 		   state->runs[state->count - 1].count)

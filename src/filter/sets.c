@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(cuckoo_at_least_trans);
 PG_FUNCTION_INFO_V1(cuckoo_at_least_final);
 PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_overlap_info);
-PG_FUNCTION_INFO_V1(cf_compact);
+PG_FUNCTION_INFO_V1(cf_canonical);
 
 /* Items up to which an aggregate's state is rewritten for each row. */
 #define SMALL_ITEMS		1000
@@ -76,7 +76,7 @@ combine(FunctionCallInfo fcinfo, CuckooMerge how)
 	}
 	run = cuckoo_merge_runs(how, 0, cuckoo_read_run(&ha, a),
 							cuckoo_read_run(&hb, b));
-	cuckoo_adopt(&ha, &hb);
+	cuckoo_header_inherit(&ha, &hb);
 	PG_RETURN_POINTER(cuckoo_filter_of_keys(&ha, run.keys, run.count));
 }
 
@@ -175,7 +175,7 @@ estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 	run_b = cuckoo_read_run(&hb, b);
 	run_a.count = cuckoo_keys_limit(run_a.keys, run_a.count, 1);
 	run_b.count = cuckoo_keys_limit(run_b.keys, run_b.count, 1);
-	cuckoo_adopt(&ha, &hb);
+	cuckoo_header_inherit(&ha, &hb);
 	cuckoo_overlap(&ha, run_a.count, run_b.count,
 				   cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
 									  run_b.count), overlap);
@@ -203,7 +203,7 @@ cf_overlap_info(PG_FUNCTION_ARGS)
 	Datum		values[lengthof(figures)];
 	bool		nulls[lengthof(figures)];
 
-	cuckoo_check_row_type(fcinfo, &desc, lengthof(figures));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(figures));
 	estimate_overlap(fcinfo, &overlap);
 	figures[0] = overlap.common;
 	figures[1] = overlap.standard_error;
@@ -221,9 +221,9 @@ cf_overlap_info(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
-/* cf_compact(f): the canonical form; final function of the aggregates */
+/* cf_canonical(f): the canonical form; final function of the aggregates */
 Datum
-cf_compact(PG_FUNCTION_ARGS)
+cf_canonical(PG_FUNCTION_ARGS)
 {
 	CuckooSetState *state = cuckoo_set_state(PG_GETARG_DATUM(0));
 	bool		last_use = AggCheckCallContext(fcinfo, NULL) != 0;

@@ -233,7 +233,7 @@ typedef struct BuildState
 	CuckooHasher hasher;
 	CuckooIndex *index;			/* its locator, filters and meta data */
 	CuckooOptions options;
-	bool		fits;			/* the type has not changed meanwhile */
+	bool		stale;			/* the type has changed while it runs */
 	BlockNumber blocks;			/* of the table */
 	BlockNumber first;			/* of these that has an element */
 	bool		created;		/* the pages exist */
@@ -500,7 +500,9 @@ flush(BuildState *b, double n)
 		fit_pages(b, &meta);
 		if (!cuckoo_index_derive(b->index, &meta))
 			cuckoo_index_corrupt(b->rel, CUCKOO_META_BLOCK,
-								 "its geometry is impossible");
+								 "the geometry is impossible: %u pages of %u buckets, fingerprints of %d bits",
+								 meta.pages, meta.page_buckets,
+								 meta.base_bits);
 		create_pages(b);
 	}
 	b->count = 0;
@@ -557,7 +559,10 @@ collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 	b->words[b->count++] = word;
 }
 
-/* Hashes a value as insert() does, and notes whether the type has changed. */
+/*
+ * Hashes a value like cuckoo_insert_tuple(), and notes whether the type has
+ * changed.
+ */
 static uint64
 hash_value(BuildState *b, Datum value)
 {
@@ -572,7 +577,7 @@ hash_value(BuildState *b, Datum value)
 		memset(&b->hasher, 0, sizeof(CuckooHasher));
 		cuckoo_index_hasher(&b->hasher, b->rel,
 							MemoryContextGetParent(b->context));
-		b->fits &= cuckoo_meta_fits(meta, &b->hasher);
+		b->stale |= cuckoo_meta_is_stale(meta, &b->hasher);
 		hash = cuckoo_hash(&b->hasher, value, meta->seed);
 	}
 	return hash;
@@ -580,7 +585,7 @@ hash_value(BuildState *b, Datum value)
 
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-collect(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
+cuckoo_collect_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		bool alive, void *state)
 {
 	BuildState *b = state;
@@ -624,7 +629,7 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	/* which words need before there is a geometry */
 	b.index->locator.hash_bits = b.index->meta.hash_bits;
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
-	b.fits = cuckoo_meta_fits(&b.index->meta, &b.hasher);
+	b.stale = cuckoo_meta_is_stale(&b.index->meta, &b.hasher);
 	/* a sort takes as much again */
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
@@ -635,10 +640,11 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 									  ALLOCSET_SMALL_SIZES);
 	/* from the first block on, see room_for_word() */
 	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
-												 collect, &b, NULL);
+												 cuckoo_collect_tuple, &b,
+												 NULL);
 	sort_words(&b);
 	flush(&b, (double) b.count);
-	if (!b.fits)
+	if (b.stale)
 		cuckoo_index_set_stale(rel);
 	result->index_tuples = b.rows;
 	MemoryContextDelete(b.context);

@@ -42,7 +42,7 @@ typedef void (*PageFunction) (Relation rel, Page page, BlockNumber block,
 
 /*
  * Calls a function for the page of a segment, to which we come at this level,
- * and for those that parted from it.
+ * and for those that split off from it.
  */
 static void
 read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
@@ -61,7 +61,8 @@ read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
 	UnlockReleaseBuffer(buffer);
 	found = cuckoo_page_header(copy.data)->level;
 	if (cuckoo_page_header(copy.data)->segment != segment)
-		cuckoo_index_corrupt(rel, block, "it is of segment %u instead of %u",
+		cuckoo_index_corrupt(rel, block,
+							 "found segment %u, expected segment %u",
 							 cuckoo_page_header(copy.data)->segment, segment);
 	function(rel, copy.data, block, state);
 	for (; level < found; level++)
@@ -137,7 +138,7 @@ keep_page(Relation rel, Page page, BlockNumber block, void *state)
 
 /* Writes the buckets of a page, split up to the level of the filter. */
 static void
-put_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
+store_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
 		 int level)
 {
 	CuckooHeader h;
@@ -146,9 +147,9 @@ put_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
 	if (level == e->level)
 	{
 		Size		size = h.buckets / 2 * (h.bits - 1);
-		Size		place = (Size) segment * e->meta.pages + number;
+		Size		position = (Size) segment * e->meta.pages + number;
 
-		memcpy(e->image + CUCKOO_HEADER_SIZE + place * size,
+		memcpy(e->image + CUCKOO_HEADER_SIZE + position * size,
 			   image + CUCKOO_HEADER_SIZE, size);
 	}
 	else
@@ -161,8 +162,8 @@ put_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
 		lower = palloc0(cuckoo_image_size(&half));
 		upper = palloc0(cuckoo_image_size(&half));
 		cuckoo_split(&h, image, &half, lower, upper);
-		put_page(e, lower, number, segment, level + 1);
-		put_page(e, upper, number, segment | UINT32_C(1) << level, level + 1);
+		store_page(e, lower, number, segment, level + 1);
+		store_page(e, upper, number, segment | UINT32_C(1) << level, level + 1);
 		pfree(lower);
 		pfree(upper);
 	}
@@ -227,7 +228,7 @@ cf_index_filter(PG_FUNCTION_ARGS)
 		const CuckooPageHeader *header = cuckoo_page_header(e.pages[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		put_page(&e, cuckoo_page_image(e.pages[i]), header->number,
+		store_page(&e, cuckoo_page_image(e.pages[i]), header->number,
 				 header->segment, header->level);
 		pfree(e.pages[i]);
 	}
@@ -309,7 +310,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	bool		nulls[lengthof(values)] = {false};
 	int			n = 0;
 
-	cuckoo_check_row_type(fcinfo, &desc, lengthof(values));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
 	/* it is being built, which with CONCURRENTLY others may see */
 	if (bytes == 0 || !index.rel->rd_index->indisready)
@@ -358,10 +359,18 @@ check_page(Relation rel, Page page, BlockNumber block, void *state)
 {
 	CuckooHeader h = cuckoo_page_filter(cuckoo_index_open(rel), rel, page,
 										block);
-	CuckooStatus status = cuckoo_validate_buckets(&h, cuckoo_page_image(page));
+	uint64		found;
+	CuckooStatus status = cuckoo_validate_buckets(&h, cuckoo_page_image(page),
+												  &found);
 
+	if (status == CUCKOO_BAD_ITEMS)
+		cuckoo_index_corrupt(rel, block,
+							 "found " UINT64_FORMAT " occupied slots, expected " UINT64_FORMAT,
+							 found, h.items);
 	if (status != CUCKOO_OK)
-		cuckoo_index_corrupt(rel, block, "%s", cuckoo_status_text(status));
+		cuckoo_index_corrupt(rel, block,
+							 "%s, in bucket " UINT64_FORMAT " of %u",
+							 cuckoo_status_text(status), found, h.buckets);
 }
 
 typedef struct CheckState
@@ -373,7 +382,7 @@ typedef struct CheckState
 
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
+cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 		  bool alive, void *state)
 {
 	CheckState *s = state;
@@ -390,7 +399,7 @@ check_row(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 			cuckoo_index_stale_error(rel);
 		ereport(ERROR,
 				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("heap tuple (%u,%u) from table \"%s\" lacks an entry in index \"%s\"",
+				 errmsg("heap tuple (%u,%u) from table \"%s\" lacks matching entry in index \"%s\"",
 						ItemPointerGetBlockNumber(tid),
 						ItemPointerGetOffsetNumber(tid),
 						get_rel_name(rel->rd_index->indrelid),
@@ -430,7 +439,7 @@ check_rows(CuckooOpenIndex *index)
 	/* what this transaction sees, as for CREATE INDEX CONCURRENTLY */
 	info->ii_Concurrent = true;
 	table_index_build_scan(index->heap, index->rel, info, true, false,
-						   check_row, &state, NULL);
+						   cuckoo_check_tuple, &state, NULL);
 	MemoryContextDelete(state.context);
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(user, context);

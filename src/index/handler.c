@@ -71,7 +71,7 @@ define_options(void)
 	add_bool_reloption(options_kind, "locate",
 					   "Whether entries say in which block a row is",
 					   true, AccessExclusiveLock);
-	/* parse_options() checks the limits: a message here would print 0.000000 */
+	/* cuckoo_parse_options() checks it: a message here would print 0.000000 */
 	add_real_reloption(options_kind, "fpp",
 					   "Blocks that a lookup reads in vain; or, without locate, the false-positive rate",
 					   FPP_BY_KIND, -DBL_MAX, DBL_MAX, AccessExclusiveLock);
@@ -96,7 +96,7 @@ define_options(void)
 	 .offset = offsetof(CuckooOptions, name)}
 
 static bytea *
-parse_options(Datum reloptions, bool validate)
+cuckoo_parse_options(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt elements[] = {
 		OPTION(locate, BOOL),
@@ -173,10 +173,10 @@ cuckoo_index_hasher(CuckooHasher *hasher, Relation rel, MemoryContext context)
 }
 
 bool
-cuckoo_meta_fits(const CuckooMeta *meta, const CuckooHasher *hasher)
+cuckoo_meta_is_stale(const CuckooMeta *meta, const CuckooHasher *hasher)
 {
-	return hasher->family == meta->family && hasher->tag == meta->tag &&
-		(meta->tag == 0 || cuckoo_type_layout(hasher->type) == meta->layout);
+	return hasher->family != meta->family || hasher->tag != meta->tag ||
+		(meta->tag != 0 && cuckoo_type_layout(hasher->type) != meta->layout);
 }
 
 /* ---- the access method ---- */
@@ -214,14 +214,14 @@ insert_state(Relation rel, IndexInfo * info)
 	}
 	cuckoo_index_hasher(&state->hasher, rel, info->ii_Context);
 	meta = cuckoo_index_open(rel)->meta;
-	if (!cuckoo_meta_fits(&meta, &state->hasher))
+	if (cuckoo_meta_is_stale(&meta, &state->hasher))
 		cuckoo_index_set_stale(rel);
 	return state;
 }
 
 static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
+cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	   Relation heap, IndexUniqueCheck unique, bool unchanged,
 	   IndexInfo * info)
 {
@@ -272,7 +272,7 @@ insert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 /* Deleted rows stay until REINDEX: the index does not know whose hash it is. */
 static IndexBulkDeleteResult *
-bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
+cuckoo_bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 			IndexBulkDeleteCallback callback, void *state)
 {
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
@@ -295,7 +295,7 @@ advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 }
 
 static IndexBulkDeleteResult *
-vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
+cuckoo_vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
 {
 	if (info->analyze_only)
 		return stats;
@@ -328,7 +328,7 @@ is_equality(Oid operator)
  * An operator class has one operator, the equality of the type: strategy 1.
  */
 static bool
-validate(Oid opclass)
+cuckoo_validate_opclass(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	Form_pg_opclass form;
@@ -374,18 +374,18 @@ validate(Oid opclass)
 static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = 1,
-	/* readers lock the index as a whole, and insert() checks for conflicts */
+	/* readers lock the whole index; cuckoo_insert_tuple() checks conflicts */
 	.ampredlocks = true,
 	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 	.amkeytype = InvalidOid,
 	.ambuild = cuckoo_build_index,
 	.ambuildempty = cuckoo_build_empty,
-	.aminsert = insert,
-	.ambulkdelete = bulk_delete,
-	.amvacuumcleanup = vacuum_cleanup,
+	.aminsert = cuckoo_insert_tuple,
+	.ambulkdelete = cuckoo_bulk_delete,
+	.amvacuumcleanup = cuckoo_vacuum_cleanup,
 	.amcostestimate = cuckoo_scan_cost,
-	.amoptions = parse_options,
-	.amvalidate = validate,
+	.amoptions = cuckoo_parse_options,
+	.amvalidate = cuckoo_validate_opclass,
 	.ambeginscan = cuckoo_scan_begin,
 	.amrescan = cuckoo_scan_restart,
 	.amgetbitmap = cuckoo_scan_bitmap,

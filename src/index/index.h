@@ -154,8 +154,8 @@ typedef struct CuckooIndex
 	CuckooLocator locator;		/* with CUCKOO_META_LOCATE */
 	int			last_level;		/* where a page cannot be split */
 	int			level;			/* of the page found last */
-	uint64		fits_at;		/* cuckoo_type_changes() when the column's type was
-								 * found to have the hash of the index; or 0 */
+	uint64		fresh_at;		/* cuckoo_type_changes() when the index was
+								 * found not to be stale; or 0 */
 	uint64		local_at;		/* see is_distributed() in open.c */
 	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
 	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents */
@@ -265,6 +265,10 @@ pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 extern bool cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block,
 								bool logged);
 
+/* True if the index has the entry of a row, or one that stands for it. */
+extern bool cuckoo_index_has_row(Relation rel, uint64 hash,
+								 BlockNumber block);
+
 /* Notes durably that the hash function of the type has changed. */
 extern void cuckoo_index_set_stale(Relation rel);
 
@@ -309,9 +313,9 @@ extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
 								MemoryContext context);
 
-/* True if elements have the hash that they had when the index was built. */
-extern bool cuckoo_meta_fits(const CuckooMeta *meta,
-							 const CuckooHasher *hasher);
+/* True if the hash of the elements has changed since the index was built. */
+extern bool cuckoo_meta_is_stale(const CuckooMeta *meta,
+								 const CuckooHasher *hasher);
 
 /* ---- scan.c ---- */
 
@@ -400,11 +404,5 @@ extern bool cuckoo_index_is_stale(Relation rel);
  * after it: on a standby, or as pg_index.indcheckxmin says.
  */
 extern bool cuckoo_index_is_too_new(Relation rel, Snapshot snapshot);
-
-/* ---- probe.c ---- */
-
-/* True if the index has the entry of a row, or one that stands for it. */
-extern bool cuckoo_index_has_row(Relation rel, uint64 hash,
-								 BlockNumber block);
 
 #endif							/* CUCKOO_INDEX_H */

@@ -144,7 +144,7 @@ insert_and_log(Buffer buffer, CuckooHeader *h, uint64 key, bool logged)
  * Some may exist already, left by a backend that was interrupted here.
  */
 static void
-extend(Relation rel, BlockNumber first, uint32 pages)
+extend_file(Relation rel, BlockNumber first, uint32 pages)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(rel);
 
@@ -153,10 +153,13 @@ extend(Relation rel, BlockNumber first, uint32 pages)
 		Buffer		buffer = ReadBuffer(rel, block < blocks ? block : P_NEW);
 
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		if (BufferGetBlockNumber(buffer) != block ||
-			cuckoo_page_is_used(BufferGetPage(buffer)))
+		if (BufferGetBlockNumber(buffer) != block)
+			cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
+								 "the file ends here, expected its end after block %u",
+								 block - 1);
+		if (cuckoo_page_is_used(BufferGetPage(buffer)))
 			cuckoo_index_corrupt(rel, block,
-								 "it should be after all extents, which end at block %u",
+								 "page is already in use, expected the end of all extents at block %u",
 								 first);
 		START_CRIT_SECTION();
 		cuckoo_page_init_unused(BufferGetPage(buffer));
@@ -198,29 +201,30 @@ list_extent(Relation rel, const CuckooExtent *extent, BlockNumber first)
  * extents is full.  Nothing may be locked.
  */
 static bool
-allocate(Relation rel, uint32 number, uint32 segment)
+allocate_page(Relation rel, uint32 number, uint32 segment)
 {
 	const CuckooIndex *index;
 	CuckooExtent extent;
-	bool		fits;
+	bool		has_room;
 
 	LockRelationForExtension(rel, ExclusiveLock);
 	cuckoo_index_forget(rel);
 	index = cuckoo_index_open(rel);
 	extent = cuckoo_index_extent(&index->meta, number, segment);
-	fits = extent.number < CUCKOO_EXTENTS_LISTED;
-	if (fits && !BlockNumberIsValid(cuckoo_index_block(index, number, segment)))
+	has_room = extent.number < CUCKOO_EXTENTS_LISTED;
+	if (has_room &&
+		!BlockNumberIsValid(cuckoo_index_block(index, number, segment)))
 	{
 		BlockNumber first = index->meta.end;
 
-		extend(rel, first, extent.length);
+		extend_file(rel, first, extent.length);
 		list_extent(rel, &extent, first);
 	}
 	UnlockRelationForExtension(rel, ExclusiveLock);
-	return fits;
+	return has_room;
 }
 
-/* The block of a page that allocate() has given one. */
+/* The block of a page that allocate_page() has given one. */
 static BlockNumber
 allocated_block(Relation rel, uint32 number, uint32 segment)
 {
@@ -229,8 +233,9 @@ allocated_block(Relation rel, uint32 number, uint32 segment)
 
 	if (!BlockNumberIsValid(block))
 		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-							 "no extent has page %u of segment %u", number,
-							 segment);
+							 "found no extent of page %u of segment %u, expected one before block %u",
+							 number, segment,
+							 cuckoo_index_open(rel)->meta.end);
 	return block;
 }
 
@@ -241,10 +246,10 @@ create_page(Relation rel, uint32 number)
 	Buffer		buffer;
 	GenericXLogState *state;
 
-	if (!allocate(rel, number, 0))
+	if (!allocate_page(rel, number, 0))
 		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-							 "its list of extents has no place for page %u",
-							 number);
+							 "found no room for page %u in the list of %u extents",
+							 number, (uint32) CUCKOO_EXTENTS_LISTED);
 	buffer = ReadBuffer(rel, allocated_block(rel, number, 0));
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	if (!cuckoo_page_is_used(BufferGetPage(buffer)))
@@ -275,7 +280,7 @@ lock_full_page(Relation rel, const CuckooLocation *at, int level,
 }
 
 static void
-saturate(Relation rel, const CuckooLocation *at, int level)
+saturate_page(Relation rel, const CuckooLocation *at, int level)
 {
 	Buffer		buffer;
 	GenericXLogState *state;
@@ -298,7 +303,7 @@ saturate(Relation rel, const CuckooLocation *at, int level)
  * stands for these, too.
  */
 static bool
-mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
+mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 {
 	const CuckooIndex *index;
 	CuckooLocation at;
@@ -360,7 +365,7 @@ mark(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 
 /* Splits a page by the lowest ext bit into itself and its child. */
 static void
-split(Relation rel, const CuckooLocation *at, int level)
+split_page(Relation rel, const CuckooLocation *at, int level)
 {
 	const CuckooIndex *index = cuckoo_index_open(rel);
 	uint32		segment = cuckoo_location_ext(at) &
@@ -378,9 +383,9 @@ split(Relation rel, const CuckooLocation *at, int level)
 	uint64		moved;
 
 	if (level == index->last_level ||
-		!allocate(rel, at->number, child_segment))
+		!allocate_page(rel, at->number, child_segment))
 	{
-		saturate(rel, at, level);
+		saturate_page(rel, at, level);
 		return;
 	}
 	child_block = allocated_block(rel, at->number, child_segment);
@@ -399,8 +404,8 @@ split(Relation rel, const CuckooLocation *at, int level)
 	LockBuffer(child_buffer, BUFFER_LOCK_EXCLUSIVE);
 	if (cuckoo_page_is_used(BufferGetPage(child_buffer)))
 		cuckoo_index_corrupt(rel, child_block,
-							 "it is in use before page %u of segment %u was split",
-							 at->number, segment);
+							 "page is already in use, expected an unused one for segment %u of page %u at level %d",
+							 child_segment, at->number, level + 1);
 
 	/* write both halves */
 	memcpy(before.data, BufferGetPage(buffer), BLCKSZ);
@@ -490,8 +495,8 @@ cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block, bool logged)
 		if (status == CUCKOO_OK || status == CUCKOO_UNCHANGED)
 			return status == CUCKOO_OK;
 		if (!cuckoo_index_locates(cuckoo_index_open(rel)) ||
-			!mark(rel, &at, hash, level))
-			split(rel, &at, level);
+			!mark_value(rel, &at, hash, level))
+			split_page(rel, &at, level);
 	}
 }
 

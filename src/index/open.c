@@ -155,24 +155,24 @@ cuckoo_index_is_stale(Relation rel)
 {
 	CuckooMeta	meta = cuckoo_index_open(rel)->meta;
 	CuckooHasher hasher = {0};
-	uint64		fits_at;
+	uint64		fresh_at;
 
 	if (meta.flags & CUCKOO_META_STALE)
 		return true;
-	fits_at = cuckoo_index_open(rel)->fits_at;
-	if (meta.tag == 0 && fits_at != 0)
+	fresh_at = cuckoo_index_open(rel)->fresh_at;
+	if (meta.tag == 0 && fresh_at != 0)
 		/* the family says all of the hash, as long as the relcache entry lives */
 		return false;
-	if (fits_at != 0 && fits_at == cuckoo_type_changes())
+	if (fresh_at != 0 && fresh_at == cuckoo_type_changes())
 		return cuckoo_index_was_set_stale(rel);
 	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid,
 						 rel->rd_indcollation[0]))
 		return true;
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
 	/* also of another family: for some types ALTER TABLE keeps the file */
-	if (!cuckoo_meta_fits(&meta, &hasher))
+	if (cuckoo_meta_is_stale(&meta, &hasher))
 		return true;
-	((CuckooIndex *) cuckoo_index_open(rel))->fits_at = hasher.changes;
+	((CuckooIndex *) cuckoo_index_open(rel))->fresh_at = hasher.changes;
 	/* it may be the old one again, after rows came with another hash */
 	return meta.tag != 0 && cuckoo_index_was_set_stale(rel);
 }
@@ -260,7 +260,7 @@ cuckoo_check_local(const CuckooOpenIndex *index)
 
 /*
  * Locks the index for serializable transactions, before anything of it is read
- * (see the end of insert() in handler.c), and counts the use.
+ * (see the end of cuckoo_insert_tuple() in handler.c), and counts the use.
  */
 static void
 note_use(Relation rel)

@@ -56,7 +56,8 @@ cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *m)
 
 	if (m->magic != CUCKOO_META_MAGIC || m->version != CUCKOO_META_VERSION ||
 		m->pages == 0 || m->pages > CUCKOO_MOST_PAGES ||
-		m->extents > CUCKOO_EXTENTS_LISTED ||
+		m->extents > CUCKOO_EXTENTS_LISTED || m->end == 0 ||
+		m->end > MaxBlockNumber - CUCKOO_EXTENT_PAGES ||
 		m->page_buckets == 0 || m->page_buckets % 2 != 0 ||
 		m->base_bits < CUCKOO_CORE_BITS || m->base_bits > CUCKOO_MAX_BITS ||
 		(Size) m->page_buckets / 2 * (m->base_bits - 1u) > CUCKOO_PAGE_ROOM ||
@@ -86,6 +87,21 @@ cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *m)
 	return true;
 }
 
+/* Reports meta data that cuckoo_index_derive() rejects. */
+pg_noreturn static void
+corrupt_meta(Relation rel, const CuckooMeta *m)
+{
+	if (m->magic != CUCKOO_META_MAGIC || m->version != CUCKOO_META_VERSION)
+		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+							 "found magic number %08X and version %u, expected %08X and %u",
+							 m->magic, m->version, CUCKOO_META_MAGIC,
+							 CUCKOO_META_VERSION);
+	cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+						 "found invalid meta data: %u pages, %u extents up to block %u, %u buckets a page, %d fingerprint bits, family %d",
+						 m->pages, m->extents, m->end, m->page_buckets,
+						 m->base_bits, m->family);
+}
+
 const CuckooIndex *
 cuckoo_index_open(Relation rel)
 {
@@ -109,22 +125,22 @@ cuckoo_index_open(Relation rel)
 		   Min(meta.extents, CUCKOO_EXTENTS_LISTED) * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
 
-	/* a page of an extent has a block number, and is not block 0 */
-	for (uint32 i = 0; i < Min(meta.extents, CUCKOO_EXTENTS_LISTED); i++)
-	{
-		if (extents[i] >= meta.end)
-			meta.magic = 0;
-	}
-	if (meta.end == 0 || meta.end > MaxBlockNumber - CUCKOO_EXTENT_PAGES)
-		meta.magic = 0;
-
 	size += meta.extents * sizeof(BlockNumber);
 	index = MemoryContextAllocZero(rel->rd_indexcxt, size);
 	if (!cuckoo_index_derive(index, &meta))
 	{
 		pfree(index);
-		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-							 "it has invalid meta data");
+		corrupt_meta(rel, &meta);
+	}
+	for (uint32 i = 0; i < meta.extents; i++)
+	{
+		if (extents[i] >= meta.end)
+		{
+			pfree(index);
+			cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
+								 "found extent %u at block %u, expected all extents before block %u",
+								 i, extents[i], meta.end);
+		}
 	}
 	memcpy(index->extents, extents, meta.extents * sizeof(BlockNumber));
 	rel->rd_amcache = index;
@@ -191,7 +207,7 @@ cuckoo_index_extent(const CuckooMeta *meta, uint32 number, uint32 segment)
 	int			generation = segment == 0 ? 0 :
 		pg_leftmost_one_pos32(segment) + 1;
 	uint64		size = meta->pages; /* of the generation */
-	uint64		place = number; /* in the generation */
+	uint64		position = number;	/* in the generation */
 	uint32		pages;
 
 	for (int g = 0; g < generation; g++)
@@ -201,11 +217,12 @@ cuckoo_index_extent(const CuckooMeta *meta, uint32 number, uint32 segment)
 		size = (uint64) meta->pages << g;
 	}
 	if (generation > 0)
-		place += (segment - (UINT64CONST(1) << (generation - 1))) * meta->pages;
+		position += meta->pages *
+			(segment - (UINT64CONST(1) << (generation - 1)));
 	pages = cuckoo_extent_pages(size);
-	extent.number += place / pages;
-	extent.offset = (uint32) (place % pages);
-	extent.length = (uint32) Min(size - place / pages * pages, pages);
+	extent.number += position / pages;
+	extent.offset = (uint32) (position % pages);
+	extent.length = (uint32) Min(size - position / pages * pages, pages);
 	return extent;
 }
 
@@ -280,15 +297,15 @@ cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
 		header->number >= index->meta.pages ||
 		header->segment >> header->level != 0)
 		cuckoo_index_corrupt(rel, block,
-							 "it has level %d, page number %u and segment %u, where levels end at %d and pages at %u",
+							 "found level %d, page %u, segment %u, expected a level up to %d, a page up to %u, a segment below 2^level",
 							 header->level, header->number, header->segment,
 							 index->last_level, index->meta.pages - 1);
 	h = index->filters[header->level];
 	if (((PageHeader) page)->pd_lower != end_of_page(&h))
 		cuckoo_index_corrupt(rel, block,
-							 "its data end at byte %d, where those of level %d end at %d",
-							 ((PageHeader) page)->pd_lower, header->level,
-							 end_of_page(&h));
+							 "found the end of the data at byte %d, expected byte %d at level %d",
+							 ((PageHeader) page)->pd_lower, end_of_page(&h),
+							 header->level);
 	h.items = cuckoo_load64(header->items);
 	return h;
 }
@@ -313,7 +330,9 @@ read_segment(Relation rel, uint32 number, uint32 segment, int mode)
 	page = BufferGetPage(buffer);
 	header = cuckoo_page_header(page);
 	if (PageIsNew(page))
-		cuckoo_index_corrupt(rel, block, "it was lost: its bytes are zero");
+		cuckoo_index_corrupt(rel, block,
+							 "found zeros, expected page %u of segment %u",
+							 number, segment);
 	if (!cuckoo_page_is_used(page))
 	{
 		UnlockReleaseBuffer(buffer);
@@ -321,7 +340,7 @@ read_segment(Relation rel, uint32 number, uint32 segment, int mode)
 	}
 	if (header->number != number || header->segment != segment)
 		cuckoo_index_corrupt(rel, block,
-							 "it has page %u of segment %u, where page %u of segment %u belongs",
+							 "found page %u of segment %u, expected page %u of segment %u",
 							 header->number, header->segment, number, segment);
 	return buffer;
 }
@@ -395,6 +414,6 @@ cuckoo_index_find(Relation rel, const CuckooLocation *at, int mode)
 			cuckoo_index_forget(rel);	/* it is newer than the meta data */
 	}
 	cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
-						 "the levels of the pages of number %u contradict each other",
-						 at->number);
+						 "found no page of ext bits %u in %d steps, because the levels of page %u contradict each other",
+						 ext, 8 * CUCKOO_INDEX_LEVELS, at->number);
 }

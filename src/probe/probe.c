@@ -31,8 +31,8 @@ PG_FUNCTION_INFO_V1(cf_contains_each);
 /*
  * Two buckets at most this many bytes apart are read with one slice, which has
  * a chunk or two more, but costs less than a second slice.  Near buckets
- * (core/place.h) are mostly not further apart: a window of 128 has at most 1984
- * bytes, and only a larger segment or a page may have more.
+ * (core/position.h) are mostly not further apart: a window of 128 has at most
+ * 1984 bytes, and only a larger segment or a page may have more.
  */
 #define ONE_SLICE			2048
 
@@ -108,7 +108,7 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 
 	open->hasher = &site->hasher;
 	open->image = filter != NULL ? cuckoo_image(filter) : NULL;
-	open->fits = filter != NULL &&
+	open->of_family = filter != NULL &&
 		cuckoo_is_of_family(open->hasher, open->header);
 	open->fetched = filter != NULL &&
 		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
@@ -161,13 +161,21 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
+/* What a call looks up in its filter. */
+typedef enum ProbeKind
+{
+	PROBE_PRESENCE,				/* at least one copy of the element */
+	PROBE_COPIES,				/* the number of copies */
+	PROBE_HASH					/* like PROBE_PRESENCE, but the "element" is a
+								 * hash, whose family cannot be checked */
+} ProbeKind;
+
 /*
  * Counts the copies of the element of a call in its filter, the argument
- * `argno`.  If `any`, the first copy is enough.  If `hashed`, the "element" is
- * a hash already, whose family cannot be checked.
+ * `argno`.
  */
 static inline int
-probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
+probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
@@ -176,11 +184,11 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 	Datum		element = PG_GETARG_DATUM(1 - argno);
 	uint64		hash;
 
-	if (!hashed)
+	if (kind != PROBE_HASH)
 		cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return 0;
-	hash = hashed ? (uint64) DatumGetInt64(element)
+	hash = kind == PROBE_HASH ? (uint64) DatumGetInt64(element)
 		: cuckoo_hash(&site->hasher, element, h->seed);
 	/* a user's hash function may probe filters, and so have dropped ours */
 	if (site->hasher.hash_proc != NULL)
@@ -194,34 +202,35 @@ probe_call(FunctionCallInfo fcinfo, int argno, bool any, bool hashed)
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
-	return any ? cuckoo_contains(h, cuckoo_image(filter), hash)
-		: cuckoo_copies(h, cuckoo_image(filter), hash);
+	return kind == PROBE_COPIES ?
+		cuckoo_copies(h, cuckoo_image(filter), hash) :
+		cuckoo_contains(h, cuckoo_image(filter), hash);
 }
 
 Datum
 cf_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, false) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, PROBE_PRESENCE) > 0);
 }
 
 /* cf_contains with its arguments exchanged, for the operator <@ */
 Datum
 cuckoo_contained(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, 1, true, false) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 1, PROBE_PRESENCE) > 0);
 }
 
 /* cf_contains by the hash of an element */
 Datum
 cf_contains_hash(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(probe_call(fcinfo, 0, true, true) > 0);
+	PG_RETURN_BOOL(probe_call(fcinfo, 0, PROBE_HASH) > 0);
 }
 
 Datum
 cf_count_value(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(probe_call(fcinfo, 0, false, false));
+	PG_RETURN_INT32(probe_call(fcinfo, 0, PROBE_COPIES));
 }
 
 /* Probes the filter of a call for n hashes, except those of null elements. */

@@ -31,7 +31,7 @@ typedef struct CuckooOpenFilter
 	const uint8 *image;			/* NULL if it is not in memory; then the
 								 * function has to be called */
 	const CuckooHeader *header; /* valid with the image */
-	bool		fits;			/* the filter is of the elements' family */
+	bool		of_family;		/* the filter is of the elements' family */
 	bool		fetched;		/* the cache may drop header and image */
 	uint64		drops;			/* cuckoo_drops when it was opened */
 } CuckooOpenFilter;

@@ -115,7 +115,7 @@ cuckoo_open_filters(CuckooScanFilters *set, uint32 probes)
 			cuckoo_open_filter(open, set->filters[i].call,
 							   set->test->filter_no, probes);
 		set->hasher = open->hasher;
-		if (open->image == NULL || !open->fits)
+		if (open->image == NULL || !open->of_family)
 			phase = CUCKOO_FILTERS_BY_ROW;
 		else if (open->header->items == 0)
 			continue;

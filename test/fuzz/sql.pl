@@ -60,10 +60,10 @@ my %uses = (
 		'holds(cf_contains(cf_add(f, 1), 1))', q(holds(cf_contains(cf_add_unique(f, 'new'), 'new'))), 'holds(cf_contains_all(cf_add_all(f, array_agg(i)), array_agg(i))) FROM generate_series(1, 300) i',
 		'(cf_add_unique_each(f, ARRAY[1, 9, -1, NULL])).added', 'holds(cf_count(cf_delete_all(f, array_agg(i))) <= cf_count(f)) FROM generate_series(1, 100) i',
 		q(cf_delete(cf_add(f, 'x1'), 'x1')), 'cf_add_all(f, ARRAY[0.25, 9.5, 9.5])', 'holds(cf_count(cf_clear(f)) = 0)',
-		'holds(cf_compact(cf_add_filter(cf_clear(f), f)) = cf_compact(f))', 'holds(cf_union(f, f) = cf_compact(f))', 'holds(cf_intersect(f, f) = cf_compact(f))',
+		'holds(cf_canonical(cf_add_filter(cf_clear(f), f)) = cf_canonical(f))', 'holds(cf_union(f, f) = cf_canonical(f))', 'holds(cf_intersect(f, f) = cf_canonical(f))',
 		'holds(cf_union(f, g) = g | f)', 'cf_union_all(f, g)', 'f & g', 'cf_overlap(f, g)', 'cf_overlap(f, f)', 'holds(cf_compatible(f, f))', 'cf_compatible(f, g)', 'f = g',
 		'holds(count(*) = 1) FROM (SELECT f UNION SELECT f) u', 'cf_union_agg(x) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_union_all_agg(x) FROM unnest(ARRAY[f, g]) x',
-		'holds(cf_intersect_agg(x) = cf_compact(f)) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_intersect_agg(x) FROM unnest(ARRAY[f, g]) x', 'cf_at_least_agg(x, 2) FROM unnest(ARRAY[f, g, f]) x',
+		'holds(cf_intersect_agg(x) = cf_canonical(f)) FROM unnest(ARRAY[f, f, NULL]) x', 'cf_intersect_agg(x) FROM unnest(ARRAY[f, g]) x', 'cf_at_least_agg(x, 2) FROM unnest(ARRAY[f, g, f]) x',
 		'holds((cf_overlap_info(f, f)).jaccard = 1 OR cf_count(f) = 0)', 'cf_overlap_info(f, g)::text',
 		'count(*) FROM numbers WHERE cf_contains(f, i)', 'count(*) FROM numbers WHERE cf_contains(f, t)' ],
 	state => [

@@ -334,7 +334,7 @@ SELECT 'corrupt filter in an aggregate', bool_and(error_of(format('SELECT %s(f) 
 FROM unnest(ARRAY['cf_union_agg', 'cf_union_all_agg']) aggregate;
 SELECT 'fewer or more items than the header says', count(*) = 8 AND bool_and(error_of(format('SELECT %s FROM (SELECT f, corrupt(set_byte(f::bytea, 16, (get_byte(f::bytea, 16) + %s) %% 256), '''') AS g
 	FROM filters WHERE id = 1) s', call, more)) LIKE 'XX001 corrupt cuckoofilter: %')
-FROM unnest(ARRAY['cf_union(f, g)', 'cf_intersect(g, f)', 'cf_overlap(f, g)', 'cf_compact(g)']) call, unnest(ARRAY[1, 255]) more;
+FROM unnest(ARRAY['cf_union(f, g)', 'cf_intersect(g, f)', 'cf_overlap(f, g)', 'cf_canonical(g)']) call, unnest(ARRAY[1, 255]) more;
 SELECT 'corrupt filter in memory', test_errors(corrupt(set_byte(cf_new()::bytea, 2, 9), ''), 1, 'cf_contains'::regproc) = 3;
 SQL
 

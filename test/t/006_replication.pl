@@ -125,7 +125,7 @@ replicated('an update of another column');
 $publisher->safe_psql('postgres', 'DELETE FROM t WHERE cf_count(f) = 50001 OR f IS NULL');
 replicated('a delete');
 $publisher->safe_psql('postgres', <<'SQL');
-UPDATE keyed SET f = cf_compact(cf_delete(f, 100000));
+UPDATE keyed SET f = cf_canonical(cf_delete(f, 100000));
 SQL
 replicated('an update back');
 answers($subscriber, $_, "$_ after updates") foreach sort keys %databases;

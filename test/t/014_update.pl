@@ -217,7 +217,7 @@ RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	[ 'selectivity differs', 'ALTER OPERATOR @> (cuckoofilter, anycompatible) SET (JOIN = contjoinsel)' ],
 	[ 'a cast is assignable', sub { s/(CREATE CAST \(bytea[^;]*)/$1 AS ASSIGNMENT/ } ],
 	[ 'an aggregate is parallel safe', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?PARALLEL = )RESTRICTED/$1SAFE/s } ],
-	[ 'an aggregate has another final function', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?FINALFUNC = )cf_compact/$1cf_clear/s } ],
+	[ 'an aggregate has another final function', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?FINALFUNC = )cf_canonical/$1cf_clear/s } ],
 	[ 'storage differs', 'ALTER TYPE cuckoofilter SET (STORAGE = extended)' ],
 	[ 'a column has another name', 'ALTER TYPE cuckoofilter_added RENAME ATTRIBUTE added TO new' ],
 	[ 'an operator family has one operator more', 'ALTER OPERATOR FAMILY cuckoofilter_hash_ops USING hash ADD OPERATOR 1 = (bytea, bytea)' ],

@@ -105,8 +105,8 @@ nothing_wrong('counts of probes in images');
 
 foreach my $image (@$images)
 {
-	$sql .= sprintf "SELECT %s, cf_count(c) FROM (SELECT %s::cuckoofilter) image(f), cf_compact(f) c\n"
-		. "WHERE (cf_count(c), cf_compact(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)), cf_at_least(f), cf_union_twice(f)) IS DISTINCT FROM\n"
+	$sql .= sprintf "SELECT %s, cf_count(c) FROM (SELECT %s::cuckoofilter) image(f), cf_canonical(f) c\n"
+		. "WHERE (cf_count(c), cf_canonical(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)), cf_at_least(f), cf_union_twice(f)) IS DISTINCT FROM\n"
 		. "(%d, c, c, c, c, c, cf_at_least(c), cf_count(c));\n",
 		quoted($image->{name}), quoted($image->{image}), $image->{key_count};
 }
@@ -123,15 +123,15 @@ nothing_wrong('canonical forms of images');
 # images of others may hold an element more often than twice, which takes no room in the canonical form
 my %copies = map { $_->{name} =~ /(\w+) copies/ ? ($1 => quoted($_->{image})) : () } @$images;
 
-is( $node->safe_psql('postgres', sprintf "SELECT cf_compact(s) = cf_compact(t) AS same, cf_compact(e) = cf_compact(cf_add_all(cf_clear(e), '{1,1}'::int[])),\n"
-			. "cf_compact(e) = e & s, cf_compact(s) = e | s, cf_compact(s) = cf_union_all(e, s), get_byte(cf_compact(e)::bytea, 6),\n"
-			. "cf_overlap(e, s) = cf_overlap(cf_compact(e), cf_compact(s)), cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e\n"
+is( $node->safe_psql('postgres', sprintf "SELECT cf_canonical(s) = cf_canonical(t) AS same, cf_canonical(e) = cf_canonical(cf_add_all(cf_clear(e), '{1,1}'::int[])),\n"
+			. "cf_canonical(e) = e & s, cf_canonical(s) = e | s, cf_canonical(s) = cf_union_all(e, s), get_byte(cf_canonical(e)::bytea, 6),\n"
+			. "cf_overlap(e, s) = cf_overlap(cf_canonical(e), cf_canonical(s)), cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e\n"
 			. "FROM (SELECT %s::cuckoofilter, %s::cuckoofilter, %s::cuckoofilter) v(t, s, e)",
 		@copies{qw(three six eight)}),
 	't|t|t|t|t|0|t|8|2|t', 'copies beyond two');
 
 is($node->safe_psql('postgres', 'SELECT cf_add(cf_new(1, 0.03), 1)'), $images->[0]{image}, 'the first example of FORMAT.md');
-is( $node->safe_psql('postgres', sprintf 'SELECT (cf_info(f)).growth_level, cf_compact(f) = cf_compact(cf_add_all(cf_new(2000000, 0.5), ARRAY[1, 57]))
+is( $node->safe_psql('postgres', sprintf 'SELECT (cf_info(f)).growth_level, cf_canonical(f) = cf_canonical(cf_add_all(cf_new(2000000, 0.5), ARRAY[1, 57]))
 		FROM (SELECT %s::cuckoofilter AS f) s', quoted($images->[1]{image})),
 	'2|t', 'the second example of FORMAT.md');
 

@@ -34,7 +34,7 @@ my @left = (
 	[ 'n, 5::numeric', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains add) ],
 	[ "U&'caf\\00e9'::text, 0::bigint", 'cf_hash(anycompatible,bigint)' ],
 	[ 'f, h', map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible cuckoofilter_eq) ],
-	[ 'f', map { "$_(cuckoofilter)" } qw(cf_compact cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
+	[ 'f', map { "$_(cuckoofilter)" } qw(cf_canonical cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
 	[ 'state, state', 'citus.cuckoo_agg_combine(citus.cuckoostate,citus.cuckoostate)' ]);
 
 SKIP:

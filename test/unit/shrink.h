@@ -3,7 +3,7 @@
  * shrink.h
  *		The reverse of growth, for tests: a filter one level down.
  *
- * The extension does not need it, as cf_compact() places keys anew.
+ * The extension does not need it, as cf_canonical() places keys anew.
  * unit_shrink() moves each entry by itself, as growth does, and so tells whether
  * growth has lost a bit.
  *
@@ -79,9 +79,9 @@ unit_shrink(const CuckooHeader *old, const uint8_t *old_image, CuckooHeader *h,
 				cuckoo_table_put(&to, pos, merged);
 			for (int i = CUCKOO_SLOTS; overflow && i < n; i++)
 			{
-				uint32_t	other = cuckoo_alternate(h, pos, merged[i]);
+				uint32_t	other = cuckoo_partner(h, pos, merged[i]);
 
-				if (cuckoo_place(&to, merged[i], pos, other) !=
+				if (cuckoo_table_insert(&to, merged[i], pos, other) !=
 					CUCKOO_OK)
 					return CUCKOO_FULL;
 			}

@@ -557,6 +557,7 @@ test_tail(void)
 		UnitFilter	g = {f.h, copy_of(f.image, size)};
 		uint64_t	hashes[40];
 		bool		found[2][40];
+		uint64_t	items;
 
 		cuckoo_store64(f.image + size - CUCKOO_TAIL_SIZE, 0);
 		cuckoo_store64(g.image + size - CUCKOO_TAIL_SIZE, tail);
@@ -588,7 +589,8 @@ test_tail(void)
 		cuckoo_contains_batch(&f.h, f.image, hashes, 40, found[0]);
 		cuckoo_contains_batch(&g.h, g.image, hashes, 40, found[1]);
 		CHECK(memcmp(found[0], found[1], sizeof(found[0])) == 0 &&
-			  cuckoo_validate_buckets(&g.h, g.image) == CUCKOO_OK, "f0 %d", f0);
+			  cuckoo_validate_buckets(&g.h, g.image, &items) == CUCKOO_OK &&
+			  items == g.h.items, "f0 %d", f0);
 		if (unit_filter_grow(&f) == CUCKOO_OK)
 		{
 			CHECK(unit_filter_grow(&g) == CUCKOO_OK &&

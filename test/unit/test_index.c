@@ -7,7 +7,7 @@
  *-------------------------------------------------------------------------
  */
 #include "core/bucket.h"
-#include "core/place.h"
+#include "core/position.h"
 #include "naive.h"
 #include "unit.h"
 
@@ -43,11 +43,11 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		  h->level, hash);
 	CHECK(p.pos1 != p.pos2 && p.pos1 < h->buckets && p.pos2 < h->buckets,
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
-	CHECK(cuckoo_alternate(h, p.pos1, p.fp) == p.pos2 &&
-		  cuckoo_alternate(h, p.pos2, p.fp) == p.pos1,
+	CHECK(cuckoo_partner(h, p.pos1, p.fp) == p.pos2 &&
+		  cuckoo_partner(h, p.pos2, p.fp) == p.pos1,
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
 	CHECK(core != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
-	CHECK(!cuckoo_is_reflection(h->moves[core]) ==
+	CHECK(!cuckoo_is_reflection(h->mappings[core]) ==
 		  (unit_layout(h) == 1 && naive_near(1, core) && h->base >= 256),
 		  "m0 %" PRIu32 ", core %d", h->base, (int) core);
 	if (naive_near(unit_layout(h), core))
@@ -118,8 +118,8 @@ test_base(uint32_t base)
 			pos = (uint32_t) unit_below(h.buckets);
 			fp = (uint32_t) unit_random() & (uint32_t) ((UINT64_C(1) << h.bits) - 1);
 			fp |= (fp & 0xff) == 0;
-			CHECK(cuckoo_alternate(&h, cuckoo_alternate(&h, pos, fp), fp) == pos &&
-				  cuckoo_alternate(&h, pos, fp) != pos,
+			CHECK(cuckoo_partner(&h, cuckoo_partner(&h, pos, fp), fp) == pos &&
+				  cuckoo_partner(&h, pos, fp) != pos,
 				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", fp %" PRIx32, base,
 				  level, pos, fp);
 			CHECK(cuckoo_scale(hash, base) == naive_scale(hash, base),
@@ -141,10 +141,10 @@ test_exhaustively(uint32_t base, int level, bool paged)
 	for (uint32_t pos = 0; pos < h.buckets; pos++)
 		for (uint32_t core = 1; core < 256; core++)
 		{
-			uint32_t	other = cuckoo_alternate(&h, pos, core);
+			uint32_t	other = cuckoo_partner(&h, pos, core);
 
 			CHECK(other != pos && other < h.buckets &&
-				  cuckoo_alternate(&h, other, core) == pos &&
+				  cuckoo_partner(&h, other, core) == pos &&
 				  other % base == naive_other(base, unit_layout(&h), core, pos % base),
 				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", core %" PRIu32, base,
 				  level, pos, core);
@@ -225,17 +225,17 @@ test_tables(void)
 		uint32_t	far = hash >> 32 & 0xffffff;
 		uint32_t	near = (uint32_t) (1 + hash % 127);
 
-		for (int kind = 0; kind < CUCKOO_MOVES; kind++)
+		for (int kind = 0; kind < CUCKOO_MAPPINGS; kind++)
 		{
-			CuckooMove	move = cuckoo_moves[kind][core];
+			CuckooMapping	mapping = cuckoo_mappings[kind][core];
 			bool		is_near = kind == CUCKOO_PAGES ||
 				(kind != CUCKOO_NO_WINDOWS && (core == 0 || core % 4 != 0));
 			bool		is_step = is_near && kind == CUCKOO_WINDOWS;
 
-			CHECK((move & 0xff) == (is_step ? near : 0) &&
-				  cuckoo_far_segment(move) == (is_near ? 0 : far) &&
-				  move >> 32 == (is_step ? 0 : (uint32_t) hash) &&
-				  cuckoo_is_reflection(move) != is_step,
+			CHECK((mapping & 0xff) == (is_step ? near : 0) &&
+				  cuckoo_far_segment(mapping) == (is_near ? 0 : far) &&
+				  mapping >> 32 == (is_step ? 0 : (uint32_t) hash) &&
+				  cuckoo_is_reflection(mapping) != is_step,
 				  "core %d, kind %d", core, kind);
 		}
 	}

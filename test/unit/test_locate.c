@@ -8,7 +8,7 @@
  */
 #include "core/core.h"
 #include "core/locate.h"
-#include "core/place.h"
+#include "core/position.h"
 #include "naive.h"
 #include "unit.h"
 

@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "core/place.h"
+#include "core/position.h"
 #include "naive.h"
 #include "unit.h"
 

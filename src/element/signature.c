@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * element/identity.c
+ * element/signature.c
  *		The tag of a type of the family "other", which tells it from others.
  *
  * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is a hash of what the type's equality depends on, see identify(), and changes
- * with it.  It depends on no OIDs but PostgreSQL's own, and on no schemas or
- * names, because a restore may change these.
+ * is the hash of the type's signature, which contains everything on which the
+ * type's equality depends, see append_type_signature().  The signature contains
+ * no schemas, names or OIDs, except OIDs of PostgreSQL's own objects, because a
+ * restore may change them.
  *
  * If it is not known what the equality of a type depends on, the type has no
  * tag, and its values cannot be elements.  An enum within an array, range or
@@ -116,11 +117,11 @@ append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
 }
 
 /*
- * Appends what is known of what a function does: its language, its library
- * (only the name of the file) and its source.
+ * Appends the signature of a function: language, file name of its library,
+ * source.
  */
 static const Refusal *
-identify_function(StringInfo out, Oid function)
+append_function_signature(StringInfo out, Oid function)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	Oid			language;
@@ -151,11 +152,12 @@ identify_function(StringInfo out, Oid function)
 	return refused ? &sql_body : NULL;
 }
 
-static const Refusal *identify(StringInfo out, Oid type, Oid collation);
+static const Refusal *append_type_signature(StringInfo out, Oid type,
+											 Oid collation);
 
-/* Appends the identities of a row's attributes; see identify(). */
+/* Appends the signatures of a row's attributes. */
 static const Refusal *
-identify_attributes(StringInfo out, Oid type)
+append_row(StringInfo out, Oid type)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
 	const Refusal *refusal = NULL;
@@ -165,17 +167,17 @@ identify_attributes(StringInfo out, Oid type)
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
 		if (!attribute->attisdropped)
-			refusal = identify(out, attribute->atttypid,
-							   attribute->attcollation);
+			refusal = append_type_signature(out, attribute->atttypid,
+											attribute->attcollation);
 	}
 	ReleaseTupleDesc(desc);
 	appendStringInfoChar(out, ')');
 	return refusal;
 }
 
-/* The same for the parts of a range type. */
+/* Appends the signature of a range type: its functions and subtype. */
 static const Refusal *
-identify_range(StringInfo out, Oid type)
+append_range(StringInfo out, Oid type)
 {
 	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(type));
 	FormData_pg_range range;
@@ -190,16 +192,16 @@ identify_range(StringInfo out, Oid type)
 	if (get_opclass_family(range.rngsubopc) != subtype->btree_opf)
 		return &odd_range;
 	if (OidIsValid(range.rngcanonical))
-		refusal = identify_function(out, range.rngcanonical);
+		refusal = append_function_signature(out, range.rngcanonical);
 	else
 		append_string(out, "");
 	return refusal != NULL ? refusal
-		: identify(out, range.rngsubtype, range.rngcollation);
+		: append_type_signature(out, range.rngsubtype, range.rngcollation);
 }
 
 /* Appends a collation, if equality depends on it. */
 static void
-identify_collation(StringInfo out, Oid collation)
+append_collation(StringInfo out, Oid collation)
 {
 	HeapTuple	tuple;
 
@@ -219,7 +221,7 @@ identify_collation(StringInfo out, Oid collation)
 
 /* Appends a type of PostgreSQL's own, whose OID never changes. */
 static void
-identify_builtin(StringInfo out, Oid type, Oid collation)
+append_builtin(StringInfo out, Oid type, Oid collation)
 {
 	uint8		oid[4];
 
@@ -227,12 +229,12 @@ identify_builtin(StringInfo out, Oid type, Oid collation)
 	appendStringInfoChar(out, 'b');
 	appendBinaryStringInfo(out, (char *) oid, sizeof(oid));
 	if (type_is_collatable(type))
-		identify_collation(out, collation);
+		append_collation(out, collation);
 }
 
 /* Appends the parts of a type that has some, and says whether it has. */
 static const Refusal *
-identify_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
+append_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 {
 	Oid			part;
 
@@ -240,22 +242,22 @@ identify_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 	if (OidIsValid(part = get_element_type(type)))
 	{
 		appendStringInfoChar(out, 'a');
-		return identify(out, part, collation);
+		return append_type_signature(out, part, collation);
 	}
 	if (OidIsValid(get_range_subtype(type)))
 	{
 		appendStringInfoChar(out, 'r');
-		return identify_range(out, type);
+		return append_range(out, type);
 	}
 	if (OidIsValid(part = get_multirange_range(type)))
 	{
 		appendStringInfoChar(out, 'm');
-		return identify(out, part, collation);
+		return append_type_signature(out, part, collation);
 	}
 	if (get_typtype(type) == TYPTYPE_COMPOSITE)
 	{
 		appendStringInfoChar(out, '(');
-		return identify_attributes(out, type);
+		return append_row(out, type);
 	}
 	*has_parts = false;
 	return NULL;
@@ -263,7 +265,7 @@ identify_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 
 /* Appends the hash function and the input function of a type. */
 static const Refusal *
-identify_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
+append_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
 				   Oid collation)
 {
 	Oid			hash = cuckoo_hash_function(entry);
@@ -275,21 +277,21 @@ identify_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
 		return &no_hash_function;
 	getTypeInputInfo(type, &input, &ioparam);
 	appendStringInfoChar(out, 'u');
-	refusal = identify_function(out, hash);
+	refusal = append_function_signature(out, hash);
 	if (refusal == NULL)
-		refusal = identify_function(out, input);
+		refusal = append_function_signature(out, input);
 	if (type_is_collatable(type))
-		identify_collation(out, collation);
+		append_collation(out, collation);
 	return refusal;
 }
 
 /*
- * Appends the identity of a type that is hashed under a collation: all that its
- * equality and its hash depend on, and nothing that may change without them
+ * Appends the signature of a type that is hashed under a collation: all that
+ * its equality and its hash depend on, and nothing that may change without them
  * (FORMAT.md).  Returns why it cannot have one, or NULL.
  */
 static const Refusal *
-identify(StringInfo out, Oid type, Oid collation)
+append_type_signature(StringInfo out, Oid type, Oid collation)
 {
 	TypeCacheEntry *entry;
 	const Refusal *refusal;
@@ -316,14 +318,17 @@ identify(StringInfo out, Oid type, Oid collation)
 
 	if (!generic && type < FirstGenbkiObjectId)
 	{
-		identify_builtin(out, type, collation);
+		append_builtin(out, type, collation);
 		return NULL;
 	}
-	refusal = identify_parts(out, type, collation, &has_parts);
+	refusal = append_parts(out, type, collation, &has_parts);
 	if (refusal != NULL || (generic && has_parts))
 		return refusal;
-	/* of a user's type the functions count, whether it has parts or not */
-	return identify_functions(out, type, entry, collation);
+	/*
+	 * User-defined types: the hash and input functions are part of the
+	 * signature, even if the type has parts.
+	 */
+	return append_functions(out, type, entry, collation);
 }
 
 /*
@@ -331,15 +336,15 @@ identify(StringInfo out, Oid type, Oid collation)
  * of another byte order, or with another hash, have other tags.
  */
 static void
-append_canary(StringInfo identity)
+append_platform_check(StringInfo signature)
 {
 	static const char bytes[] = "cuckoo";
-	char		canary[8];
+	char		check[8];
 
-	cuckoo_store64((uint8 *) canary,
+	cuckoo_store64((uint8 *) check,
 				   hash_bytes_extended((const unsigned char *) bytes,
 									   sizeof(bytes) - 1, 0));
-	appendBinaryStringInfo(identity, canary, sizeof(canary));
+	appendBinaryStringInfo(signature, check, sizeof(check));
 }
 
 /* The tag of a type of the family "other", or why there is none. */
@@ -347,19 +352,19 @@ static const Refusal *
 find_tag(uint16 *tag, Oid type, Oid collation)
 {
 	TypeCacheEntry *entry;
-	StringInfoData identity;
+	StringInfoData signature;
 	const Refusal *refusal;
 
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
-	initStringInfo(&identity);
-	append_canary(&identity);
-	refusal = identify(&identity, type, collation);
+	initStringInfo(&signature);
+	append_platform_check(&signature);
+	refusal = append_type_signature(&signature, type, collation);
 	if (refusal == NULL && !OidIsValid(cuckoo_hash_function(entry)))
 		refusal = &no_hash_function;
-	*tag = (uint16) XXH3_64bits(identity.data, identity.len);
+	*tag = (uint16) XXH3_64bits(signature.data, signature.len);
 	if (*tag == 0)
 		*tag = 1;
-	pfree(identity.data);
+	pfree(signature.data);
 	return refusal;
 }
 
@@ -400,7 +405,7 @@ cuckoo_type_layout(Oid type)
 }
 
 bool
-cuckoo_has_tag(Oid type, Oid collation)
+cuckoo_type_is_taggable(Oid type, Oid collation)
 {
 	uint16		tag;
 

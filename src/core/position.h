@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * core/place.h
+ * core/position.h
  *		The fingerprint and the two buckets of a hash.
  *
  * This is "Hash to place" of FORMAT.md.  cuckoo_pair() gives the fingerprint
  * and both positions of a hash, cuckoo_positions() only the positions.
- * cuckoo_alternate() leads from either position of a stored fingerprint to the
+ * cuckoo_partner() leads from either position of a stored fingerprint to the
  * other one, without the hash.  This works for any even number of base buckets,
  * so no size needs to be a power of two.
  *
@@ -37,8 +37,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef CUCKOO_PLACE_H
-#define CUCKOO_PLACE_H
+#ifndef CUCKOO_POSITION_H
+#define CUCKOO_POSITION_H
 
 #include "core/format.h"
 #include "core/tables.h"
@@ -56,41 +56,42 @@ typedef struct CuckooPair
 
 /* True if j2 = (s - j1) mod m0, false if j2 = j1 XOR d. */
 static inline bool
-cuckoo_is_reflection(CuckooMove move)
+cuckoo_is_reflection(CuckooMapping mapping)
 {
-	return move >> 32 != 0;
+	return mapping >> 32 != 0;
 }
 
 /* P at the last level, of which a filter uses the low g bits; 0 for near. */
 static inline uint32_t
-cuckoo_far_segment(CuckooMove move)
+cuckoo_far_segment(CuckooMapping mapping)
 {
-	return (uint32_t) move >> 8;
+	return (uint32_t) mapping >> 8;
 }
 
 /* (s - j) mod m */
 static inline uint32_t
-cuckoo_reflected(CuckooMove move, uint32_t m, uint32_t j)
+cuckoo_reflected(CuckooMapping mapping, uint32_t m, uint32_t j)
 {
-	uint32_t	s = (uint32_t) ((move >> 32) * m >> 32) | 1;
+	uint32_t	s = (uint32_t) ((mapping >> 32) * m >> 32) | 1;
 
 	return s - j + (s < j ? m : 0);
 }
 
 /* The same within the page of a base bucket or position. */
 static inline uint32_t
-cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMove move, uint32_t pos)
+cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMapping mapping,
+						 uint32_t pos)
 {
 	uint32_t	i = pos % h->page;
 
-	return pos - i + cuckoo_reflected(move, h->page, i);
+	return pos - i + cuckoo_reflected(mapping, h->page, i);
 }
 
 /* j XOR d; means nothing for a reflection. */
 static inline uint32_t
-cuckoo_stepped(CuckooMove move, uint32_t j)
+cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
 {
-	return j ^ (uint32_t) move;
+	return j ^ (uint32_t) mapping;
 }
 
 /*
@@ -101,11 +102,11 @@ cuckoo_stepped(CuckooMove move, uint32_t j)
  * branch would be mispredicted every fourth time.
  */
 static CUCKOO_INLINE uint64_t
-cuckoo_other_base(const CuckooHeader *h, CuckooMove move, uint32_t j)
+cuckoo_partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 {
-	return cuckoo_select(cuckoo_is_reflection(move),
-						 cuckoo_reflected(move, h->base, j),
-						 cuckoo_stepped(move, j));
+	return cuckoo_select(cuckoo_is_reflection(mapping),
+						 cuckoo_reflected(mapping, h->base, j),
+						 cuckoo_xor_partner(mapping, j));
 }
 
 /*
@@ -133,16 +134,16 @@ cuckoo_fingerprint(uint32_t fp)
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 {
-	CuckooMove	move = h->moves[hash & 0xff];
+	CuckooMapping	mapping = h->mappings[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint64_t	j2 = paged ? cuckoo_reflected_in_page(h, move, j1)
-		: cuckoo_other_base(h, move, j1);
+	uint64_t	j2 = paged ? cuckoo_reflected_in_page(h, mapping, j1)
+		: cuckoo_partner_base(h, mapping, j1);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
 	{
 		uint32_t	larger = cuckoo_mask_if(j1 > j2);
-		uint32_t	p = cuckoo_far_segment(move);
+		uint32_t	p = cuckoo_far_segment(mapping);
 		uint32_t	e = (uint32_t) hash >> CUCKOO_CORE_BITS;
 		uint32_t	segment1 = e ^ (p & larger);
 		uint32_t	segment2 = segment1 ^ p;
@@ -155,40 +156,40 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 }
 
 /*
- * cuckoo_alternate() without its checks.  A step is the same for pos as for j,
+ * cuckoo_partner() without its checks.  A step is the same for pos as for j,
  * because m0 is then a multiple of 128.  cuckoo_scale() computes pos / m0.
  */
 static CUCKOO_INLINE uint32_t
-cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
-	CuckooMove	move = h->moves[fp & 0xff];
-	uint32_t	mask = cuckoo_mask_if(cuckoo_is_reflection(move));
-	uint32_t	stepped = cuckoo_stepped(move, pos);
+	CuckooMapping	mapping = h->mappings[fp & 0xff];
+	uint32_t	mask = cuckoo_mask_if(cuckoo_is_reflection(mapping));
+	uint32_t	xored = cuckoo_xor_partner(mapping, pos);
 	uint32_t	reflected;
 
 	if (h->page != 0)			/* a segment is whole pages */
-		return cuckoo_reflected_in_page(h, move, pos);
+		return cuckoo_reflected_in_page(h, mapping, pos);
 	if (h->level == 0)
-		reflected = cuckoo_reflected(move, h->base, pos);
+		reflected = cuckoo_reflected(mapping, h->base, pos);
 	else
 	{
 		uint32_t	segment = cuckoo_scale(h->base_inverse, pos);
-		uint32_t	p = cuckoo_far_segment(move) & h->level_mask;
+		uint32_t	p = cuckoo_far_segment(mapping) & h->level_mask;
 
 		reflected = (segment ^ p) * h->base +
-			cuckoo_reflected(move, h->base, pos - segment * h->base);
+			cuckoo_reflected(mapping, h->base, pos - segment * h->base);
 	}
-	return stepped ^ ((stepped ^ reflected) & mask);
+	return xored ^ ((xored ^ reflected) & mask);
 }
 
 /* The other position of a stored fingerprint (core not 0) at `pos`. */
 static CUCKOO_INLINE uint32_t
-cuckoo_alternate(const CuckooHeader *h, uint32_t pos, uint32_t fp)
+cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
-	uint32_t	other = cuckoo_partner(h, pos, fp);
+	uint32_t	other = cuckoo_partner_unchecked(h, pos, fp);
 
 	CUCKOO_ASSERT(other != pos && other < h->buckets);
-	CUCKOO_ASSERT(cuckoo_partner(h, other, fp) == pos);
+	CUCKOO_ASSERT(cuckoo_partner_unchecked(h, other, fp) == pos);
 	return other;
 }
 
@@ -203,7 +204,7 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 	/* core | (ext >> g) << 8 */
 	pair.fp = cuckoo_fingerprint(core |
 								 ((uint32_t) hash & h->ext_mask) >> h->level);
-	CUCKOO_ASSERT(cuckoo_alternate(h, (uint32_t) pair.pos1, pair.fp) ==
+	CUCKOO_ASSERT(cuckoo_partner(h, (uint32_t) pair.pos1, pair.fp) ==
 				  pair.pos2);
 	return pair;
 }
@@ -216,12 +217,12 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
-	CuckooMove	move = h->moves[core];
+	CuckooMapping	mapping = h->mappings[core];
 
-	if (!cuckoo_is_reflection(move) ||
-		j < cuckoo_reflected(move, h->base, j))
+	if (!cuckoo_is_reflection(mapping) ||
+		j < cuckoo_reflected(mapping, h->base, j))
 		return 0;				/* in a page P is 0 */
-	return cuckoo_far_segment(move) >> level & 1;
+	return cuckoo_far_segment(mapping) >> level & 1;
 }
 
-#endif							/* CUCKOO_PLACE_H */
+#endif							/* CUCKOO_POSITION_H */
