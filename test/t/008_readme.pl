@@ -1,7 +1,10 @@
 # Runs what README.md and doc/*.md show, as it stands: every block of SQL is
 # one test. The blocks of a file run in order, each in a session of its own, in
 # a database that was empty before, for README.md even without the extension. A
-# block that has lines "--> ..." must print just these, as psql -At does.
+# block that has lines "--> ..." must print just these, as psql -At does. After
+# its blocks the examples in README.md's tables of functions run: they query the
+# table "sets", and the column to the right has what they print. doc/README.md
+# has only links.
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
 # The reason may name another test, which has what the block needs and runs it.
@@ -81,14 +84,14 @@ foreach my $path ('README.md', 'doc/reference.md')
 	is(join(' ', grep { $text !~ /`$_\(/ } @functions), '', "$path: names each of " . @functions . ' functions');
 }
 
-foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
+foreach my $path ('README.md', grep { $_ ne 'doc/README.md' } map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
 {
 	my @blocks = blocks_of($path);
 	(my $database = $path) =~ s/\W/_/g;
 
 	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
 	$node->safe_psql($database, 'CREATE EXTENSION cuckoo') if $path ne 'README.md';
-	cmp_ok(scalar(@blocks), '>=', $path eq 'README.md' ? 10 : 1, "$path: has blocks of SQL");
+	cmp_ok(scalar(@blocks), '>=', $path eq 'README.md' ? 8 : 1, "$path: has blocks of SQL");
 	if (!$has_fdw && grep { !defined $_->{reason} && $_->{sql} =~ /postgres_fdw/ } @blocks)
 	{
 	  SKIP: { skip "$path: no postgres_fdw here", 1 }
@@ -111,6 +114,19 @@ foreach my $path ('README.md', map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$
 			"$path: $test runs a block of it");
 	}
 }
+
+# examples in tables: | function | meaning | `example` | what it prints |
+my $examples = 0;
+foreach my $line (lines_of("$top/README.md"))
+{
+	my ($example, $printed) = $line =~ /\| `([^`]+)` \| (\S+) \|$/ or next;
+
+	$example =~ s/\\\|/|/g;
+	$examples++;
+	run_block($node, 'README_md',
+		{ name => "README.md: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets", expected => [$printed] });
+}
+cmp_ok($examples, '>=', 25, 'README.md: has examples of functions');
 
 $node->stop;
 done_testing();
