@@ -161,7 +161,7 @@ cuckoo_index_is_stale(Relation rel)
 		return true;
 	fresh_at = cuckoo_index_open(rel)->fresh_at;
 	if (meta.tag == 0 && fresh_at != 0)
-		/* the family says all of the hash, as long as the relcache entry lives */
+		/* the family determines the hash while the relcache entry lives */
 		return false;
 	if (fresh_at != 0 && fresh_at == cuckoo_type_changes())
 		return cuckoo_index_was_set_stale(rel);
