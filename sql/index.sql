@@ -666,7 +666,7 @@ CREATE INDEX ON visits USING cuckoo (id) WITH (seed = 'x');
 CREATE INDEX ON visits USING cuckoo (id) WITH (locate = 'maybe');
 CREATE INDEX ON visits USING cuckoo (id) WITH (growth_bits = 25);
 CREATE INDEX ON visits USING cuckoo (id) WITH (gate = on);
-CREATE INDEX ON visits USING cuckoo (id) WITH (spare = 2);
+CREATE INDEX ON visits USING cuckoo (id) WITH (unknown = 2);
 CREATE TABLE boxes (b box);
 CREATE INDEX ON boxes USING cuckoo (b);
 CLUSTER visits USING visits_id;

@@ -3,13 +3,10 @@
  * index/build.c
  *		CREATE INDEX and REINDEX: the geometry of an index, and filling it.
  *
- * A build collects one word for each row: the hash, or in an index that locates
- * the top bits of the hash and the block.  Sorted words are in the order of
- * pages, and cuckoo_build() fills one page after the other.
- *
- * If distinct words take more than maintenance_work_mem, the pages are created
- * for the number of rows that the blocks read so far let expect, and the other
- * rows are inserted.
+ * A build collects a word for each row: the hash, or if the index locates, the
+ * top bits of the hash and the block.  Sorted words are in the order of pages,
+ * so one page is filled after the other.  Words beyond maintenance_work_mem
+ * are inserted.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,41 +23,40 @@
 
 #include <math.h>
 
-/* Growth bits by size, without the option. */
+/* The range of the default of growth_bits, by the size of the index. */
 #define MOST_GROWTH_BITS	12
 #define LEAST_GROWTH_BITS	2
 #define LEAST_GROWTH_LOCATE	1
 
 /*
- * An index that locates has at least so many pages, unless the option capacity
- * says how many rows come: it may be made for an empty table, and the ext bits
- * that its page numbers stand for let it grow.  Its table has this many blocks
- * then.
+ * An index that locates may be made for an empty table.  Unless the option
+ * capacity is set, it has at least this many pages, and expects a table of
+ * this many blocks.  The page number then leaves enough ext bits to grow by.
  */
 #define LEAST_PAGES			128
 #define LEAST_BLOCKS		8192
 
-/* A page that is built has no more than this share of its slots in use. */
+/* A build fills at most this share of the slots of a page. */
 #define FULLEST_PAGE		0.972
 #define FIT_TRIES			16
 
 /*
- * The fillfactor at most, if memory does not suffice and rows are inserted: a
- * page of 2400 slots then has 95% of its slots in use, where inserts begin to
- * fail, only if it is 4.5 standard deviations above the mean.
+ * The largest fillfactor if memory is short and rows are inserted later.
+ * Inserts begin to fail at 95% of the slots of a page.  With 2400 slots, a
+ * page exceeds this if it is 4.5 standard deviations above the mean.
  */
 #define INSERT_FILLFACTOR	85
 
 /* ---- geometry ---- */
 
-/* The buckets of f bits that fit a page, an even number. */
+/* The most buckets of f-bit fingerprints in a page, an even number. */
 static uint32
 buckets_of_page(int bits)
 {
 	return CUCKOO_PAGE_ROOM * 2 / (bits - 1) / 2 * 2;
 }
 
-/* The pages for n elements, at least 1, and at most what extents can list. */
+/* The pages for n elements, from 1 to the most that extents can list. */
 static uint32
 pages_for(double n, int bits, int fillfactor)
 {
@@ -72,9 +68,9 @@ pages_for(double n, int bits, int fillfactor)
 }
 
 /*
- * Chooses the geometry of a filter for n elements.  Each growth bit lets the
- * number of elements double while the rate is what was asked for.  Growth bits
- * cost little in an index of few pages, which may be made for an empty table.
+ * Chooses the geometry of a filter for n elements.  With each growth bit, the
+ * elements may double once more before the rate rises.  An index of few pages
+ * gets more growth bits, because it may be made for an empty table.
  */
 static void
 choose_filter_geometry(CuckooMeta *meta, const CuckooOptions *options, double n)
@@ -100,9 +96,9 @@ choose_filter_geometry(CuckooMeta *meta, const CuckooOptions *options, double n)
 }
 
 /*
- * Chooses the geometry of an index that locates n values in so many blocks.
- * README, "False blocks", has the formula.  A doubling of the table costs two
- * bits: one ext bit for the split, one because there are twice as many blocks.
+ * Chooses the geometry of an index that locates n values in `blocks` blocks,
+ * by the formula of README, "False blocks".  A doubling of the table uses up
+ * two bits: one ext bit for the split, and one for twice as many blocks.
  */
 static void
 choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
@@ -131,7 +127,7 @@ choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
 	meta->base_bits = (uint8)
 		Max(Min(ceil(log2(8 * 0.95 * blocks / meta->fpp)) + growth,
 				CUCKOO_MAX_BITS), CUCKOO_LOCATE_LEAST_BITS);
-	meta->fpp_bits = meta->base_bits;	/* for the validator */
+	meta->fpp_bits = meta->base_bits;	/* cuckoo_index_derive() requires it */
 	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
 	meta->pages = pages_for(rows, meta->base_bits, options->fillfactor);
 	meta->payload_bits = (uint8)
@@ -139,8 +135,8 @@ choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
 }
 
 /*
- * The meta data of a new index, without its geometry, for a table of so many
- * blocks.
+ * The meta data of a new index for a table of `blocks` blocks, without the
+ * geometry.  Error 0A000 for a text type under bpchar_ops.
  */
 static CuckooMeta
 new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
@@ -150,7 +146,7 @@ new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
 
 	memset(&meta, 0, sizeof(meta));
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	/* its equality is that of char(n), but text has another hash */
+	/* such an index would compare like char(n) and hash like text */
 	if (rel->rd_opcintype[0] == BPCHAROID &&
 		getBaseType(hasher.type) != BPCHAROID)
 		ereport(ERROR,
@@ -168,7 +164,7 @@ new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
 	meta.table_blocks = blocks;
 	if (options->locate)
 	{
-		/* leave room for the block, even if the table grows meanwhile */
+		/* room for the blocks of a table that doubles during the build */
 		double		most = 2 * (double) blocks + 65536;
 
 		meta.flags = CUCKOO_META_LOCATE;
@@ -184,7 +180,7 @@ new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
 
 /* ---- writing ---- */
 
-/* A new page at the end of a fork, locked. */
+/* Appends a page to a fork.  Returns its buffer, locked exclusively. */
 static Buffer
 new_page(Relation rel, ForkNumber fork)
 {
@@ -195,8 +191,9 @@ new_page(Relation rel, ForkNumber fork)
 }
 
 /*
- * Writes block 0.  If all pages of level 0 will follow it, lists their extents;
- * otherwise each extent is added when an insert needs it.
+ * Writes block 0.  If `with_pages`, all pages of level 0 will follow, and
+ * their extents are listed.  Otherwise inserts allocate each extent when they
+ * need it.
  */
 static void
 write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta,
@@ -226,27 +223,27 @@ write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta,
 	UnlockReleaseBuffer(buffer);
 }
 
-/* What a build has collected. */
+/* The state of a build. */
 typedef struct BuildState
 {
 	Relation	rel;
 	CuckooHasher hasher;
-	CuckooIndex *index;			/* its locator, filters and meta data */
+	CuckooIndex *index;			/* meta data, locator and filters */
 	CuckooOptions options;
-	bool		stale;			/* the type has changed while it runs */
-	BlockNumber blocks;			/* of the table */
-	BlockNumber first;			/* of these that has an element */
-	bool		created;		/* the pages exist */
+	bool		stale;			/* the type has changed during the build */
+	BlockNumber blocks;			/* length of the table */
+	BlockNumber first;			/* first block with an element */
+	bool		created;		/* the pages have been created */
 	uint64	   *words;
 	uint64		count;
 	uint64		room;
-	uint64		most;			/* as work memory allows */
+	uint64		most;			/* limit of `room` by memory */
 	double		rows;
-	MemoryContext context;		/* of one row */
-	bool		by_value;		/* which needs no memory */
+	MemoryContext context;		/* memory for hashing one row */
+	bool		by_value;		/* hashing needs no memory */
 } BuildState;
 
-/* The hash of a word, as far as the index uses it. */
+/* The bits of the hash that the index uses. */
 static uint64
 hash_of(const BuildState *b, uint64 word)
 {
@@ -254,7 +251,7 @@ hash_of(const BuildState *b, uint64 word)
 		: word;
 }
 
-/* The block of a word; it does not matter for a filter. */
+/* The block of a word; 0 if the index does not locate. */
 static BlockNumber
 block_of(const BuildState *b, uint64 word)
 {
@@ -262,7 +259,7 @@ block_of(const BuildState *b, uint64 word)
 		: 0;
 }
 
-/* Sorts what was collected and drops repeated words. */
+/* Sorts the collected words and drops duplicates. */
 static void
 sort_words(BuildState *b)
 {
@@ -281,7 +278,7 @@ sort_words(BuildState *b)
 	b->count = kept;
 }
 
-/* The blocks of one value that make it a mark (insert.c, mark()). */
+/* A value in more blocks than this becomes a mark, see mark_value(). */
 static uint64
 hot_blocks(const BuildState *b)
 {
@@ -289,7 +286,7 @@ hot_blocks(const BuildState *b)
 		b->index->meta.page_buckets * CUCKOO_SLOTS / 4 : PG_UINT64_MAX;
 }
 
-/* The end of the words that have the hash of word i. */
+/* The end of the words that have the same hash as word i. */
 static uint64
 end_of_hash(const BuildState *b, uint64 i)
 {
@@ -300,7 +297,7 @@ end_of_hash(const BuildState *b, uint64 i)
 	return i;
 }
 
-/* The entries of the fullest of so many pages. */
+/* The number of entries in the fullest of `pages` pages. */
 static uint64
 fullest_page(const BuildState *b, uint32 pages)
 {
@@ -326,8 +323,8 @@ fullest_page(const BuildState *b, uint32 pages)
 }
 
 /*
- * Adds pages until none is too full, because each that overflows would be
- * split, and the first split adds an extent of up to 256 pages.
+ * Adds pages until none is too full.  A page that is too full would be split,
+ * and the first split allocates an extent of up to 256 pages.
  */
 static void
 fit_pages(BuildState *b, CuckooMeta *meta)
@@ -340,7 +337,7 @@ fit_pages(BuildState *b, CuckooMeta *meta)
 						  CUCKOO_MOST_PAGES);
 }
 
-/* What filling pages needs. */
+/* Memory for filling pages, one after the other. */
 typedef struct FillWork
 {
 	CuckooHeader h;
@@ -352,8 +349,8 @@ typedef struct FillWork
 } FillWork;
 
 /*
- * Writes the keys of sorted words to work->keys.  Returns their number, or room
- * + 1 if a page has no room for so many.
+ * Writes the keys of words `begin` to `end` - 1 to work->keys.  Returns their
+ * number, or room + 1 if they exceed the slots of a page.
  */
 static uint64
 page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
@@ -388,7 +385,7 @@ page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
 	}
 	if (b->options.locate)
 	{
-		/* blocks bring their keys out of order, and marks may be equal */
+		/* keys of one hash are out of order, and values may share a mark */
 		cuckoo_sort(work->keys, n, work->scratch, 0, work->h.base);
 		for (uint64 i = 0; i < n; i++)
 		{
@@ -401,8 +398,9 @@ page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
 }
 
 /*
- * Fills an empty page with words.  Returns false if they do not fit, and leaves
- * it empty.
+ * Fills an empty page with words `begin` to `end` - 1.  Returns false if they
+ * do not fit; the page is then still empty.
+ * Locks held: the page, exclusive.
  */
 static bool
 fill_page(const BuildState *b, Page page, FillWork *work, uint64 begin,
@@ -422,7 +420,7 @@ fill_page(const BuildState *b, Page page, FillWork *work, uint64 begin,
 	return true;
 }
 
-/* Inserts the first n words, which are in the order of pages. */
+/* Inserts words 0 to n - 1. */
 static void
 insert_words(BuildState *b, uint64 n)
 {
@@ -432,9 +430,9 @@ insert_words(BuildState *b, uint64 n)
 }
 
 /*
- * Creates block 0 and the pages of level 0, each with its part of the sorted
- * words.  Words that do not fit in their page are inserted afterwards, because
- * a split adds pages, and those of level 0 must come first.
+ * Creates block 0 and all pages of level 0, filled with the sorted words.
+ * Words that do not fit in their page are inserted afterwards, because a split
+ * appends pages, and the pages of level 0 must come first.
  */
 static void
 create_pages(BuildState *b)
@@ -480,7 +478,10 @@ create_pages(BuildState *b)
 	b->created = true;
 }
 
-/* Moves what was collected into the index, which is made for n words. */
+/*
+ * Moves the collected words into the index.  The first call creates the pages,
+ * for n words.
+ */
 static void
 flush(BuildState *b, double n)
 {
@@ -511,16 +512,25 @@ flush(BuildState *b, double n)
 /* ---- collecting ---- */
 
 /*
- * Makes room for a word, when the scan has come to this block.  If memory is
- * used up, the rows of the blocks up to this one tell how many there are in
- * all: of 10 blocks, the first 3 had 300 distinct words, so the pages are for
+ * Extrapolates the number of distinct words of the table, when the scan has
+ * reached `block`.  If blocks 0 to 2 of 10 blocks had 300 words, the result is
  * 1,000.
+ */
+static double
+estimate_words(const BuildState *b, BlockNumber block)
+{
+	BlockNumber blocks = Max(b->blocks, block + 1);
+
+	return (double) b->count * (blocks - b->first) / (block + 1 - b->first);
+}
+
+/*
+ * Makes room for a word, when the scan of the table has reached `block`.  If
+ * memory is used up, moves the collected words into the index.
  */
 static void
 room_for_word(BuildState *b, BlockNumber block)
 {
-	BlockNumber blocks = Max(b->blocks, block + 1);
-
 	if (b->room == 0)
 		b->first = block;
 	if (b->room < b->most)
@@ -531,11 +541,10 @@ room_for_word(BuildState *b, BlockNumber block)
 	}
 	sort_words(b);
 	if (b->count > b->most / 2)
-		flush(b, (double) b->count * (blocks - b->first) /
-			  (block + 1 - b->first));
+		flush(b, estimate_words(b, block));
 }
 
-/* Adds a hash and its block to what was collected. */
+/* Adds a hash and its block to the collected words. */
 static void
 collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 {
@@ -547,7 +556,7 @@ collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 		word = cuckoo_locator_word(l, hash, block);
 		if (cuckoo_locator_block(l, word) != block)
 		{
-			/* the table has more than doubled since the build began */
+			/* too large for a word: the table has more than doubled */
 			sort_words(b);
 			flush(b, (double) b->count);
 			cuckoo_index_insert(b->rel, hash, block, false);
@@ -560,8 +569,8 @@ collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 }
 
 /*
- * Hashes a value like cuckoo_insert_tuple(), and notes whether the type has
- * changed.
+ * Hashes a value, as cuckoo_insert_tuple() does.  Notes whether the hash
+ * function of the type has changed.
  */
 static uint64
 hash_value(BuildState *b, Datum value)
@@ -615,7 +624,7 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	BuildState	b = {.rel = rel};
 
 	b.options = cuckoo_index_options(rel);
-	/* others may have block numbers that are no blocks of the file */
+	/* block numbers of other access methods may mean something else */
 	if (b.options.locate && heap->rd_tableam != GetHeapamTableAmRoutine())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -626,11 +635,11 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.blocks = RelationGetNumberOfBlocks(heap);
 	b.index = palloc0(sizeof(CuckooIndex));
 	b.index->meta = new_meta(rel, &b.options, b.blocks);
-	/* which words need before there is a geometry */
+	/* words depend on it before a geometry is chosen */
 	b.index->locator.hash_bits = b.index->meta.hash_bits;
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
 	b.stale = cuckoo_meta_is_stale(&b.index->meta, &b.hasher);
-	/* a sort takes as much again */
+	/* sort_words() needs as much again */
 	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
 				 8192);
 	b.words = palloc(sizeof(uint64));
@@ -638,7 +647,7 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 		b.hasher.hash_proc == NULL;
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
-	/* from the first block on, see room_for_word() */
+	/* scan from block 0: estimate_words() needs the blocks in order */
 	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
 												 cuckoo_collect_tuple, &b,
 												 NULL);

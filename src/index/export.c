@@ -2,12 +2,7 @@
  *
  * index/export.c
  *		SQL functions that read the whole index: cf_index_filter exports it as
- *		a filter, cf_index_info reports its state, and cf_index_check checks it.
- *
- * Pages split while they are read.  If we expected a page at level l and find
- * it at level g, its children of levels l to g - 1 are read next.  Pages that
- * split off later are covered by our copy.  So each hash is read once, in one
- * page, and no hash is missing that was in the index before.
+ *		a filter, cf_index_info describes it, cf_index_check checks it.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,13 +31,23 @@ PG_FUNCTION_INFO_V1(cf_index_check);
 
 /* ---- reading all pages ---- */
 
-/* What becomes of a page, which is a copy. */
+/* A function that is called for a copy of each page, without locks. */
 typedef void (*PageFunction) (Relation rel, Page page, BlockNumber block,
 							  void *state);
 
 /*
- * Calls a function for the page of a segment, to which we come at this level,
- * and for those that split off from it.
+ * Calls a function for the page of a segment, which we expect at `level`, and
+ * for the pages that were split off from it.  If the page is at level g by
+ * now, its children of levels `level` + 1 to g are read next.  For example,
+ * segment 0 is expected at level 0 and found at level 2:
+ *
+ *	page of segment 0, level 2		our copy
+ *	page of segment 1				split off at level 0, expected at level 1
+ *	page of segment 2				split off at level 1, expected at level 2
+ *
+ * Pages that split off after the copy are covered by the copy.  So each hash
+ * is read once, and every hash that was inserted before is read.
+ * Locks held on entry: none.
  */
 static void
 read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
@@ -55,7 +60,7 @@ read_pages_from(Relation rel, uint32 number, uint32 segment, int level,
 	int			found;
 
 	if (!BufferIsValid(buffer))
-		return;					/* no row of it was ever inserted */
+		return;					/* no value with this number was inserted */
 	block = BufferGetBlockNumber(buffer);
 	memcpy(copy.data, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
@@ -81,12 +86,12 @@ read_pages(Relation rel, PageFunction function, void *state)
 
 /* ---- cf_index_filter ---- */
 
-/* The pages that were read, and the filter that is made of them. */
+/* The pages of an index, and the filter that is made from them. */
 typedef struct Export
 {
 	CuckooMeta	meta;
-	CuckooHeader h;				/* of the filter */
-	int			level;			/* the highest of a page */
+	CuckooHeader h;				/* header of the filter */
+	int			level;			/* highest level of a page */
 	uint64		items;
 	char	  **pages;
 	uint64		count;
@@ -136,7 +141,10 @@ keep_page(Relation rel, Page page, BlockNumber block, void *state)
 	e->items += h.items;
 }
 
-/* Writes the buckets of a page, split up to the level of the filter. */
+/*
+ * Writes the buckets of a page into the filter.  A page of a lower level is
+ * split in memory first.
+ */
 static void
 store_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
 		 int level)
@@ -169,13 +177,16 @@ store_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
 	}
 }
 
-/* Error 42501 if the seed is secret and the user does not own the index. */
+/*
+ * Raises error 42501 if the seed is secret and the user does not own the
+ * index.
+ */
 static void
 check_secret(Relation rel)
 {
 	uint64		seed;
 
-	/* the option may have been set after the index was built */
+	/* an option that was set after the build is not the seed */
 	if (!(cuckoo_index_seed(rel, &seed) &&
 		  seed == cuckoo_index_open(rel)->meta.seed) &&
 		!CUCKOO_OWNS_RELATION(RelationGetRelid(rel), GetUserId()))
@@ -246,11 +257,14 @@ typedef struct Info
 	uint64		saturated;
 	uint64		slots;
 	int			level;
-	BlockNumber blocks;			/* of the table */
-	double		rate;			/* of a lookup, added up over the pages */
+	BlockNumber blocks;			/* length of the table */
+	double		rate;			/* sum of the rates of pages, weighted */
 } Info;
 
-/* The false blocks of a lookup in a page, or its false-positive rate. */
+/*
+ * The false blocks of a lookup in a page; the false-positive rate of the page
+ * in an index that does not locate.
+ */
 static double
 rate_of_page(const Info *info, const CuckooIndex *index,
 			 const CuckooHeader *h, const CuckooPageHeader *header)
@@ -262,7 +276,7 @@ rate_of_page(const Info *info, const CuckooIndex *index,
 		return saturated ? 1 : cuckoo_fpp_now(h);
 	if (saturated)
 		return info->blocks;
-	/* each entry with the ext bits of the hash decodes to two blocks */
+	/* each entry with equal ext bits decodes to two blocks */
 	return ldexp(2 * (double) h->items, header->level - l->ext_bits) *
 		info->blocks / (double) l->modulus;
 }
@@ -280,17 +294,17 @@ add_info(Relation rel, Page page, BlockNumber block, void *state)
 	info->saturated += (header->flags & CUCKOO_PAGE_SATURATED) != 0;
 	info->slots += (uint64) h.buckets * CUCKOO_SLOTS;
 	info->level = Max(info->level, header->level);
-	/* weighted with the share of hashes that belong to the page */
+	/* the share of hashes that belong to the page is 2^-level */
 	info->rate += ldexp(rate_of_page(info, index, &h, header), -header->level);
 }
 
-/* The doublings that are left before the rate exceeds what was asked for. */
+/* The doublings that are left before the rate exceeds the requested rate. */
 static int
 growth_bits_left(const CuckooMeta *meta, const Info *info, double rate)
 {
 	if ((meta->flags & CUCKOO_META_LOCATE) == 0)
 		return Max(meta->base_bits - meta->fpp_bits - info->level, 0);
-	/* each makes the false blocks four times as many */
+	/* each doubling makes the false blocks four times as many */
 	return rate <= 0 ? CUCKOO_MAX_BITS - CUCKOO_CORE_BITS :
 		Max((int) floor(log2(meta->fpp / rate) / 2), 0);
 }
@@ -312,7 +326,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 
 	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
 	bytes = (int64) RelationGetNumberOfBlocks(index.rel) * BLCKSZ;
-	/* it is being built, which with CONCURRENTLY others may see */
+	/* CREATE INDEX CONCURRENTLY shows the index before it is built */
 	if (bytes == 0 || !index.rel->rd_index->indisready)
 		cuckoo_index_not_valid(index.rel);
 	cuckoo_check_local(&index);
@@ -327,7 +341,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = BoolGetDatum(locates);
 	values[n++] = Float8GetDatum(locates ? meta.fpp :
 								 ldexp(8 * 0.95, -meta.fpp_bits));
-	/* false blocks are as good as independent of each other */
+	/* false blocks are nearly independent of each other */
 	values[n++] = Float8GetDatum(locates ? -expm1(-rate) : rate);
 	nulls[n] = !locates;
 	values[n++] = Float8GetDatum(rate);
@@ -353,7 +367,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 
 /* ---- cf_index_check ---- */
 
-/* Error XX002 unless the buckets of a page are valid. */
+/* Raises error XX002 if a bucket or the number of items is invalid. */
 static void
 check_page(Relation rel, Page page, BlockNumber block, void *state)
 {
@@ -412,8 +426,9 @@ cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Looks for all rows, as the owner of the table: expressions and predicates are
- * the owner's code, and even BuildIndexInfo() evaluates constants in them.
+ * Looks up all rows of the table.  Runs as the owner of the table, because
+ * expressions and predicates are the owner's code; even BuildIndexInfo()
+ * evaluates constants in them.
  */
 static int64
 check_rows(CuckooOpenIndex *index)
@@ -436,7 +451,7 @@ check_rows(CuckooOpenIndex *index)
 	state.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo check",
 										  ALLOCSET_SMALL_SIZES);
 	info = BuildIndexInfo(index->rel);
-	/* what this transaction sees, as for CREATE INDEX CONCURRENTLY */
+	/* use the snapshot of the query, as CREATE INDEX CONCURRENTLY does */
 	info->ii_Concurrent = true;
 	table_index_build_scan(index->heap, index->rel, info, true, false,
 						   cuckoo_check_tuple, &state, NULL);

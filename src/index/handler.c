@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * index/handler.c
- *		The access method "cuckoo": what PostgreSQL may do with an index, its
- *		options, and the checks of its operator classes.
+ *		The access method "cuckoo": its routine, options, inserts and vacuum,
+ *		and the checks of its operator classes.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,15 +33,15 @@ PG_FUNCTION_INFO_V1(cuckoo_handler);
 
 static relopt_kind options_kind;
 
-/* False blocks of a lookup, in an index that locates. */
+/* The default of fpp: false blocks of a lookup, if the index locates. */
 #define DEFAULT_LOCATE_FPP	0.05
 
-/* Stands for the default of fpp, which depends on locate. */
+/* The option fpp is not set; its default depends on locate. */
 #define FPP_BY_KIND			(-DBL_MAX)
 
 #define DEFAULT_FILLFACTOR	92
 
-/* True if the text is a 64-bit number. */
+/* Parses a 64-bit number.  False if the text is not one. */
 static bool
 parse_seed(const char *text, uint64 *seed)
 {
@@ -90,7 +90,7 @@ define_options(void)
 						 "", check_seed, AccessExclusiveLock);
 }
 
-/* An option, and where it goes. */
+/* The parser's description of an option. */
 #define OPTION(name, type) \
 	{.optname = #name, .opttype = RELOPT_TYPE_##type, \
 	 .offset = offsetof(CuckooOptions, name)}
@@ -145,7 +145,7 @@ cuckoo_index_seed(Relation rel, uint64 *seed)
 	return text != NULL && parse_seed(text, seed);
 }
 
-/* ---- elements ---- */
+/* ---- hashing ---- */
 
 void
 cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type, Oid collation,
@@ -181,14 +181,18 @@ cuckoo_meta_is_stale(const CuckooMeta *meta, const CuckooHasher *hasher)
 
 /* ---- the access method ---- */
 
-/* What inserts of one statement share. */
+/* State of the inserts of one statement. */
 typedef struct InsertState
 {
 	CuckooHasher hasher;
-	MemoryContext context;		/* of one row */
+	MemoryContext context;		/* memory for hashing one row */
 } InsertState;
 
-/* NULL if the type has lost its hash.  The index is stale then. */
+/*
+ * Returns the state of the statement, with a current hasher.  Returns NULL if
+ * the column's type has lost its hash function.  Marks the index as stale if
+ * the hash of the type has changed.
+ */
 static InsertState *
 insert_state(Relation rel, IndexInfo * info)
 {
@@ -236,9 +240,10 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 		return false;
 
 	/*
-	 * Hashing may process the change of a type of the family "other".  Then we
-	 * hash again, until that gives the same.  A change may be processed each
-	 * time: debug_discard_caches = 1 makes one of each lookup in a catalog.
+	 * Hashing may process the invalidation of a type of the family "other".
+	 * Then hash again, until the hash is stable.  Do not wait until the hasher
+	 * is current: with debug_discard_caches = 1 each catalog lookup
+	 * invalidates it.
 	 */
 	do
 	{
@@ -260,17 +265,18 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	cuckoo_index_insert(rel, hash, ItemPointerGetBlockNumber(tid), true);
 
 	/*
-	 * PostgreSQL leaves this to us (ampredlocks), because it would check too
-	 * early.  A reader locks the index before it reads a page.  If it read
-	 * this page before the change, the check finds its lock; if later, it
-	 * found the entry.  The check is needed even if nothing changed, because
-	 * a reader may have looked for the element without finding this row.
+	 * PostgreSQL leaves this check to us (ampredlocks), because it would check
+	 * too early.  A reader takes the predicate lock before it reads a page.
+	 * If it has read this page before our change, the check finds its lock.
+	 * If it reads the page later, it finds the entry.  Check even if the index
+	 * did not change: the reader may have looked for the value without finding
+	 * this row.
 	 */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;
 }
 
-/* Deleted rows stay until REINDEX: the index does not know whose hash it is. */
+/* Removes nothing: the index cannot know which row an entry belongs to. */
 static IndexBulkDeleteResult *
 cuckoo_bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 			IndexBulkDeleteCallback callback, void *state)
@@ -278,7 +284,10 @@ cuckoo_bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }
 
-/* Reports in the server's log that a rebuild pays. */
+/*
+ * Recommends a rebuild in the server's log if a lookup reads more than one
+ * block in vain.
+ */
 static void
 advise_rebuild(IndexVacuumInfo * info, BlockNumber pages)
 {
@@ -308,7 +317,7 @@ cuckoo_vacuum_cleanup(IndexVacuumInfo * info, IndexBulkDeleteResult * stats)
 	return stats;
 }
 
-/* True for operators that merge or hash joins can use: these are equalities. */
+/* True if a merge or hash join can use the operator, so it is an equality. */
 static bool
 is_equality(Oid operator)
 {
@@ -325,7 +334,8 @@ is_equality(Oid operator)
 }
 
 /*
- * An operator class has one operator, the equality of the type: strategy 1.
+ * Checks that all operators of the family are equalities of strategy 1, and
+ * that the operator class has one for its own type.
  */
 static bool
 cuckoo_validate_opclass(Oid opclass)
@@ -374,7 +384,7 @@ cuckoo_validate_opclass(Oid opclass)
 static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = 1,
-	/* readers lock the whole index; cuckoo_insert_tuple() checks conflicts */
+	/* readers lock the index; cuckoo_insert_tuple() checks for conflicts */
 	.ampredlocks = true,
 	.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 	.amkeytype = InvalidOid,

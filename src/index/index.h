@@ -1,20 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * index/index.h
- *		The access method "cuckoo": an index of 4 bytes a row that finds rows,
- *		or a filter of 2 bytes a row.
+ *		The access method "cuckoo": an index that finds rows, or a filter.
  *
- * cuckoo_index_init() is for module.c; all else is for the files of index/.
- * README in this folder explains pages, locks, WAL and the algorithms.
- *
- *	page.c		the meta page, pages, and finding the page of a hash
- *	insert.c	inserting, marks, splitting, and their WAL
- *	build.c		CREATE INDEX and REINDEX
- *	handler.c	the access method: options, validation, vacuum
- *	scan.c		bitmap scans and their costs
- *	open.c		opening an index for a function: rights, usability
- *	probe.c		SQL functions that look up values
- *	export.c	SQL functions that read the whole index
+ * Only cuckoo_index_init() is for other folders.  README in this folder
+ * explains pages, locks, WAL and the algorithms.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +23,7 @@
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
-/* Defines the options, at library load. */
+/* Defines the options.  Called when the library is loaded. */
 extern void cuckoo_index_init(void);
 
 /* ---- layout of pages ---- */
@@ -44,56 +34,61 @@ extern void cuckoo_index_init(void);
 #define CUCKOO_PAGE_MAGIC		0xcf01
 
 /* Flags of the meta data. */
-#define CUCKOO_META_LOCATE		0x01	/* entries say in which block */
-#define CUCKOO_META_STALE		0x02	/* the hash of the type has changed */
+#define CUCKOO_META_LOCATE		0x01	/* entries store their block */
+#define CUCKOO_META_STALE		0x02	/* see cuckoo_index_is_stale() */
 
 /* Flags of a page. */
-#define CUCKOO_PAGE_SATURATED	0x01	/* every lookup in it is true */
+#define CUCKOO_PAGE_SATURATED	0x01	/* every lookup in the page is true */
 
-/* The meta data, in block 0 after the page header. */
+/* The meta data: in block 0, after PostgreSQL's page header. */
 typedef struct CuckooMeta
 {
 	uint32		magic;
 	uint16		version;
 	uint16		flags;
 	uint64		seed;
-	uint32		pages;			/* of level 0: N */
-	uint32		extents;		/* length of the list */
-	BlockNumber end;			/* the block after the last extent */
-	uint16		page_buckets;	/* w */
-	uint16		tag;			/* of the type, family "other" */
-	uint32		layout;			/* of its rows, see cuckoo_type_layout() */
-	uint8		base_bits;		/* f0 */
-	uint8		fpp_bits;		/* ft, without CUCKOO_META_LOCATE */
+	uint32		pages;			/* N, the pages of level 0 */
+	uint32		extents;		/* number of listed extents */
+	BlockNumber end;			/* first block after the last extent */
+	uint16		page_buckets;	/* w, buckets of a page */
+	uint16		tag;			/* of the column's type, if family "other" */
+	uint32		layout;			/* cuckoo_type_layout() of that type */
+	uint8		base_bits;		/* f0, fingerprint bits at level 0 */
+	uint8		fpp_bits;		/* ft; f0 with CUCKOO_META_LOCATE */
 	uint8		family;
-	uint8		payload_bits;	/* with CUCKOO_META_LOCATE: */
-	uint8		hash_bits;		/* see core/locate.h */
+	uint8		payload_bits;	/* with CUCKOO_META_LOCATE, see core/locate.h */
+	uint8		hash_bits;		/* with CUCKOO_META_LOCATE, see core/locate.h */
 	uint8		zero[3];
-	BlockNumber table_blocks;	/* for which the index was built */
-	double		fpp;			/* that was asked for */
+	BlockNumber table_blocks;	/* length of the table at the build */
+	double		fpp;			/* the option, or its default */
 } CuckooMeta;
 
-/* The header of every other page, after PostgreSQL's. */
+/* The header of every other page, after PostgreSQL's page header. */
 typedef struct CuckooPageHeader
 {
 	uint32		number;			/* 0 to N - 1 */
 	uint32		segment;
-	uint8		items[8];		/* the core's */
+	uint8		items[8];		/* CuckooHeader.items */
 	uint8		level;
 	uint8		flags;
 	uint16		magic;
 	uint32		zero;
 } CuckooPageHeader;
 
-/* Where the list of extents and the buckets begin. */
+/*
+ * Offsets of the list of extents and of the buckets, and the bytes for
+ * buckets.
+ */
 #define CUCKOO_META_EXTENTS		(SizeOfPageHeaderData + sizeof(CuckooMeta))
 #define CUCKOO_PAGE_DATA \
 	(SizeOfPageHeaderData + sizeof(CuckooPageHeader))
 #define CUCKOO_PAGE_ROOM		(BLCKSZ - CUCKOO_PAGE_DATA - CUCKOO_TAIL_SIZE)
 
 /*
- * To the core, a page is an image that begins here: its items and buckets are
- * at the offsets of an image.  The core reads no other bytes of the header.
+ * To the core, byte 16 of a page is byte 0 of an image: items (32 = 16 + 16)
+ * and buckets (48 = 16 + 32) are at the offsets of an image.  The core reads
+ * no other bytes of the header; the CuckooHeader comes from
+ * cuckoo_page_filter().
  */
 #define CUCKOO_PAGE_IMAGE		(CUCKOO_PAGE_DATA - CUCKOO_HEADER_SIZE)
 
@@ -103,12 +98,12 @@ StaticAssertDecl(SizeOfPageHeaderData + offsetof(CuckooPageHeader, items) ==
 StaticAssertDecl(sizeof(CuckooMeta) == 56 && sizeof(CuckooPageHeader) == 24,
 				 "no padding, on any machine");
 
-/* The smallest fingerprint that locates, and the slots of a page with it. */
+/* The least f0 of an index that locates, and the most slots of such a page. */
 #define CUCKOO_LOCATE_LEAST_BITS	18
 #define CUCKOO_LOCATE_SLOTS \
 	(CUCKOO_PAGE_ROOM * 2 / (CUCKOO_LOCATE_LEAST_BITS - 1) * CUCKOO_SLOTS)
 
-#define CUCKOO_EXTENT_PAGES		256 /* at most */
+#define CUCKOO_EXTENT_PAGES		256 /* the most pages of an extent */
 #define CUCKOO_EXTENTS_LISTED \
 	((BLCKSZ - CUCKOO_META_EXTENTS) / sizeof(BlockNumber))
 #define CUCKOO_MOST_PAGES		(CUCKOO_EXTENTS_LISTED * CUCKOO_EXTENT_PAGES)
@@ -138,27 +133,30 @@ cuckoo_page_image(Page page)
 	return (uint8 *) page + CUCKOO_PAGE_IMAGE;
 }
 
-/* True if the page has entries, false if it was allocated for later. */
+/* True if the page has been initialized, false if it is only allocated. */
 static inline bool
 cuckoo_page_is_used(Page page)
 {
 	return cuckoo_page_header(page)->magic == CUCKOO_PAGE_MAGIC;
 }
 
-/* ---- page.c ---- */
+/* ---- page.c: the meta page, pages, finding the page of a hash ---- */
 
-/* An index, as its relcache entry keeps it. */
+/*
+ * The meta data in the relcache entry of an index, and values derived from
+ * them.
+ */
 typedef struct CuckooIndex
 {
-	CuckooMeta	meta;			/* as of when it was read */
+	CuckooMeta	meta;			/* as read; `extents` may have grown */
 	CuckooLocator locator;		/* with CUCKOO_META_LOCATE */
-	int			last_level;		/* where a page cannot be split */
-	int			level;			/* of the page found last */
+	int			last_level;		/* pages of this level cannot split */
+	int			level;			/* level of the page found last */
 	uint64		fresh_at;		/* cuckoo_type_changes() when the index was
-								 * found not to be stale; or 0 */
+								 * last found not to be stale, or 0 */
 	uint64		local_at;		/* see is_distributed() in open.c */
-	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* of a page at each level */
-	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents */
+	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* empty page of level i */
+	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents blocks */
 } CuckooIndex;
 
 static inline bool
@@ -168,33 +166,39 @@ cuckoo_index_locates(const CuckooIndex *index)
 }
 
 /*
- * The meta data of an index, from its relcache entry.  The result is valid
- * until the next call that may look up catalogs.  Error XX002 if the meta page
- * is corrupt.
+ * Returns the cached meta data, and reads block 0 if there are none.  The
+ * result is valid until the next catalog lookup, which may drop it.  Error
+ * XX002 if block 0 is corrupt.
+ * Locks held on entry: none.
  */
 extern const CuckooIndex *cuckoo_index_open(Relation rel);
 
-/* Forgets them, because they have changed. */
+/*
+ * Drops the cached meta data, which the next cuckoo_index_open() reads again.
+ */
 extern void cuckoo_index_forget(Relation rel);
 
 /*
- * Fills in a zeroed index from its meta data, without the list of extents.
- * False if the meta data are invalid.
+ * Fills in a zeroed *index from the meta data, except `extents`.  Returns
+ * false if the meta data are invalid.
  */
 extern bool cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *meta);
 
-/* The filter of a page at a level. */
+/* Sets *h to the header of an empty page at `level`. */
 extern void cuckoo_page_geometry(CuckooHeader *h, const CuckooMeta *meta,
 								 int level);
 
 /*
- * The location of a hash.  In an index that does not locate, `block` does not
- * matter.
+ * Returns the page, bucket and fingerprint of a hash at level 0.  An index
+ * that does not locate ignores `block`.
  */
 extern CuckooLocation cuckoo_index_location(const CuckooIndex *index,
 											uint64 hash, BlockNumber block);
 
-/* The bits of the fingerprint that choose the segment, and bits above them. */
+/*
+ * The ext bits of a fingerprint, and in an index that locates also the
+ * payload.
+ */
 static inline uint32
 cuckoo_location_ext(const CuckooLocation *at)
 {
@@ -202,28 +206,33 @@ cuckoo_location_ext(const CuckooLocation *at)
 }
 
 /*
- * What the core takes for the hash, in the filter *h of a page at a level: a
- * hash with the same bucket and fingerprint (core/core.h, on keys).
+ * A key (core/core.h) for the core functions that take a hash: in the page *h
+ * of `level`, it has the bucket and the fingerprint of the location.
  */
 extern uint64 cuckoo_page_key(const CuckooLocation *at, const CuckooHeader *h,
 							  int level);
 
 /*
- * The buffer with the page of a location, pinned, and locked in this mode.
- * InvalidBuffer if there is no such page yet, not even at level 0.  Nothing may
- * be locked.  Error XX002 if the index is corrupt.
+ * Finds the page of a location.  Returns its buffer, pinned and locked in
+ * `mode`, or InvalidBuffer if no page with this number exists yet.  Error
+ * XX002 if the index is corrupt.
+ * Locks held on entry: none.
  */
 extern Buffer cuckoo_index_find(Relation rel, const CuckooLocation *at,
 								int mode);
 
 /*
- * The filter of a page, with its items.  The page must be locked.  Error XX002
- * if it is not a page of the index.
+ * Checks the header of a page, and returns the header of its filter with its
+ * number of items.  Error XX002 if it is not a page of the index.
+ * Locks held: the page.
  */
 extern CuckooHeader cuckoo_page_filter(const CuckooIndex *index, Relation rel,
 									   Page page, BlockNumber block);
 
-/* The extent of a page: its position in the list, and the page's in it. */
+/*
+ * The extent of a page: its number in the list, the offset of the page in it,
+ * and its length in pages.
+ */
 typedef struct CuckooExtent
 {
 	uint64		number;
@@ -234,56 +243,74 @@ typedef struct CuckooExtent
 extern CuckooExtent cuckoo_index_extent(const CuckooMeta *meta, uint32 number,
 										uint32 segment);
 
-/* The length of the extents of a generation that has so many pages. */
+/* The length of the extents of a generation of `generation` pages. */
 extern uint32 cuckoo_extent_pages(uint64 generation);
 
-/* The block of a page, or InvalidBlockNumber if it has none yet. */
+/*
+ * The first block of a page, or InvalidBlockNumber if it has none yet,
+ * according to the cached meta data.
+ */
 extern BlockNumber cuckoo_index_block(const CuckooIndex *index, uint32 number,
 									  uint32 segment);
 
-/* Initialize an empty page, one that is not in use, and the meta page. */
+/*
+ * Initialize a page for entries, a page that is only allocated, and the meta
+ * page.  The caller logs the change.
+ * Locks held: the page, exclusive.
+ */
 extern void cuckoo_page_init(Page page, const CuckooIndex *index,
 							 uint32 number, uint32 segment, int level);
 extern void cuckoo_page_init_unused(Page page);
 extern void cuckoo_page_init_meta(Page page, const CuckooMeta *meta);
 
-/* Sets pd_lower to the end of the list of extents. */
+/* Sets pd_lower of the meta page to the end of the list of extents. */
 extern void cuckoo_page_set_extents_end(Page page);
 
-/* The error for a page that is not what it should be, with a format. */
+/*
+ * Raises the error for a corrupt page.  `what` is a format that says what was
+ * found and expected.
+ */
 pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 											 const char *what,...)
 			pg_attribute_printf(3, 4);
 
-/* ---- insert.c ---- */
+/* ---- insert.c: inserting, marks, splitting, and their WAL ---- */
 
 /*
- * Adds a hash, and its block if the index locates, unless the index has them,
- * and splits pages as needed.  True if it was added.  `logged` is false while
- * the index is built.
+ * Adds a hash, and its block if the index locates.  Splits pages as needed.
+ * Returns false if the index already contains them.  A build passes `logged`
+ * false, because it logs all pages at its end.
+ * Locks held on entry: none.
  */
 extern bool cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block,
 								bool logged);
 
-/* True if the index has the entry of a row, or one that stands for it. */
+/*
+ * True if the index contains the entry of a row, or an entry that stands for
+ * it: a mark, or a saturated page.
+ * Locks held on entry: none.
+ */
 extern bool cuckoo_index_has_row(Relation rel, uint64 hash,
 								 BlockNumber block);
 
-/* Notes durably that the hash function of the type has changed. */
+/*
+ * Sets CUCKOO_META_STALE.
+ * Locks held on entry: none.
+ */
 extern void cuckoo_index_set_stale(Relation rel);
 
-/* True if that was noted, even if the cached meta data do not have it yet. */
+/* Reads CUCKOO_META_STALE from block 0: the cached flag may be older. */
 extern bool cuckoo_index_was_set_stale(Relation rel);
 
-/* ---- build.c ---- */
+/* ---- build.c: CREATE INDEX and REINDEX ---- */
 
 extern IndexBuildResult * cuckoo_build_index(Relation heap, Relation rel,
 											 IndexInfo * info);
 extern void cuckoo_build_empty(Relation rel);
 
-/* ---- handler.c ---- */
+/* ---- handler.c: options, hashing, validation, vacuum ---- */
 
-/* WITH (...), see cuckoo_index_init(). */
+/* The options of CREATE INDEX ... WITH, see cuckoo_index_init(). */
 typedef struct CuckooOptions
 {
 	int32		vl_len_;
@@ -291,20 +318,21 @@ typedef struct CuckooOptions
 	double		fpp;
 	double		capacity;
 	int			fillfactor;
-	int			growth_bits;	/* -1: by size */
+	int			growth_bits;	/* -1: chosen by size */
 	int			seed;			/* offset of the text */
 } CuckooOptions;
 
-/* The options of an index, with their defaults where none are given. */
+/* The options of an index, with defaults for those that are not set. */
 extern CuckooOptions cuckoo_index_options(Relation rel);
 
-/* Sets *seed to that of the options; false if none is given. */
+/* Sets *seed from the options.  Returns false if the seed is random. */
 extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
 
 /*
- * Fills in a zeroed hasher for values of a type.  It is that of the type, but
- * an enum is hashed by its OID, so that renaming a label changes nothing, and
- * text without a representation in UTF-8 by its bytes, so that no INSERT fails.
+ * Fills in a zeroed hasher for values of a type, allocated in `context`.
+ * Unlike in filters, an enum is hashed by its OID, because a label may be
+ * renamed, and text that cannot be converted to UTF-8 by its bytes, because
+ * INSERT must not fail.
  */
 extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 								   Oid collation, MemoryContext context);
@@ -313,32 +341,39 @@ extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
 								MemoryContext context);
 
-/* True if the hash of the elements has changed since the index was built. */
+/*
+ * True if the family, tag or layout of the column's type differs from the
+ * index.
+ */
 extern bool cuckoo_meta_is_stale(const CuckooMeta *meta,
 								 const CuckooHasher *hasher);
 
-/* ---- scan.c ---- */
+/* ---- scan.c: bitmap scans and their costs ---- */
 
-/* What a lookup in an index that locates has found. */
+/*
+ * The result of a lookup in an index that locates.  The value may be in
+ * blocks[i] and in every block that is a multiple of `modulus` after it.
+ */
 typedef struct CuckooBlocks
 {
-	bool		all;			/* any block may have the value */
+	bool		all;			/* every block may have the value */
 	uint32		count;
 	uint32		room;
-	uint32	   *blocks;			/* and those that are a multiple of */
-	uint64		modulus;		/* this further on */
+	uint32	   *blocks;			/* `count` blocks, with room for `room` */
+	uint64		modulus;		/* see CuckooLocator */
 } CuckooBlocks;
 
 /*
- * Looks up a hash in an index that locates: *found gets the blocks that may
- * have it, in any order, maybe twice.  They may be beyond the end of the table,
- * whose length must be read after this.  found->blocks is palloc'd in
- * `context` and reused.
+ * Looks up a hash in an index that locates.  *found gets the blocks that may
+ * have it, in any order, perhaps twice, perhaps beyond the end of the table.
+ * The caller reads the length of the table afterwards, because it may grow.
+ * found->blocks is allocated in `context` and reused.
+ * Locks held on entry: none.
  */
 extern void cuckoo_index_lookup(Relation rel, uint64 hash,
 								CuckooBlocks *found, MemoryContext context);
 
-/* The blocks of the table of an index, which the caller has locked. */
+/* The length of the table of an index.  The caller has opened the table. */
 extern BlockNumber cuckoo_table_blocks(Relation rel);
 
 extern IndexScanDesc cuckoo_scan_begin(Relation rel, int keys, int orders);
@@ -352,15 +387,15 @@ extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath * path,
 							 double *pages);
 
 /*
- * The blocks that a lookup reads in vain, if the table has so many blocks and
- * the index so many pages.  See README, "False blocks".
+ * The expected number of blocks that a lookup reads in vain, for a table of
+ * `blocks` blocks and an index of `pages` pages.  See README, "False blocks".
  */
 extern double cuckoo_false_blocks(const CuckooMeta *meta, double blocks,
 								  double pages);
 
-/* ---- open.c ---- */
+/* ---- open.c: opening an index for a function; privileges, usability ---- */
 
-/* An index opened for reading, and its table. */
+/* An index that a function has opened, and its table. */
 typedef struct CuckooOpenIndex
 {
 	Relation	heap;
@@ -368,13 +403,14 @@ typedef struct CuckooOpenIndex
 } CuckooOpenIndex;
 
 /*
- * Opens an index and its table, with AccessShareLock, for lookups of a query.
- * Errors: 42809 if it is no index of this access method, 42501 if the user has
- * no SELECT on the table or row security applies to it, 55000 if it is not
- * valid, or stale, or cannot be used in this transaction, 0A000 if it belongs
- * to another session, or is unlogged and this is a standby, or if Citus keeps
- * the rows of its table in shards.  No code of the table's owner runs: its
- * expressions and predicates are not looked at.
+ * Opens an index and its table for lookups, with AccessShareLock.  Runs no
+ * code of the table's owner: it evaluates neither expressions nor predicates.
+ *
+ *	42809	not an index of this access method
+ *	42501	no SELECT privilege on the table, or row security applies to it
+ *	55000	invalid, stale, or too new for this transaction
+ *	0A000	temporary in another session, unlogged on a standby, or of a
+ *			distributed table
  */
 extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
 
@@ -387,21 +423,23 @@ extern CuckooOpenIndex cuckoo_open_for_inspection(Oid oid);
 extern void cuckoo_close(CuckooOpenIndex *index);
 
 /*
- * Error 0A000 if Citus keeps the rows of the index's table in shards.  The
- * index must have been built.
+ * Raises error 0A000 if Citus stores the rows of the index's table in shards.
+ * The index must not be empty: it must have its block 0.
  */
 extern void cuckoo_check_local(const CuckooOpenIndex *index);
 
-/* The errors for an index that is not valid, and for a stale one. */
+/* Raise error 55000 for an index that is not valid, or stale. */
 pg_noreturn extern void cuckoo_index_not_valid(Relation rel);
 pg_noreturn extern void cuckoo_index_stale_error(Relation rel);
 
-/* True if the hash of the element type has changed since it was built. */
+/*
+ * True if the hash of the column's type has changed since the index was built.
+ */
 extern bool cuckoo_index_is_stale(Relation rel);
 
 /*
- * True if the index may lack rows that the snapshot sees, because it was built
- * after it: on a standby, or as pg_index.indcheckxmin says.
+ * True if the index may lack rows that are visible to the snapshot, because it
+ * was built later: on a standby, or according to pg_index.indcheckxmin.
  */
 extern bool cuckoo_index_is_too_new(Relation rel, Snapshot snapshot);
 

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * index/insert.c
- *		Inserting into an index: one entry, a page that is full, and the WAL of
- *		both.
+ *		Inserting into an index: one entry, full pages, and the WAL of both.
  *
- * An insert never fails for want of room: a full page is split, or its hot
- * value becomes a mark, and a page that cannot be split any more becomes
- * saturated.  README has lock order and WAL.
+ * An insert always finds room.  A full page is split, or its hot value becomes
+ * a mark, and a page that cannot be split becomes saturated.  README has lock
+ * order and WAL.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,10 +18,10 @@
 
 /* ---- one entry ---- */
 
-/* Changed ranges that are no further apart are logged as one. */
+/* Two changed ranges at most this many bytes apart are logged as one. */
 #define RANGE_GAP		8
 
-/* A page as it was, and the record of what has changed. */
+/* A copy of a page before the change, and the record of the change. */
 typedef struct Change
 {
 	char		before[BLCKSZ];
@@ -30,7 +29,7 @@ typedef struct Change
 	char		delta[2 * BLCKSZ];
 } Change;
 
-/* Appends a range of a page to the record, as generic_xlog.c writes it. */
+/* Appends a range of a page to the record, in the format of generic_xlog.c. */
 static void
 add_range(Change *c, Page page, uint32 from, uint32 to)
 {
@@ -43,11 +42,11 @@ add_range(Change *c, Page page, uint32 from, uint32 to)
 	c->length += 2 * sizeof(offset) + length;
 }
 
-/* Appends what differs between two offsets, which are multiples of 8. */
+/* Appends the changed ranges between two offsets, which are multiples of 8. */
 static void
 add_differences(Change *c, Page page, uint32 from, uint32 to)
 {
-	uint32		begin = 0;		/* of a range; 0 if there is none */
+	uint32		begin = 0;		/* of the present range; 0 for none */
 	uint32		end = 0;
 
 	for (uint32 at = from; at < to; at += 8)
@@ -68,8 +67,9 @@ add_differences(Change *c, Page page, uint32 from, uint32 to)
 }
 
 /*
- * Appends what an insert of the key has changed: the number of items and, if
- * its buckets had room, one of these; otherwise any bucket.
+ * Appends what an insert of the key has changed: the number of items, and one
+ * of its two buckets.  If both were full, evictions may have changed any
+ * bucket.
  */
 static void
 add_changes(Change *c, Page page, const CuckooHeader *h, uint64 key,
@@ -85,7 +85,7 @@ add_changes(Change *c, Page page, const CuckooHeader *h, uint64 key,
 		add_differences(c, page, CUCKOO_PAGE_DATA, BLCKSZ);
 		return;
 	}
-	/* the buckets as a lookup reads them */
+	/* the bytes that a lookup reads */
 	cuckoo_probe_init(&probe, h, key);
 	for (int i = 0; i < 2; i++)
 	{
@@ -97,11 +97,12 @@ add_changes(Change *c, Page page, const CuckooHeader *h, uint64 key,
 }
 
 /*
- * Adds a key to a locked page and, if `logged`, logs the change.
+ * Adds a key to a page, and logs the change if `logged`.
+ * Locks held: the page, exclusive.
  *
- * This writes the record that GenericXLogFinish() would write, because that
- * compares 8 kB under the lock for a few changed bytes: 3.1 us a row instead of
- * 0.8, and 79 bytes instead of 64.
+ * Writes the record that GenericXLogFinish() would write.  That function
+ * compares 8 kB under the lock for a few changed bytes: 3.1 us a row instead
+ * of 0.8, and 79 bytes of WAL instead of 64.
  */
 static CuckooStatus
 insert_and_log(Buffer buffer, CuckooHeader *h, uint64 key, bool logged)
@@ -140,8 +141,9 @@ insert_and_log(Buffer buffer, CuckooHeader *h, uint64 key, bool logged)
 /* ---- more pages ---- */
 
 /*
- * Adds unused pages after those of the listed extents, from this block on.
- * Some may exist already, left by a backend that was interrupted here.
+ * Initializes `pages` pages that are only allocated, from block `first` on.
+ * Some blocks may exist already, left by a backend that was interrupted here.
+ * Locks held on entry: relation extension lock; takes each page alone.
  */
 static void
 extend_file(Relation rel, BlockNumber first, uint32 pages)
@@ -164,7 +166,7 @@ extend_file(Relation rel, BlockNumber first, uint32 pages)
 		START_CRIT_SECTION();
 		cuckoo_page_init_unused(BufferGetPage(buffer));
 		MarkBufferDirty(buffer);
-		/* even while the index is built: all is logged again at its end */
+		/* log it even during a build, which logs it again at its end */
 		if (RelationNeedsWAL(rel))
 			log_newpage_buffer(buffer, true);
 		END_CRIT_SECTION();
@@ -173,7 +175,10 @@ extend_file(Relation rel, BlockNumber first, uint32 pages)
 	}
 }
 
-/* Lists an extent, whose pages are the last of the file. */
+/*
+ * Adds an extent at block `first` to the list in the meta page.
+ * Locks held on entry: relation extension lock; takes block 0.
+ */
 static void
 list_extent(Relation rel, const CuckooExtent *extent, BlockNumber first)
 {
@@ -184,7 +189,7 @@ list_extent(Relation rel, const CuckooExtent *extent, BlockNumber first)
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(rel);
-	/* while the index is built, the page has not been logged before */
+	/* a full image, because a build has not logged the page before */
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	meta = cuckoo_page_meta(page);
 	cuckoo_page_extents(page)[extent->number] = first;
@@ -197,8 +202,9 @@ list_extent(Relation rel, const CuckooExtent *extent, BlockNumber first)
 }
 
 /*
- * Gives a page a block, unless it has one.  Returns false if the list of
- * extents is full.  Nothing may be locked.
+ * Allocates the extent of a page, unless it exists.  Returns false if the list
+ * of extents is full.
+ * Locks held on entry: none; takes the relation extension lock.
  */
 static bool
 allocate_page(Relation rel, uint32 number, uint32 segment)
@@ -224,7 +230,7 @@ allocate_page(Relation rel, uint32 number, uint32 segment)
 	return has_room;
 }
 
-/* The block of a page that allocate_page() has given one. */
+/* The block of a page after allocate_page() has returned true for it. */
 static BlockNumber
 allocated_block(Relation rel, uint32 number, uint32 segment)
 {
@@ -239,7 +245,10 @@ allocated_block(Relation rel, uint32 number, uint32 segment)
 	return block;
 }
 
-/* Creates the first page of a number, unless another session has. */
+/*
+ * Creates the page of segment 0, unless another session has.
+ * Locks held on entry: none.
+ */
 static void
 create_page(Relation rel, uint32 number)
 {
@@ -265,7 +274,11 @@ create_page(Relation rel, uint32 number)
 
 /* ---- a page that is full ---- */
 
-/* Locks the page of a location if it is still at this level; else false. */
+/*
+ * Finds and locks the page of a location.  Returns false, without a lock, if
+ * another session has split it since it had `level`.
+ * Locks held on entry: none.
+ */
 static bool
 lock_full_page(Relation rel, const CuckooLocation *at, int level,
 			   Buffer *buffer)
@@ -279,6 +292,11 @@ lock_full_page(Relation rel, const CuckooLocation *at, int level,
 	return false;
 }
 
+/*
+ * Sets CUCKOO_PAGE_SATURATED of a full page, unless another session has split
+ * it.
+ * Locks held on entry: none.
+ */
 static void
 saturate_page(Relation rel, const CuckooLocation *at, int level)
 {
@@ -296,11 +314,13 @@ saturate_page(Relation rel, const CuckooLocation *at, int level)
 }
 
 /*
- * Replaces the entries of a value by its mark, if they are more than a quarter
- * of the page.  Returns true if it did, or if the page has changed.
+ * Replaces the entries of a value by its mark if they fill more than a quarter
+ * of a full page.  Returns true if it did, or if the page has changed, so that
+ * the insert is retried.
+ * Locks held on entry: none.
  *
- * The entries of other values with the same ext bits go as well.  The mark
- * stands for these, too.
+ * Entries of other values with the same ext bits are replaced as well: the
+ * mark stands for those values, too.
  */
 static bool
 mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
@@ -315,7 +335,7 @@ mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 	CuckooHeader h;
 	uint32		mask;
 	uint32		slots;
-	int			left;			/* ext bits */
+	int			left;			/* ext bits that are left */
 	uint32		n;
 	bool		changed = false;
 	bool		marked = false;
@@ -333,12 +353,14 @@ mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 	mask = (uint32) cuckoo_low_mask(index->locator.ext_bits - level);
 	n = cuckoo_find_entries(&h, image, mask << CUCKOO_CORE_BITS,
 							at.fingerprint >> level, entries);
-	/* another session may have marked it */
+	/* another session may have inserted the mark */
 	for (uint32 i = 0; i < n; i++)
 		changed |= (entries[i].fp & 0xff) == CUCKOO_CORE_MARK;
+
 	/*
-	 * More than a quarter, and, while a split can tell them apart, than twice
-	 * the share that any ext bits have.
+	 * Mark if the entries fill more than a quarter of the page.  While splits
+	 * can still separate them, they must also be more than twice the share of
+	 * the average ext bits.
 	 */
 	slots = h.buckets * CUCKOO_SLOTS;
 	left = index->locator.ext_bits - level;
@@ -363,7 +385,12 @@ mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 	return marked || changed;
 }
 
-/* Splits a page by the lowest ext bit into itself and its child. */
+/*
+ * Splits a full page into itself and its child, by the lowest ext bit.
+ * Saturates the page if there is no ext bit or no room for the child.  Does
+ * nothing if another session has split it.
+ * Locks held on entry: none.
+ */
 static void
 split_page(Relation rel, const CuckooLocation *at, int level)
 {
@@ -391,7 +418,7 @@ split_page(Relation rel, const CuckooLocation *at, int level)
 	child_block = allocated_block(rel, at->number, child_segment);
 	child_buffer = ReadBuffer(rel, child_block);
 
-	/* lock the page, and then its child */
+	/* lock the page, then its child */
 	if (!lock_full_page(rel, at, level, &buffer))
 	{
 		ReleaseBuffer(child_buffer);
@@ -407,7 +434,7 @@ split_page(Relation rel, const CuckooLocation *at, int level)
 							 "page is already in use, expected an unused one for segment %u of page %u at level %d",
 							 child_segment, at->number, level + 1);
 
-	/* write both halves */
+	/* distribute the entries over both pages */
 	memcpy(before.data, BufferGetPage(buffer), BLCKSZ);
 	state = GenericXLogStart(rel);
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
@@ -426,7 +453,10 @@ split_page(Relation rel, const CuckooLocation *at, int level)
 
 /* ---- inserting ---- */
 
-/* True if a locked page has the entry, or one that stands for it. */
+/*
+ * True if the page has the entry of a row, or one that stands for it.
+ * Locks held: the page.
+ */
 static bool
 has_entry(const CuckooIndex *index, const CuckooHeader *h, Page page,
 		  const CuckooLocation *at, uint64 hash)
@@ -526,7 +556,7 @@ cuckoo_index_set_stale(Relation rel)
 	buffer = ReadBuffer(rel, CUCKOO_META_BLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(rel);
-	/* a build has not logged the page before */
+	/* a full image, because a build has not logged the page before */
 	cuckoo_page_meta(GenericXLogRegisterBuffer(state, buffer,
 											   GENERIC_XLOG_FULL_IMAGE))
 		->flags |= CUCKOO_META_STALE;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * index/open.c
- *		Opens an index for lookups of a function: checks privileges and whether
- *		the index is usable.
+ *		Opens an index for a function: checks privileges and whether it is
+ *		usable.
  *
- * "No" means that an exact index would find no row that the query could see.  A
- * function raises an error if the index cannot know that (it is not valid yet,
- * stale, or too new for the snapshot).  It does not return "maybe", because a
- * caller that drops duplicates would then drop all rows.
+ * The answer "no" means that no row visible to the query has the value.  If
+ * the index cannot know that, the function raises an error.  It does not
+ * return "maybe", because a caller that drops duplicates would then drop every
+ * row.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ row_security_applies(Oid table)
 	return check_enable_rls(table, InvalidOid, true) == RLS_ENABLED;
 }
 
-/* True if the rights on a table let the user read all rows of it. */
+/* True if the privileges on a table let the user read all its rows. */
 static bool
 may_read_by(Oid granting)
 {
@@ -59,7 +59,10 @@ may_read_by(Oid granting)
 		ACLCHECK_OK && !row_security_applies(granting);
 }
 
-/* Rights on a partitioned table are rights on its partitions. */
+/*
+ * True if the user may read all rows of the table.  Privileges on a
+ * partitioned table count for its partitions.
+ */
 static bool
 may_read(Relation heap)
 {
@@ -77,7 +80,7 @@ may_read(Relation heap)
 	return false;
 }
 
-/* ---- whether it is usable ---- */
+/* ---- usability ---- */
 
 static bool
 is_valid(Relation rel)
@@ -106,7 +109,7 @@ cuckoo_index_stale_error(Relation rel)
 			 errhint("Rebuild it with REINDEX.")));
 }
 
-/* False on a standby for what is not replicated. */
+/* False on a standby for temporary and unlogged indexes. */
 static bool
 is_on_server(Relation rel)
 {
@@ -115,10 +118,10 @@ is_on_server(Relation rel)
 }
 
 /*
- * True on a standby if the index was built by a transaction that the snapshot
- * does not see.  The build left out rows that nobody on the primary could see
- * any more, but the primary need not know the snapshots of a standby.  REINDEX
- * writes the index's row in pg_class, and CONCURRENTLY that in pg_index.
+ * True on a standby if the transaction that built the index is not visible to
+ * the snapshot.  The build left out rows that were dead for all snapshots of
+ * the primary, but a snapshot of the standby may be older.  REINDEX writes the
+ * index's row in pg_class, and REINDEX CONCURRENTLY the row in pg_index.
  */
 static bool
 is_newer_than(Relation rel, Snapshot snapshot)
@@ -150,6 +153,20 @@ cuckoo_index_is_too_new(Relation rel, Snapshot snapshot)
 	return is_newer_than(rel, snapshot);
 }
 
+/*
+ * The flag in block 0 and the family, tag and layout of the type decide:
+ *
+ *	flag as cached	type now		result
+ *	set				any				stale
+ *	clear			differs			stale
+ *	clear			same, "other"	the flag in block 0: rows may have been
+ *									inserted while the type was different
+ *	clear			same			not stale
+ *
+ * index->fresh_at saves the lookup of the type: a family other than "other"
+ * cannot change while the relcache entry lives, and a type of "other" has not
+ * changed while cuckoo_type_changes() is the same.
+ */
 bool
 cuckoo_index_is_stale(Relation rel)
 {
@@ -161,7 +178,6 @@ cuckoo_index_is_stale(Relation rel)
 		return true;
 	fresh_at = cuckoo_index_open(rel)->fresh_at;
 	if (meta.tag == 0 && fresh_at != 0)
-		/* the family determines the hash while the relcache entry lives */
 		return false;
 	if (fresh_at != 0 && fresh_at == cuckoo_type_changes())
 		return cuckoo_index_was_set_stale(rel);
@@ -169,17 +185,16 @@ cuckoo_index_is_stale(Relation rel)
 						 rel->rd_indcollation[0]))
 		return true;
 	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	/* also of another family: for some types ALTER TABLE keeps the file */
+	/* even the family may differ: some ALTER TABLE ... TYPE keep the file */
 	if (cuckoo_meta_is_stale(&meta, &hasher))
 		return true;
 	((CuckooIndex *) cuckoo_index_open(rel))->fresh_at = hasher.changes;
-	/* it may be the old one again, after rows came with another hash */
 	return meta.tag != 0 && cuckoo_index_was_set_stale(rel);
 }
 
 /* ---- Citus ---- */
 
-/* Counts changes of any table, once someone has asked. */
+/* Counts invalidations of any table, once the callback is registered. */
 static uint64 table_changes = 0;
 
 static void
@@ -188,7 +203,7 @@ note_table_change(Datum arg, Oid table)
 	table_changes++;
 }
 
-/* True if Citus's catalog, if there is one, has a row for the table. */
+/* True if Citus's catalog exists and has a row for the table. */
 static bool
 is_in_catalog_of_citus(Oid table)
 {
@@ -220,9 +235,9 @@ is_in_catalog_of_citus(Oid table)
 }
 
 /*
- * True if Citus keeps the rows of the table in shards, which are other tables.
- * It says so in an invalidation of the table's relcache entry, but not of the
- * index's, so a change of any table has us look again.
+ * True if Citus stores the rows of the table in shards, which are other
+ * tables.  Citus invalidates the table's relcache entry then, but not the
+ * index's.  So look again after an invalidation of any table.
  */
 static bool
 is_distributed(const CuckooOpenIndex *index)
@@ -259,8 +274,8 @@ cuckoo_check_local(const CuckooOpenIndex *index)
 /* ---- opening ---- */
 
 /*
- * Locks the index for serializable transactions, before anything of it is read
- * (see the end of cuckoo_insert_tuple() in handler.c), and counts the use.
+ * Takes the predicate lock of the index, before any of its pages is read, and
+ * counts the scan.  See the end of cuckoo_insert_tuple() in handler.c.
  */
 static void
 note_use(Relation rel)
@@ -269,14 +284,17 @@ note_use(Relation rel)
 	pgstat_count_index_scan(rel);
 }
 
-/* Opens them; false if there is no such index of this access method. */
+/*
+ * Opens an index and its table.  Returns false if it is not an index of this
+ * access method.
+ */
 static bool
 open_index(Oid oid, CuckooOpenIndex *index)
 {
 	Oid			table = IndexGetRelation(oid, true);
 
 	index->heap = index->rel = NULL;
-	/* the table first, as everywhere */
+	/* lock the table first, as other code does */
 	if (OidIsValid(table))
 		index->heap = try_relation_open(table, AccessShareLock);
 	if (index->heap != NULL)

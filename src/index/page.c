@@ -3,9 +3,7 @@
  * index/page.c
  *		The meta page, pages, and finding the page of a hash.
  *
- * A hash belongs to page p of 0 to N - 1, and of the pages that p was split
- * into, to that of the segment which the low `level` ext bits give.  Any level
- * may be tried first: README has the algorithm.
+ * README explains page addressing, with the algorithm of cuckoo_index_find().
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +13,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-/* Extents of a generation, at most, if it is small. */
+/* The most extents of a generation, until an extent has CUCKOO_EXTENT_PAGES. */
 #define GENERATION_EXTENTS	32
 
 void
@@ -167,9 +165,10 @@ cuckoo_index_location(const CuckooIndex *index, uint64 hash, BlockNumber block)
 		return cuckoo_locate(&index->locator, hash, block);
 
 	/*
-	 * The base bucket of the filter that the whole index is would be floor(h *
-	 * N * w / 2^64).  Its page is floor(h * N / 2^64), and the remainder of
-	 * that division gives the bucket in the page.
+	 * The whole index is like one filter with N * w base buckets, so the base
+	 * bucket of a hash is floor(hash * N * w / 2^64).  The page number is
+	 * floor(hash * N / 2^64), and the remainder of that division gives the
+	 * bucket in the page.
 	 */
 	at.number = cuckoo_scale(hash, meta->pages);
 	at.bucket = cuckoo_scale(hash * meta->pages, meta->page_buckets);
@@ -206,8 +205,8 @@ cuckoo_index_extent(const CuckooMeta *meta, uint32 number, uint32 segment)
 	CuckooExtent extent = {0};
 	int			generation = segment == 0 ? 0 :
 		pg_leftmost_one_pos32(segment) + 1;
-	uint64		size = meta->pages; /* of the generation */
-	uint64		position = number;	/* in the generation */
+	uint64		size = meta->pages; /* pages of the generation */
+	uint64		position = number;	/* of the page in the generation */
 	uint32		pages;
 
 	for (int g = 0; g < generation; g++)
@@ -246,7 +245,7 @@ cuckoo_page_init_unused(Page page)
 	((PageHeader) page)->pd_lower = CUCKOO_PAGE_DATA;
 }
 
-/* The offset of the end of the buckets of a page of this filter. */
+/* The offset of the first byte after the buckets of a page. */
 static LocationIndex
 end_of_page(const CuckooHeader *h)
 {
@@ -311,8 +310,10 @@ cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
 }
 
 /*
- * Reads and locks the page of a segment, or returns InvalidBuffer if it does
- * not exist according to the cached meta data, which may be older than it.
+ * Reads the page of a segment.  Returns its buffer, pinned and locked in
+ * `mode`, or InvalidBuffer if the cached meta data, which may be old, list no
+ * such page or if it is only allocated.
+ * Locks held on entry: none.
  */
 static Buffer
 read_segment(Relation rel, uint32 number, uint32 segment, int mode)
@@ -346,8 +347,9 @@ read_segment(Relation rel, uint32 number, uint32 segment, int mode)
 }
 
 /*
- * True if the meta page lists the extent of a page that the cached meta data
- * lack.  Then these are forgotten.
+ * If the meta page lists the extent of a page and the cached meta data do not,
+ * forgets the cached meta data and returns true.
+ * Locks held on entry: none.
  */
 static bool
 has_new_extent(Relation rel, uint32 number, uint32 segment)
@@ -378,7 +380,11 @@ cuckoo_index_find(Relation rel, const CuckooLocation *at, int mode)
 	uint32		ext = cuckoo_location_ext(at);
 	int			level = cuckoo_index_open(rel)->level;
 
-	/* each step goes to a page that did not exist when the last one was seen */
+	/*
+	 * A missing page leads to its parent's level, and a page that was split
+	 * leads to its child.  More steps than levels mean that the levels
+	 * contradict each other.
+	 */
 	for (int step = 0; step < 8 * CUCKOO_INDEX_LEVELS; step++)
 	{
 		uint32		segment = ext & (uint32) cuckoo_low_mask(level);
@@ -390,7 +396,7 @@ cuckoo_index_find(Relation rel, const CuckooLocation *at, int mode)
 		buffer = read_segment(rel, at->number, segment, mode);
 		if (!BufferIsValid(buffer))
 		{
-			/* the page at its parent's level, or none at all */
+			/* try the level of its parent; segment 0 has no parent */
 			if (segment != 0)
 				level = pg_leftmost_one_pos32(segment);
 			else if (!has_new_extent(rel, at->number, 0))
@@ -406,12 +412,12 @@ cuckoo_index_find(Relation rel, const CuckooLocation *at, int mode)
 		}
 		UnlockReleaseBuffer(buffer);
 
-		/* the page of this hash was split off from this one at that level */
+		/* this page has been split: try the child that got the hash */
 		level = pg_rightmost_one_pos32(differ) + 1;
 		if (cuckoo_index_block(cuckoo_index_open(rel), at->number,
 							   ext & (uint32) cuckoo_low_mask(level)) ==
 			InvalidBlockNumber)
-			cuckoo_index_forget(rel);	/* it is newer than the meta data */
+			cuckoo_index_forget(rel);	/* old cache: without the child */
 	}
 	cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
 						 "found no page of ext bits %u in %d steps, because the levels of page %u contradict each other",

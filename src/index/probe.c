@@ -16,12 +16,15 @@ PG_FUNCTION_INFO_V1(cf_index_contains);
 PG_FUNCTION_INFO_V1(cf_index_contains_any);
 PG_FUNCTION_INFO_V1(cf_index_contains_each);
 
-/* Elements of one page that are looked up together. */
+/* The most elements of one page that are looked up together. */
 #define PROBE_BATCH		64
 
 /* ---- hashing ---- */
 
-/* The hasher of an argument as the index hashes it. */
+/*
+ * Changes the hasher of an argument to hash like an index: enums by OID, text
+ * that is not UTF-8 by bytes.
+ */
 static CuckooHasher *
 hasher_for(CuckooHasher *hasher)
 {
@@ -38,8 +41,8 @@ hasher_for(CuckooHasher *hasher)
 }
 
 /*
- * The hasher of values that are looked for in an index: where the column's
- * equality ignores trailing blanks, so does the hash of a text.
+ * The hasher for looking up values in an index.  If the column is char(n),
+ * text is hashed without trailing blanks.
  */
 static CuckooHasher
 hasher_in(const CuckooHasher *hasher, Relation rel)
@@ -51,7 +54,7 @@ hasher_in(const CuckooHasher *hasher, Relation rel)
 	if (rel->rd_opcintype[0] == BPCHAROID)
 	{
 		result.trim = true;
-		/* of a nondeterministic collation, which a text's hash trims by this */
+		/* BPCHAR trims text of a nondeterministic collation, too */
 		if (result.encoding == CUCKOO_ENCODING_OTHER)
 			result.encoding = CUCKOO_ENCODING_BPCHAR;
 	}
@@ -59,8 +62,8 @@ hasher_in(const CuckooHasher *hasher, Relation rel)
 }
 
 /*
- * True if the index has become stale, because hashing may read tables, and so
- * process the change of a type.
+ * True if the index is stale now.  Hashing may read tables, and so process the
+ * invalidation of a type.
  */
 static bool
 has_changed(const CuckooHasher *hasher, Relation rel)
@@ -69,7 +72,7 @@ has_changed(const CuckooHasher *hasher, Relation rel)
 		cuckoo_index_is_stale(rel);
 }
 
-/* The hasher of the second argument, a value or an array. */
+/* The hashers of the second argument: a value, or the elements of an array. */
 static CuckooHasher *
 value_hasher(FunctionCallInfo fcinfo)
 {
@@ -85,7 +88,7 @@ array_hasher(FunctionCallInfo fcinfo, CuckooElements *elements)
 
 /* ---- one element ---- */
 
-/* True if one of the blocks that a lookup has found is one of the table. */
+/* True if a lookup has found at least one block of the table. */
 static bool
 has_block(const CuckooBlocks *found, Relation heap)
 {
@@ -102,7 +105,7 @@ has_block(const CuckooBlocks *found, Relation heap)
 	return found->all && blocks > 0;
 }
 
-/* False if no row has this hash. */
+/* False if no row has the hash. */
 static bool
 contains_hash(const CuckooOpenIndex *index, uint64 hash)
 {
@@ -139,7 +142,7 @@ cf_index_contains(PG_FUNCTION_ARGS)
 
 /* ---- elements of an array ---- */
 
-/* True if the page with this header has a location. */
+/* True if a location belongs to the page with this header. */
 static bool
 is_page_of(const CuckooPageHeader *header, const CuckooLocation *at)
 {
@@ -149,9 +152,9 @@ is_page_of(const CuckooPageHeader *header, const CuckooLocation *at)
 }
 
 /*
- * Looks up the elements of order[0] and after it that are on one page, at most
- * PROBE_BATCH of them.  The low half of a word is the element's number.  Sets
- * found[] of these elements, and returns how many they are.
+ * Looks up the elements order[0], order[1], ... of the page of order[0], at
+ * most PROBE_BATCH of n.  The low half of order[i] is an index of hashes[] and
+ * found[].  Sets found[] of these elements, and returns their number.
  */
 static int
 probe_page(Relation rel, const uint64 *hashes, const uint64 *order, int n,
@@ -195,9 +198,8 @@ probe_page(Relation rel, const uint64 *hashes, const uint64 *order, int n,
 }
 
 /*
- * Looks up hashes in a filter: in the order of their pages, so that each page
- * is read once.  Sets found[], which may be incomplete if `any` is set and one
- * of the hashes was found.
+ * Looks up n hashes in an index that does not locate, page by page.  Sets
+ * found[].  If `any`, stops after a page with a hash that was found.
  */
 static void
 probe_filter(Relation rel, const uint64 *hashes, int n, bool any, bool *found)
@@ -232,7 +234,7 @@ probe_filter(Relation rel, const uint64 *hashes, int n, bool any, bool *found)
 	pfree(scratch);
 }
 
-/* Like probe_filter(), in an index that locates. */
+/* Like probe_filter(), for an index that locates. */
 static void
 probe_locations(const CuckooOpenIndex *index, const uint64 *hashes, int n,
 				bool any, bool *found)
@@ -252,8 +254,8 @@ probe_locations(const CuckooOpenIndex *index, const uint64 *hashes, int n,
 }
 
 /*
- * Looks up elements, of which some may be null.  Sets found[], and returns true
- * if one was found.  If `any` is set, the others need not be looked up.
+ * Looks up elements, some of which may be null.  Sets found[] and returns true
+ * if one was found.  If `any`, the first one that is found is enough.
  */
 static bool
 probe_elements(const CuckooOpenIndex *index, const CuckooHasher *hasher,

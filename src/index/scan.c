@@ -3,11 +3,10 @@
  * index/scan.c
  *		Bitmap scans of an index that locates, and their costs.
  *
- * A lookup reads one page, finds all entries with the ext bits of the hash, and
- * decodes from each the block that it stands for.  The bitmap gets whole
- * blocks, so the executor checks the condition for each of their rows: a wrong
- * block costs time and never changes a result.  Where the index cannot know the
- * blocks, all blocks are in the bitmap.
+ * A lookup finds the entries with the ext bits of the hash in one page, and
+ * decodes blocks from them.  The executor checks the condition for each row of
+ * these blocks, so a wrong block costs time and never changes a result.  If
+ * the index cannot know the blocks, the bitmap gets all blocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,12 +30,12 @@
 
 #include <math.h>
 
-/* Operators for each page that is scanned, for the planner. */
+/* CPU cost of scanning a page, in operators. */
 #define OPERATORS_PER_PAGE	400
 
 /* ---- looking up ---- */
 
-/* Makes room for n more blocks. */
+/* Makes room for n more blocks in memory of `context`. */
 static void
 room_for_blocks(CuckooBlocks *found, uint32 n, MemoryContext context)
 {
@@ -51,8 +50,9 @@ room_for_blocks(CuckooBlocks *found, uint32 n, MemoryContext context)
 }
 
 /*
- * Adds the blocks of entries that have the ext bits of the hash.  An entry may
- * have been moved to its partner bucket, so each bucket gives a block.
+ * Decodes the blocks of entries that have the ext bits of the hash.  An entry
+ * may have been evicted to its partner bucket, so it is decoded with both
+ * buckets.
  */
 static void
 decode(const CuckooLocator *l, const CuckooLocated *at, int level,
@@ -117,12 +117,12 @@ cuckoo_index_lookup(Relation rel, uint64 hash, CuckooBlocks *found,
 typedef struct CuckooScan
 {
 	CuckooHasher hasher;
-	Oid			type;			/* of the key that *hasher is for */
-	BlockNumber blocks;			/* of the table when the scan began */
-	bool		began;			/* blocks is known, and the read was noted */
+	Oid			type;			/* sk_subtype that `hasher` is for, or 0 */
+	BlockNumber blocks;			/* length of the table at the first call */
+	bool		began;			/* `blocks` is set, and the read is noted */
 	CuckooBlocks found;
-	MemoryContext context;		/* of the scan */
-	MemoryContext key_context;	/* of one key */
+	MemoryContext context;		/* memory of the scan */
+	MemoryContext key_context;	/* memory for one key */
 } CuckooScan;
 
 IndexScanDesc
@@ -170,10 +170,10 @@ cuckoo_table_blocks(Relation rel)
 }
 
 /*
- * Prepares the hasher for a key.  A key of the operator class's own type is
- * hashed as the column is, of which it is a value even if the column's type
- * (varchar, a domain, an int column indexed as oid) is another one.  False if
- * values of the key's type have no hash.
+ * Prepares the hasher for a key.  A key of the operator class's own type has a
+ * value of the column's type, which may be another one (varchar, a domain, an
+ * int column indexed as oid), so it is hashed like the column.  Returns false
+ * if the key's type cannot be hashed.
  */
 static bool
 prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
@@ -199,8 +199,8 @@ prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
 }
 
 /*
- * True if a value of a row type, or an array of them, is of the column's type.
- * A row of another type may be equal, but has another hash.
+ * False if a row, or the rows of an array, are of another type than the
+ * column.  They may be equal to a row of the column and have another hash.
  */
 static bool
 is_of_column_type(Relation rel, Datum value)
@@ -217,8 +217,8 @@ is_of_column_type(Relation rel, Datum value)
 }
 
 /*
- * Hashes the value of a key.  False if the hash of the values that are equal to
- * it is unknown.
+ * Hashes the value of a key.  Returns false if rows that are equal to it may
+ * have another hash.  Runs in a context that the caller resets.
  */
 static bool
 hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData * key,
@@ -241,7 +241,7 @@ hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData * key,
 		!cuckoo_index_is_stale(rel);
 }
 
-/* Adds all blocks of the table. */
+/* Adds all blocks of the table to the bitmap, and returns their number. */
 static int64
 add_all_blocks(TIDBitmap * bitmap, BlockNumber blocks)
 {
@@ -253,7 +253,7 @@ add_all_blocks(TIDBitmap * bitmap, BlockNumber blocks)
 	return blocks;
 }
 
-/* Adds the blocks that a lookup has found. */
+/* Adds the blocks of a lookup to the bitmap, and returns their number. */
 static int64
 add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
 {
@@ -273,11 +273,11 @@ add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
 }
 
 /*
- * Adds the blocks that may have rows with the value of the first key.  Other
- * keys are conditions on the same column, which the executor checks.
+ * Adds the blocks that may have rows with the value of the first key.  The
+ * executor checks other keys, which are conditions on the same column.
  *
- * The length of the table is that of the first call: later blocks have no row
- * that the scan's snapshot sees.
+ * The length of the table is read once: rows in blocks that are added later
+ * are invisible to the scan's snapshot.
  */
 int64
 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap)
@@ -321,12 +321,12 @@ cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap)
 double
 cuckoo_false_blocks(const CuckooMeta *meta, double blocks, double pages)
 {
-	/* load 0.75 on average, while pages split */
+	/* 0.75 is the average load factor of pages that split */
 	return 8 * 0.75 * blocks * ldexp(Max(pages / meta->pages, 1),
 									 -meta->base_bits);
 }
 
-/* The values of "= ANY (array)" among the clauses of a path, or 1. */
+/* The number of lookups of a path: the product of the lengths of its arrays. */
 static double
 count_of_values(PlannerInfo *root, IndexPath * path)
 {
@@ -345,12 +345,12 @@ count_of_values(PlannerInfo *root, IndexPath * path)
 }
 
 /*
- * The cost of a scan that reads a page for each value, and of the rows of the
- * blocks that it finds, which all have to be checked.  The planner adds the
- * cost of reading the blocks, for which it takes the selectivity.
+ * The cost of a scan: one page of the index for each value, and the check of
+ * all rows in the blocks that it finds.  The planner adds the cost of reading
+ * the blocks, which it computes from the selectivity.
  *
- * A stale index finds all blocks.  One that does not locate costs more than
- * anything else.
+ * A stale index finds all blocks.  An index that does not locate costs more
+ * than any other plan.
  */
 void
 cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
@@ -400,7 +400,7 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 		return;
 	}
 
-	/* pages of the index, fewer than values if the cache keeps some */
+	/* pages of the index: fewer than values, if some are cached */
 	get_tablespace_page_costs(info->reltablespace, &random_cost,
 							  &sequential_cost);
 	read = Min(values, Max(info->pages, 1));
