@@ -1,0 +1,53 @@
+-- Lists the filters and indexes of a database that may need a rebuild, with
+-- their sizes: psql -f examples/monitor.sql
+--
+-- doc/operate.md explains the results.
+
+-- Filters, by column: one query for each column of filters, also of those in
+-- arrays, composite types and domains. Temporary tables, materialized views
+-- without data and partitioned tables, whose partitions are counted, are left
+-- out.
+WITH RECURSIVE parts(place, relation, value, type) AS (
+	SELECT c.oid::regclass || '.' || a.attname, c.oid::regclass, quote_ident(a.attname), a.atttypid
+	FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+	WHERE c.relkind IN ('r', 'm', 'f') AND c.relispopulated AND c.relpersistence <> 't' AND a.attnum > 0
+		AND NOT a.attisdropped
+UNION ALL
+	SELECT place || CASE t.typtype WHEN 'c' THEN '.' || a.attname ELSE '' END, relation,
+		CASE t.typtype WHEN 'd' THEN format('(%s)::%s', value, t.typbasetype::regtype)
+			WHEN 'c' THEN format('(%s).%I', value, a.attname) ELSE format('unnest(%s)', value) END,
+		CASE t.typtype WHEN 'd' THEN t.typbasetype WHEN 'c' THEN a.atttypid ELSE t.typelem END
+	FROM parts JOIN pg_type t ON t.oid = type
+		LEFT JOIN pg_attribute a ON a.attrelid = t.typrelid AND t.typtype = 'c' AND a.attnum > 0 AND NOT a.attisdropped
+	WHERE t.typtype = 'd' OR a.attname IS NOT NULL OR (t.typlen = -1 AND t.typelem <> 0))
+SELECT format('SELECT %L AS place, count(f), round(max(100.0 * i.items / i.max_items)) AS percent_of_max,
+		count(*) FILTER (WHERE i.fpp_now > 2 * i.fpp_at_capacity) AS rate_too_high,
+		count(*) FILTER (WHERE i.element_family = ''other'') AS of_other, sum(i.bytes) AS bytes
+	FROM (SELECT %s AS f FROM %s) s, cf_info(f) i', place, value, relation)
+FROM parts WHERE type = 'cuckoofilter'::regtype ORDER BY place
+\gexec
+
+-- Indexes that should be rebuilt, with the reason
+WITH indexes AS MATERIALIZED (
+	SELECT c.oid::regclass AS index, t.reltuples, greatest(t.reltuples, pg_stat_get_live_tuples(t.oid), 10000) AS rows
+	FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+		JOIN pg_am a ON a.oid = c.relam AND a.amname = 'cuckoo'
+	WHERE c.relkind = 'i' AND i.indisvalid AND c.relpersistence <> 't'
+		AND NOT (c.relpersistence = 'u' AND pg_is_in_recovery())
+)
+SELECT format('REINDEX INDEX CONCURRENTLY %s', index) AS job, reason
+FROM (
+	SELECT index, CASE WHEN x.stale THEN 'stale'
+		WHEN x.false_blocks > 1 THEN 'false blocks'
+		WHEN NOT x.locates AND (x.fpp_now > 2 * x.fpp OR x.saturated > 0) THEN 'rate'
+		WHEN reltuples >= 0 AND x.items > 2 * rows THEN 'deleted rows'
+		WHEN NOT x.locates AND x.bits_per_item > 40 AND x.items > 1000000 AND x.growth_level > 0 THEN 'size' END AS reason
+	FROM indexes, cf_index_info(index) x) s
+WHERE reason IS NOT NULL;
+
+-- Invalid indexes of tables where no build is running
+SELECT format(CASE WHEN relname ~ '_cc(new|old)\d*$' THEN 'DROP INDEX CONCURRENTLY %s'
+	ELSE 'REINDEX INDEX CONCURRENTLY %s' END, indexrelid::regclass) AS job, 'invalid' AS reason
+FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = c.relam AND a.amname = 'cuckoo'
+WHERE c.relkind = 'i' AND NOT indisvalid
+	AND indrelid NOT IN (SELECT relid FROM pg_stat_progress_create_index WHERE relid IS NOT NULL);
