@@ -1,14 +1,14 @@
-// The blocks of JavaScript in doc/clients.md, in order, against a live server.
+// The blocks of JavaScript in the README, in order, against a live server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const doc = process.env.DOC ?? new URL('../../../doc/clients.md', import.meta.url);
+const readme = new URL('../README.md', import.meta.url);
 
-test('blocks of doc/clients.md', () => {
-  const text = readFileSync(doc, 'utf8');
+test('blocks of the README', () => {
+  const text = readFileSync(readme, 'utf8');
   const [, setup] = /^```sql\n(.*?)^```/ms.exec(text);
   const blocks = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, block]) => block);
   assert.ok(blocks.length >= 2);
