@@ -1,5 +1,5 @@
 -- Filters between servers, and over windows of days: the figures of
--- doc/scale.md. The other server is this one, over a socket. The script needs
+-- doc/servers.md. The other server is this one, over a socket. The script needs
 -- a superuser and an empty database. `rows` is the number of remote rows, of
 -- which 1% are wanted.
 \pset pager off

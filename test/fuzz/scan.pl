@@ -25,7 +25,7 @@
 #   twins, those that return ctid or tableoid, or may fail.
 # - Errors are compared by SQLSTATE and message, but in parallel plans only by
 #   SQLSTATE, because any row may be the first to fail there.
-# - The scan evaluates conditions up to a page ahead (doc/planner.md).  So only one
+# - The scan evaluates conditions up to a page ahead (doc/queries.md).  So only one
 #   place in a query may fail, and none if the query may end before the end of the
 #   table: with LIMIT, EXISTS, joins, cursors, functions. An index skips rows that
 #   would fail, too, so no query with a condition for an index has such a place.

@@ -1,5 +1,5 @@
-# Runs what README.md and doc/*.md show, as it stands: every block of SQL is
-# one test. The blocks of a file run in order, each in a session of its own, in
+# Runs what README.md, doc/*.md and the example's README show, as it stands:
+# every block of SQL is one test. Its folder is the top of the source. The blocks of a file run in order, each in a session of its own, in
 # a database that was empty before, for README.md even without the extension. A
 # block that has lines "--> ..." must print just these, as psql -At does. After
 # its blocks the examples in README.md's tables of functions run: they query the
@@ -67,7 +67,7 @@ sub broken_links
 my $node = start_node('readme', 'max_parallel_workers_per_gather = 0');
 my $has_fdw = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
 
-foreach my $path (map { substr($_, length("$top/")) } sort(glob("$top/*.md"), glob("$top/*/*.md")))
+foreach my $path (map { substr($_, length("$top/")) } sort(map { glob "$top/$_" } '*.md', '*/*.md', '{clients,examples}/*/*.md'))
 {
 	my @lines = lines_of("$top/$path");
 	my ($folder) = "$top/$path" =~ m{^(.*)/};
@@ -84,7 +84,8 @@ foreach my $path ('README.md', 'doc/reference.md')
 	is(join(' ', grep { $text !~ /`$_\(/ } @functions), '', "$path: names each of " . @functions . ' functions');
 }
 
-foreach my $path ('README.md', grep { $_ ne 'doc/README.md' } map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
+foreach my $path ('README.md', 'examples/blocklist/README.md',
+	grep { $_ ne 'doc/README.md' } map { "doc/$_" } map { m{([^/]+)$} } sort(glob("$top/doc/*.md")))
 {
 	my @blocks = blocks_of($path);
 	(my $database = $path) =~ s/\W/_/g;

@@ -2,7 +2,7 @@
 #
 # A filter made here decides there which rows travel, and filters made there
 # are merged here, to the bytes that one server would have made of all values.
-# Each form of query that the guide (doc/scale.md) recommends must be shipped,
+# Each form of query that the guide (doc/servers.md) recommends must be shipped,
 # and no other rows than it promises may come over the wire.
 use strict;
 use warnings;

@@ -132,7 +132,7 @@ BEGIN
 	END LOOP;
 END $$;
 SQL
-run_blocks_left_to('011_distributed.pl', 'doc/scale.md', $node, 'postgres');
+run_blocks_left_to('011_distributed.pl', 'doc/servers.md', $node, 'postgres');
 checks($node, 'postgres', <<'SQL');
 SELECT 'the guide: ' || name, CASE name WHEN 'by states' THEN f = (SELECT cf_agg(user_id) FROM events) WHEN 'by shards' THEN f = (SELECT cf_agg(user_id, 100000000, 0.001) FROM events)
 	ELSE (SELECT bool_and(cf_contains(f, user_id)) FROM events) AND cf_count(f) BETWEEN 1990 AND 2000 END

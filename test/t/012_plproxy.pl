@@ -45,7 +45,7 @@ CREATE FUNCTION is_known(v bigint) RETURNS boolean LANGUAGE plproxy AS
 	$$ CLUSTER 'events'; RUN ON cf_hash(v, 1); SELECT cf_contains(f, v) FROM filter; $$;
 SQL
 
-run_blocks_left_to('012_plproxy.pl', 'doc/scale.md', $node, 'postgres');
+run_blocks_left_to('012_plproxy.pl', 'doc/servers.md', $node, 'postgres');
 checks($node, 'postgres', <<'SQL');
 SELECT 'the guide: the filter of all', f = (SELECT cf_agg(user_id, 1000000, 0.001) FROM whole) FROM all_events;
 SELECT 'overlapping values: every one', cf_count(f) BETWEEN 690 AND 700 AND (SELECT bool_and(cf_contains(f, name)) FROM whole)
