@@ -1,30 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * planner/estimate.c
- *		Planner support: the selectivity of membership tests.
+ *		The selectivity of membership tests.
  *
- * It is the same for cf_contains() and for the operators; the planner derives
- * that of NOT, IS NOT TRUE and similar tests.  Joins on a tested column are in
- * planner/join.c.
+ * The source of the filter decides what is known:
  *
- * A filter that is known during planning (a constant, a parameter of a custom
- * plan) is probed for the column's most common values, which gives their share
- * of the rows as exactly as the statistics are.  For the other values there are
- * two estimates, unless the number of distinct values is only a guess:
+ *	a constant, a parameter of a custom plan
+ *		The filter is probed for the column's most common values.  The other
+ *		values have two estimates.  Items / distinct values assumes that the
+ *		other items are values of the column, as joins assume of their smaller
+ *		side.  The second estimate is the share of the histogram's values that
+ *		the filter contains.  It depends on the sample, so the first one counts
+ *		unless the second contradicts it.  The first is always an upper limit.
+ *		If the number of distinct values is a guess, neither counts.
+ *	an aggregate in an InitPlan
+ *		The number of items is the number of input rows.
+ *	any other, such as a column of a table
+ *		A test and its negation each pass half of the rows.
  *
- *		items / distinct values: this assumes that the filter's other items are
- *		values of the column, as joins assume of their smaller side;
- *
- *		the share of the histogram's values that the filter contains.
- *
- * The first is preferred unless the histogram contradicts it, because it does
- * not depend on which values were sampled.  It is also an upper limit, because
- * the filter cannot contain more values, whatever the histogram says.
- *
- * If a sub-select of the same query aggregates the filter as an InitPlan, only
- * the number of its items is known: the expected input rows of the aggregation.
- * Nothing is known about a filter that is read from a table, so a test and its
- * negation are each expected to pass half of the rows.
+ * The planner derives the estimates of NOT, IS NOT TRUE and similar tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,18 +41,18 @@
 /* The share of the non-null rows that an unknown filter contains. */
 #define DEFAULT_CONTAINS_SEL	0.5
 
-/* What is known about a filter during planning. */
+/* A filter as the planner knows it. */
 typedef struct KnownFilter
 {
 	double		items;
 	double		fpp;
-	const uint8 *image;			/* NULL if it is not in memory; else with */
-	CuckooHeader header;
+	const uint8 *image;			/* NULL if it is not in memory */
+	CuckooHeader header;		/* valid with the image */
 } KnownFilter;
 
 /*
- * True if the type has this input function of ours, which only a superuser can
- * give to another type.
+ * True if the type has this input function.  Only a superuser can give our
+ * input function to another type.
  */
 static bool
 is_our_type(Oid type, PGFunction input_function)
@@ -72,7 +66,7 @@ is_our_type(Oid type, PGFunction input_function)
 	return info.fn_addr == input_function;
 }
 
-/* The sub-plan of this or an outer query that sets a parameter, or NULL. */
+/* The InitPlan that sets a parameter, of this or an outer query, or NULL. */
 static Plan *
 init_plan(PlannerInfo *root, int paramid)
 {
@@ -91,7 +85,7 @@ init_plan(PlannerInfo *root, int paramid)
 	return NULL;
 }
 
-/* True if the aggregation makes a filter of elements, not of filters. */
+/* True if the plan aggregates elements, not filters, to a filter. */
 static bool
 aggregates_elements(const Plan *plan, Oid filter_type)
 {
@@ -109,8 +103,8 @@ aggregates_elements(const Plan *plan, Oid filter_type)
 }
 
 /*
- * The number of input rows of the aggregation on top of a plan, or -1 if it
- * makes no filter of elements.
+ * The number of input rows of the aggregation on top of a plan.  Returns -1
+ * unless it aggregates elements to a filter.
  */
 static double
 aggregated_rows(const Plan *plan, Oid filter_type)
@@ -120,14 +114,14 @@ aggregated_rows(const Plan *plan, Oid filter_type)
 	if (plan == NULL || !IsA(plan, Agg) ||
 		!aggregates_elements(plan, filter_type))
 		return -1;
-	/* by parallel workers: to the partial aggregation, of each one's rows */
+	/* in parallel plans, go down to the partial aggregation of each process */
 	for (; plan != NULL; plan = outerPlan(plan))
 	{
 		if (IsA(plan, Gather))
 		{
 			int			workers = ((const Gather *) plan)->num_workers;
 
-			/* the leader's part is as in get_parallel_divisor() */
+			/* the leader's share, as in get_parallel_divisor() */
 			processes = workers + Max(1 - 0.3 * workers, 0);
 		}
 		else if (IsA(plan, Agg) &&
@@ -138,9 +132,9 @@ aggregated_rows(const Plan *plan, Oid filter_type)
 }
 
 /*
- * Finds out what is known about the filter of a call, which has this type.  Of
- * a stored one, whose TOAST pointer a variable may hold, only the header is
- * read.
+ * Fills in *known for the filter argument `node` of type `type`.  Returns false
+ * if nothing is known.  For a stored filter, whose TOAST pointer a parameter
+ * may contain, reads only the header.
  */
 static bool
 known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
@@ -148,7 +142,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	Datum		filter;
 
 	memset(known, 0, sizeof(*known));
-	/* not for a constant, which this would copy */
+	/* estimate_expression_value() would copy a constant */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
 	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
@@ -174,7 +168,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	return true;
 }
 
-/* How many values of one kind of a column's statistics are in the filter. */
+/* Values of a column's statistics, and those that the filter contains. */
 typedef struct SampledValues
 {
 	int			count;
@@ -184,8 +178,8 @@ typedef struct SampledValues
 } SampledValues;
 
 /*
- * Probes the filter for these values.  They have the type of the element
- * expression, or one that is relabeled to it.
+ * Probes the filter for the values of one kind of statistics.  They have the
+ * type of the element expression, or a type that is relabeled to it.
  */
 static void
 probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
@@ -215,8 +209,8 @@ probe_statistics(SampledValues *sampled, HeapTuple statistics, int kind,
 }
 
 /*
- * The number of rows in all scanned partitions of the table to which this
- * partition belongs.  *pruned becomes true if some are not scanned.
+ * The rows of all scanned partitions of a partition's table.  Sets *pruned if
+ * some partitions are not scanned.
  */
 static double
 rows_of_table(PlannerInfo *root, const RelOptInfo *rel, bool *pruned)
@@ -232,7 +226,7 @@ rows_of_table(PlannerInfo *root, const RelOptInfo *rel, bool *pruned)
 			  bms_equal(other->relids, rel->top_parent_relids)))
 			continue;
 		*pruned |= other->nparts > bms_num_members(other->live_parts);
-		/* of a partition that has partitions itself, count only these */
+		/* count a partition with partitions only by its partitions */
 		if (!root->simple_rte_array[i]->inh)
 			rows += other->tuples;
 	}
@@ -240,8 +234,8 @@ rows_of_table(PlannerInfo *root, const RelOptInfo *rel, bool *pruned)
 }
 
 /*
- * The number of distinct values that a partition's column has in the whole
- * table, of which `rows` are scanned; 0 if no statistics say it.
+ * The number of distinct values of a partition's column in the whole table, of
+ * which `rows` rows are scanned.  Returns 0 without statistics.
  */
 static double
 distinct_in_table(PlannerInfo *root, Node *element, double rows)
@@ -280,12 +274,13 @@ distinct_in_table(PlannerInfo *root, Node *element, double rows)
 }
 
 /*
- * The part of a filter's items that are values of a relation's column, which
- * has so many distinct ones; 1 if the relation is no partition.
+ * The share of a filter's items among the values of a partition's column, which
+ * has `distinct` values.  1 for other relations.
  *
- * A partition has its part of the distinct values of the table.  It has its
- * part of the rows if no value is in two partitions.  The larger part counts if
- * the filter may have been made for the scanned partitions only.
+ * A partition has a part of the table's distinct values.  Without statistics of
+ * the table, no value is assumed to be in two partitions, and the part is the
+ * partition's part of the rows.  If partitions are pruned, the larger part
+ * counts, because the filter may be made for the scanned partitions only.
  */
 static double
 part_of_items(PlannerInfo *root, const RelOptInfo *rel, Node *element,
@@ -309,9 +304,9 @@ part_of_items(PlannerInfo *root, const RelOptInfo *rel, Node *element,
 }
 
 /*
- * The share of a column's values, except the common ones, that the filter
- * contains.  There are `distinct` such values, and this `part` of `items` is
- * among them.  `seen` is a sample of the values.
+ * The share of a column's uncommon values that the filter contains.  There are
+ * `distinct` such values, and `part` of the `items` are among them.  `seen` is
+ * a sample of the values.
  */
 static double
 contained_share(double items, double part, double distinct, double fpp,
@@ -325,9 +320,9 @@ contained_share(double items, double part, double distinct, double fpp,
 	share += (1 - share) * fpp;
 
 	/*
-	 * The sample prevails if it is off by more than 3.3 standard deviations
-	 * plus one value.  With 2.5, this would happen by chance once in several
-	 * hundred runs of ANALYZE.
+	 * Prefer the sample if it differs by more than 3.3 standard deviations
+	 * and one value.  With 2.5 standard deviations, this would happen by
+	 * chance once in several hundred runs of ANALYZE.
 	 */
 	if (n > 0 && fabs(share * n - k) > 3.3 * sqrt(share * (1 - share) * n) + 1)
 		share = Min(Min(Max(k, 0.5), n - 0.5) / n, most + (1 - most) * fpp);
@@ -335,9 +330,9 @@ contained_share(double items, double part, double distinct, double fpp,
 }
 
 /*
- * Probes the filter for the values that ANALYZE has kept of a column.  Values
- * that the caller may not see, or that the filter cannot contain, do not count;
- * for the latter the call will raise the error.
+ * Probes the filter for a column's values in pg_statistic.  Skips values that
+ * the user may not see, and values of another family: the query itself will
+ * raise the error for these.
  */
 static void
 probe_column(SampledValues *common, SampledValues *histogram,
@@ -374,7 +369,7 @@ cuckoo_selectivity(PlannerInfo *root, Oid function, Oid collation, List *args,
 	bool		guessed;
 	double		nulls = 0;
 	double		distinct;
-	double		share = DEFAULT_CONTAINS_SEL;	/* of values not in `common` */
+	double		share = DEFAULT_CONTAINS_SEL;	/* of uncommon values */
 	double		selectivity;
 
 	if (!cuckoo_test_arguments(function, args, &filter_arg, &filter_type,

@@ -1,25 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * planner/join.c
- *		Planner support: how many rows joins have on a column that a filter
- *		tests.
+ *		Estimates of joins on a column that a filter tests.
  *
- * A filter on a join key usually repeats what the join does.  In
+ * A filter on a join key usually repeats the join.  In
  *
  *		fact JOIN dim USING (k) WHERE dim.category = 0 AND
  *		cf_contains((SELECT cf_agg(k) FROM dim WHERE category = 0), fact.k)
  *
- * the join has the same rows with and without the filter, but the planner
- * treats the two as independent: if the filter leaves a share s of the keys,
- * and the other conditions on dim a share d, it expects s * d of the rows.
- * That is too few, and with several such tables it chooses nested loops.
+ * the join has the same rows with and without the filter.  The planner treats
+ * the two as independent.  If the filter passes a share s of the keys, and the
+ * conditions on dim a share d, it expects s * d of the rows.  With several such
+ * tables this low estimate leads to nested loops.
  *
  * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
- * filter that repeats the join.  For any other filter, such as a block list, it
- * is the most that is possible if all keys are equally frequent, but not more
- * than without the filter.  That errs on the safe side, because a high estimate
- * costs a larger hash table, but a low one a pass over a table for each row.
- * Only inner joins on equal columns are adjusted.
+ * filter that repeats the join.  For another filter, such as a block list, it
+ * is an upper limit for equally frequent keys, and at most the estimate without
+ * the filter.  A high estimate costs a larger hash table.  A low estimate may
+ * cost a pass over a table for each row.  Only inner joins are adjusted.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +37,7 @@ is_same_expression(Node *a, Node *b)
 	return equal(a, b);
 }
 
-/* The element that a condition looks for, or NULL if it is no filter test. */
+/* The element of a test, or NULL for another condition. */
 static Node *
 get_tested_element(RestrictInfo *rinfo)
 {
@@ -49,7 +47,7 @@ get_tested_element(RestrictInfo *rinfo)
 		!test.negated && !test.any ? (Node *) test.element : NULL;
 }
 
-/* The share of a relation's rows that pass all its tests of this element. */
+/* The share of the relation's rows that pass all tests of this element. */
 static Selectivity
 get_tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 {
@@ -66,7 +64,7 @@ get_tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 	return clauselist_selectivity(root, tests, 0, JOIN_INNER, NULL);
 }
 
-/* True if this expression of the relation is in the class. */
+/* True if the class contains this expression of the relation. */
 static bool
 is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 {
@@ -84,9 +82,9 @@ is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 }
 
 /*
- * Makes the join clauses of the class between two relations less selective, by
- * this share.  As in orclauses.c, this sets their cached selectivity.  A clause
- * that already has one was adjusted before, from the other side or for another
+ * Divides the selectivity of the class's join clauses between two relations by
+ * `share`.  Like orclauses.c, this sets the cached selectivity.  A clause with
+ * a cached selectivity was adjusted before, from the other side or for another
  * test of the element.
  */
 static void
@@ -115,9 +113,9 @@ adjust_clauses(PlannerInfo *root, const EquivalenceClass *class,
 }
 
 /*
- * Makes the planner estimate joins of two relations from the clauses of the
- * class instead of a foreign key of one column.  The foreign key says the same
- * about the join, but its selectivity is not cached.
+ * Removes foreign keys of one column between two relations, for the estimate
+ * only.  The planner then uses the adjusted clauses of the class: a foreign key
+ * has the same selectivity, but no cached one to adjust.
  */
 static void
 forget_foreign_key(PlannerInfo *root, const EquivalenceClass *class,
@@ -137,7 +135,7 @@ forget_foreign_key(PlannerInfo *root, const EquivalenceClass *class,
 }
 
 /*
- * True if every join of the two relations is an inner join.  Estimates of other
+ * True if all joins of the two relations are inner joins.  Estimates of other
  * joins are not proportional to the adjusted selectivity.
  */
 static bool
@@ -158,7 +156,7 @@ is_inner_join(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
 	return true;
 }
 
-/* Adjusts joins of a relation on an expression that a filter tests. */
+/* Adjusts the joins of a relation on a tested expression. */
 static void
 adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 {
@@ -177,7 +175,7 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 			RelOptInfo *other = root->simple_rel_array[relid];
 			Selectivity share;
 
-			/* some numbers belong to outer joins, not to relations */
+			/* NULL: the number belongs to an outer join */
 			if (other == NULL || other == rel ||
 				other->reloptkind != RELOPT_BASEREL ||
 				!is_inner_join(root, rel, other))
@@ -200,7 +198,7 @@ cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *cell;
 
-	/* members of inheritance trees have their own join clauses */
+	/* members of inheritance trees have separate join clauses */
 	if (rel->reloptkind != RELOPT_BASEREL || root->eq_classes == NIL)
 		return;
 	foreach(cell, rel->baserestrictinfo)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * planner/planner.h
- *		Membership tests in the planner: their parts, cost and selectivity, and
- *		what they change about joins.
+ *		Membership tests in the planner: parts, cost and selectivity of a test,
+ *		and the effect of tests on join estimates.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,20 +15,20 @@
 #include "nodes/pathnodes.h"
 
 /*
- * The cost of a test, in cpu_operator_cost.  With a filter that stays the same,
- * hashing and probing take, by measurement, about as long as a comparison.  The
- * cost is a little more than 1, because conditions of the same cost are
- * evaluated in the order in which they are written, with "column = constant"
- * last, although the comparison should come first: it is exact, and its time
- * does not depend on a filter's size.  Another filter in each row must each
- * time be read into the cache, or by slices.
+ * The cost of a test, in cpu_operator_cost.  If all rows have the same filter,
+ * a test takes about as long as a comparison (measured).  Its cost is above 1,
+ * so "column = constant" is evaluated first: the comparison is exact, and its
+ * time does not depend on the size of a filter.  PostgreSQL evaluates
+ * conditions of equal cost in the order of the query, and such comparisons
+ * last.  If each row has another filter, each test reads its filter into the
+ * processor's cache, or in slices.
  */
 #define CUCKOO_COST_OF_A_TEST			1.1
 #define CUCKOO_COST_OF_ANOTHER_FILTER	10
 
 /*
- * The parts of a condition of the form [NOT] cf_contains(filter, element), or
- * with one of the operators, or element <@ ANY (array of filters).
+ * The parts of a test: [NOT] cf_contains(filter, element), the same with an
+ * operator, or element <@ ANY (array of filters).
  */
 typedef struct CuckooTest
 {
@@ -38,38 +38,39 @@ typedef struct CuckooTest
 	FmgrInfo	info;			/* of the function */
 	Expr	   *filter;
 	Expr	   *element;
-	int			filter_no;		/* number of the argument, 0 or 1 */
+	int			filter_no;		/* argument number of the filter, 0 or 1 */
 } CuckooTest;
 
-/* Finds the parts of a condition.  Returns false if it is no test. */
+/* Fills in the parts of a condition.  Returns false if it is no test. */
 extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
 
 /*
- * Keeps the planner from counting filters on join keys twice.  Call this once
- * for each base relation, before joins are estimated.
+ * Corrects join estimates for tests on join keys.  Call this once for each base
+ * relation, before joins are estimated.
  */
 extern void cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel);
 
 /* ---- within this folder: planner/test.c, then planner/estimate.c ---- */
 
 /*
- * The arguments of a call or an operator, or of an operator with ANY or ALL of
- * an array, and its function.  NIL if it is none of these.
+ * Returns the arguments of a call, of an operator, or of an operator with ANY
+ * or ALL of an array, and its function in *function.  NIL for other nodes.
  */
 extern List *cuckoo_call_arguments(const Node *node, Oid *function);
 
 /*
- * Finds the filter and the element among the arguments of a function, declared
- * like cf_contains() or, with the arguments exchanged, like cuckoo_contained().
- * For cf_contains_any() and cf_contains_all(), the second argument may be one
- * element of the array.  Returns false if the number of arguments is not two.
+ * Finds the filter and the element among the arguments of a function that is
+ * declared like cf_contains(), or like cuckoo_contained() with exchanged
+ * arguments.  For cf_contains_any() and cf_contains_all() the second argument
+ * may be one element of the array.  Returns false unless there are two
+ * arguments.
  */
 extern bool cuckoo_test_arguments(Oid function, List *args, Node **filter,
 								  Oid *filter_type, Node **element);
 
 /*
- * The share of all rows for which a filter contains the element.  The function
- * is one that cuckoo_test_arguments() knows; any other gets a default.
+ * Estimates the share of all rows for which the filter contains the element.
+ * Returns a default if cuckoo_test_arguments() rejects the function.
  */
 extern Selectivity cuckoo_selectivity(PlannerInfo *root, Oid function,
 									  Oid collation, List *args,

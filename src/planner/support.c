@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * planner/support.c
- *		Support functions: the selectivity and the cost of a test, for the
- *		planner; and for PL/pgSQL, whether a variable may be changed in place.
+ *		Support functions: selectivity and cost of a test, and changing a
+ *		PL/pgSQL variable in place.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
 PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
 PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
-/* True if the function tests all, or any, of several elements. */
+/* True for cf_contains_any() and cf_contains_all(), which sets *all. */
 static bool
 is_array_test(Oid function, bool *all)
 {
@@ -31,8 +31,8 @@ is_array_test(Oid function, bool *all)
 }
 
 /*
- * Estimates a test of several elements as if they were independent.  Returns
- * false if the array is not a list of expressions.
+ * Estimates a test of an array of elements, which are assumed independent.
+ * Returns false unless the array lists expressions.
  */
 static bool
 estimate_array_test(SupportRequestSelectivity *request, bool all)
@@ -56,7 +56,7 @@ estimate_array_test(SupportRequestSelectivity *request, bool all)
 	return true;
 }
 
-/* Support function of cf_contains() and of the functions like it. */
+/* Support function of all membership tests. */
 Datum
 cuckoo_contains_support(PG_FUNCTION_ARGS)
 {
@@ -123,9 +123,9 @@ cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
 }
 
 /*
- * Support function of the functions that change a filter by one element.  They
- * may change the variable f of "f := cf_add(f, x)" in place, because an error
- * leaves it as it was.  x may depend on f, because it is hashed first.
+ * Support function of cf_add() and other changes by one element.  They may
+ * change the variable f of "f := cf_add(f, x)" in place, because an error leaves
+ * f unchanged.  x may depend on f: it is hashed before f changes.
  */
 Datum
 cuckoo_change_support(PG_FUNCTION_ARGS)

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * planner/test.c
- *		Recognizing a membership test: which condition is one, and which of its
- *		arguments is the filter.
+ *		Recognizing membership tests and their arguments.
  *
- * A condition is a test if it calls one of our C functions, whatever its name
- * and schema.  Any operator may name our support functions, however, so these
- * look at the declared types of the arguments.
+ * A condition is a test if it calls one of our C functions, under any name and
+ * schema.  Our support functions cannot rely on this, because any operator may
+ * name them.  They check the declared types of the arguments.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,7 +55,7 @@ cuckoo_recognize_test(CuckooTest *test, Node *condition)
 		return false;
 	args = cuckoo_call_arguments(condition, &function);
 
-	/* few functions but ours have a support function, so this is quick */
+	/* first a quick check: few other functions have a support function */
 	if (list_length(args) != 2 || !OidIsValid(get_func_support(function)))
 		return false;
 	fmgr_info(function, &test->info);
