@@ -1,36 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * scan/exec.c
- *		Sequential scans that probe a filter for the rows of a page together.
+ *		Sequential scans that probe a filter for all rows of a page together.
  *
- * Interface: cuckoo_scan_methods, a custom scan that scan/path.c puts into
- * plans.  It returns the rows of a sequential scan in the same order, only
- * forward, and runs in parallel workers.  The other conditions come before and
- * after the test in the planner's order, on which row-level security depends.
- * Unlike in a sequential scan, expressions are evaluated up to a page ahead:
- * they may raise an error for a row that the query does not ask for, and do not
- * see what it does with the rows in between.
+ * scan/path.c puts cuckoo_scan_methods, a custom scan, into plans.  The scan
+ * returns the rows of a sequential scan in the same order.  It runs only
+ * forward, and in parallel workers.  The other conditions are evaluated before
+ * and after the test, in the planner's order, on which row-level security
+ * depends.  Expressions are evaluated up to a page ahead.  They may raise an
+ * error for a row that the query would not reach, and they do not see effects
+ * of the rows in between.
  *
- * If a filter is larger than the processor's cache, the probe for each row
- * waits for memory.  The executor cannot hide these waits, because it finishes
- * a row before it knows the next.  This scan hashes the elements of all rows of
- * a page and looks for them with one cuckoo_contains_batch().  Rows are not
- * copied, because their page stays pinned until the next one is read.
+ * With a filter larger than the processor's cache, each probe waits for memory.
+ * The executor cannot overlap these waits, because it finishes one row before
+ * the next.  This scan hashes the elements of all rows of a page, and probes
+ * the filter with one cuckoo_contains_batch().  It does not copy rows: their
+ * page stays pinned until the next page is read.
  *
- * Size of batches (CuckooScanPhase, read_row(), batch_goes_on()): in the first
- * page a row, because a query that ends there should pay for nothing else; then
- * all rows of a page.
+ *	first page		A batch is one row, and stored filters are probed in slices.
+ *					A query that ends here costs the same as a sequential scan.
+ *	other pages		A batch is all rows of the page.  Before a page, stored
+ *					filters are fetched if the expected rows repay it
+ *					(probes_to_come(), probe/cache.c).
  *
- * When filters are fetched (CuckooFiltersPhase, probes_to_come()): in the first
- * page stored filters are probed by slices, as in a sequential scan.  Before
- * each page after it they are fetched if the rows that the planner expects, but
- * at most PROBES_AHEAD times those probed so far, make up for it, which
- * probe/cache.c decides.
- *
- * Slow scans over partitions: each partition has a scan with its own first
- * page, estimate, and evaluation of the filter's expression (but sub-selects
- * are evaluated once); only fetched filters are shared.  doc/hacking.md says
- * what to look for in EXPLAIN (ANALYZE).
+ * Each partition has a separate scan, with its own first page, estimate and
+ * filter expression (a sub-select is evaluated once).  Only fetched filters are
+ * shared.  doc/hacking.md explains the output of EXPLAIN (ANALYZE).
  *
  *-------------------------------------------------------------------------
  */
@@ -48,21 +43,21 @@
 #include "utils/ruleutils.h"
 
 /*
- * A filter is fetched after 1 / PROBES_AHEAD of the probes that make up for it.
- * A query that reads all rows loses this share of the time of fetching.  For
- * one that ends early, fetching takes at most PROBES_AHEAD times as long as its
- * probes had taken.
+ * A filter is fetched after 1 / PROBES_AHEAD of the probes that repay it.  A
+ * query that reads all rows loses this share of the time of fetching.  In a
+ * query that ends early, fetching takes at most PROBES_AHEAD times as long as
+ * the probes before it.
  */
 #define PROBES_AHEAD		16
 
 /*
- * The first bytes of a row to prefetch if columns of it are read afterwards.
- * The processor would wait for them, as it cannot foresee which rows pass.
+ * Bytes of a row to prefetch if the query reads its columns after the test.
+ * The processor cannot predict which rows pass.
  */
 #define CACHE_LINE			64
 #define PREFETCHED_BYTES	256
 
-/* Where the last row that was read is.  read_row() and rescan() change it. */
+/* The position of the last row.  read_row() and rescan() set it. */
 typedef enum CuckooScanPhase
 {
 	BEFORE_FIRST_ROW,
@@ -71,7 +66,7 @@ typedef enum CuckooScanPhase
 	AFTER_LAST_ROW
 } CuckooScanPhase;
 
-/* The rows that may pass, and what is known about each. */
+/* The rows of a batch, with the hash and the result of each. */
 typedef struct CuckooBatch
 {
 	HeapTupleData tuples[MaxHeapTuplesPerPage];
@@ -85,28 +80,28 @@ typedef struct CuckooScanState
 
 	/* the conditions */
 	CuckooTest	test;
-	ExprState  *before;			/* those before the test */
-	ExprState  *after;			/* those after it */
+	ExprState  *before;			/* conditions before the test */
+	ExprState  *after;			/* conditions after the test */
 	ExprState  *all;			/* for row_passes() */
-	ExprState  *element;		/* NULL if it is ... */
-	AttrNumber	column;			/* this column, and no condition is before */
+	ExprState  *element;		/* NULL if a plain column, and the test first */
+	AttrNumber	column;			/* this column then */
 
 	/* the filters, and when to fetch them */
 	CuckooScanFilters filters;
-	uint32		expected;		/* probes, by the planner's estimate */
-	uint32		probes;			/* so far, up to a limit */
+	uint32		expected;		/* probes, as the planner estimates */
+	uint32		probes;			/* probes so far, up to a limit */
 
 	/* the table */
 	CuckooScanPhase phase;
 	TableScanDesc scan;			/* NULL before the first row */
-	HeapTuple	tuple;			/* the row that was read last, or NULL */
-	BlockNumber first_block;	/* the first page, once a row was read */
-	uint32		prefetched;		/* bytes of a row */
+	HeapTuple	tuple;			/* the last row, or NULL */
+	BlockNumber first_block;	/* valid after the first row */
+	uint32		prefetched;		/* bytes of a row to prefetch */
 
 	/* the rows to return */
 	CuckooBatch *batch;			/* NULL until needed */
-	int			count;			/* its rows */
-	int			next;			/* the next one to look at */
+	int			count;			/* rows of the batch */
+	int			next;			/* the next row to check */
 
 	uint64		counts[CUCKOO_SCAN_COUNTS]; /* of this process, for EXPLAIN */
 } CuckooScanState;
@@ -129,8 +124,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		elog(ERROR, "CuckooScan without a filter test");
 
 	/*
-	 * Without a parent it is not compiled, because it is rarely evaluated.
-	 * This also checks that the user may call the test's function.
+	 * No parent, so JIT skips it: it is rarely evaluated.  This also checks
+	 * the user's right to call the test's function.
 	 */
 	s->all = ExecInitQual(plan->custom_exprs, NULL);
 	s->before = ExecInitQual(before, ps);
@@ -152,8 +147,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 /* ---- the table ---- */
 
 /*
- * Reads the next row, if there is one, into s->tuple, and enters its phase.
- * Its page stays pinned until the next row is read.
+ * Reads the next row into s->tuple and sets the phase.  Returns false at the
+ * end of the table.  The page stays pinned until the next row is read.
  */
 static bool
 read_row(CuckooScanState *s)
@@ -177,7 +172,7 @@ read_row(CuckooScanState *s)
 	return s->tuple != NULL;
 }
 
-/* True if there is a next row in the page that belongs to the same batch. */
+/* True if the next row belongs to the same batch. */
 static bool
 batch_goes_on(const CuckooScanState *s)
 {
@@ -197,8 +192,8 @@ store_row(CuckooScanState *s, HeapTuple tuple)
 /* ---- batches ---- */
 
 /*
- * The number of probes to come that may pay for fetching the filters.  In the
- * first page it is 1, as for a call of the function, which knows of no others.
+ * The number of future probes that may repay fetching the filters.  In the
+ * first page it is 1, as in a call of the function.
  */
 static uint32
 probes_to_come(const CuckooScanState *s)
@@ -207,22 +202,22 @@ probes_to_come(const CuckooScanState *s)
 		Min(s->expected, PROBES_AHEAD * s->probes) : 1;
 }
 
-/* Prepares the filters, if they are open, for a batch. */
+/* Prepares open filters for a batch. */
 static void
 prepare_filters(CuckooScanState *s)
 {
 	CuckooScanFilters *filters = &s->filters;
 
-	/* to open them anew if the type of elements was altered */
+	/* open them again if the element type was altered */
 	if (filters->phase >= CUCKOO_FILTERS_BY_ROW &&
 		!cuckoo_hasher_is_current(filters->hasher))
 		cuckoo_close_filters(filters);
-	/* fetch them if it pays by now, or use what other scans have fetched */
+	/* fetch them if that pays by now, or use filters that others fetched */
 	if (s->phase == PAGE_BY_PAGE && filters->phase == CUCKOO_FILTERS_BY_ROW)
 		cuckoo_open_filters(filters, probes_to_come(s));
 }
 
-/* Adds an element to the batch: its hash, or whether the filters contain it. */
+/* Adds the hash of an element to the batch, or the result of probing. */
 static void
 add_element(CuckooScanState *s, Datum element)
 {
@@ -239,12 +234,12 @@ add_element(CuckooScanState *s, Datum element)
 }
 
 /*
- * Adds the row that was read last to the batch, unless a condition before the
- * test fails, or the element is null, or there is no filter.  The steps are in
+ * Adds the last row to the batch.  Returns false if a condition before the test
+ * fails, if the element is null, or if there is no filter.  The steps are in
  * the order of a sequential scan, because each may raise an error.
  *
- * A plain column is taken from the tuple, which is cheaper than a slot, so that
- * only rows that pass are stored in the slot.
+ * A plain column is read from the tuple.  Only rows that pass are then stored
+ * in the slot, which is slower.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -266,7 +261,7 @@ add_row(CuckooScanState *s)
 		if (!ExecQual(s->before, econtext))
 			return false;
 	}
-	/* even if the element is null, because this may raise an error, too */
+	/* even for a null element, because this may raise an error */
 	if (s->filters.phase == CUCKOO_FILTERS_UNKNOWN)
 		cuckoo_eval_filters(&s->filters, econtext);
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -283,7 +278,7 @@ add_row(CuckooScanState *s)
 	return !isnull;
 }
 
-/* Makes the next batch, perhaps an empty one; false at the table's end. */
+/* Reads the next batch, which may be empty.  False at the table's end. */
 static bool
 next_batch(CuckooScanState *s)
 {
@@ -294,7 +289,7 @@ next_batch(CuckooScanState *s)
 	s->count = s->next = 0;
 	if (s->phase == AFTER_LAST_ROW || !read_row(s))
 	{
-		/* leave the memory to other scans, of up to a thousand partitions */
+		/* free memory, because a query may scan a thousand partitions */
 		ExecClearTuple(s->css.ss.ss_ScanTupleSlot);
 		if (s->batch != NULL)
 			pfree(s->batch);
@@ -306,7 +301,7 @@ next_batch(CuckooScanState *s)
 		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
 									  sizeof(CuckooBatch));
 
-	/* before the rows, because all rows of a batch are probed in one way */
+	/* before the rows: all rows of a batch are probed in one way */
 	prepare_filters(s);
 	do
 	{
@@ -315,10 +310,10 @@ next_batch(CuckooScanState *s)
 	} while (batch_goes_on(s) && read_row(s));
 	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
 
-	/* otherwise add_element() has probed for each row */
+	/* in other phases add_element() has probed */
 	if (s->filters.phase == CUCKOO_FILTERS_BY_BATCH)
 	{
-		/* for slices, if another probe has dropped a stored filter */
+		/* memory for slices, if another probe dropped a stored filter */
 		caller = MemoryContextSwitchTo(per_tuple);
 		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
 						   s->batch->found);
@@ -339,7 +334,7 @@ row_passes(ScanState *node, TupleTableSlot *row)
 	return ExecQual(((CuckooScanState *) node)->all, node->ps.ps_ExprContext);
 }
 
-/* The next row of the batches that passes the test and the conditions after. */
+/* Returns the next row that passes the test and the conditions after it. */
 static TupleTableSlot *
 next_row(ScanState *node)
 {
@@ -398,8 +393,8 @@ rescan(CustomScanState *node)
 /* ---- EXPLAIN ---- */
 
 /*
- * Shows what EXPLAIN shows of a sequential scan, and the counts of all loops in
- * this process: PostgreSQL passes no such counts of workers to the leader.
+ * Shows the lines of a sequential scan, and the counts of all loops of this
+ * process.  PostgreSQL does not pass counts of workers to the leader.
  */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
@@ -443,7 +438,7 @@ estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 									   node->ss.ps.state->es_snapshot);
 }
 
-/* Also called for the leader, below. */
+/* Called in workers, and by init_dsm() in the leader. */
 static void
 init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {

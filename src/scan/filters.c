@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * scan/filters.c
- *		The filters of a scan's test: where they come from, and probing them.
+ *		The filters of a scan's test: evaluating, opening and probing them.
  *
- * A test may have several filters: those of an array.  It is true if one of
- * them contains the element, and each filter is probed only for the rows that
- * no filter before it contains.  The answers are those of the function calls
- * that the test replaces, and so are the errors, which come for the same row.
+ * A test may have an array of filters.  It is true if any filter contains the
+ * element.  A filter is probed only for rows that the filters before it do not
+ * contain.  Results and errors are the same as of the test's function calls,
+ * for the same rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@
 struct CuckooScanFilter
 {
 	FunctionCallInfo call;		/* of the test's function */
-	CuckooOpenFilter open;		/* zero if it is not */
+	CuckooOpenFilter open;		/* zero if it is not open */
 };
 
 void
@@ -32,7 +32,7 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 					EState *estate)
 {
 	set->test = test;
-	/* without a parent it is not compiled; it is evaluated once a scan */
+	/* no parent, so JIT skips it: it is evaluated once a scan */
 	set->expression = ExecInitExprWithParams(test->filter,
 											 estate->es_param_list_info);
 	set->memory = AllocSetContextCreate(estate->es_query_cxt,
@@ -40,14 +40,14 @@ cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 										ALLOCSET_SMALL_SIZES);
 }
 
-/* Makes room for n filters, each with a call site of its own. */
+/* Makes room for n filters, each with a separate call site. */
 static void
 reserve(CuckooScanFilters *set, int n)
 {
 	MemoryContext query = MemoryContextGetParent(set->memory);
 	MemoryContext caller = MemoryContextSwitchTo(query);
 
-	/* no overflow: each has 40 bytes and more in an array of up to 1 GB */
+	/* no overflow: a filter has 40 bytes or more in an array of up to 1 GB */
 	Size		size = n * sizeof(CuckooScanFilter);
 
 	if (n > set->room)
@@ -201,7 +201,7 @@ void
 cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 				   bool *found)
 {
-	/* of the elements that no filter so far contains: */
+	/* elements that no filter so far contains: */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
 	int			left[MaxHeapTuplesPerPage];
 	bool		left_found[MaxHeapTuplesPerPage];

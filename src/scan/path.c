@@ -3,9 +3,9 @@
  * scan/path.c
  *		Offers the scan of scan/exec.c to the planner.
  *
- * Interface: cuckoo_scan_init(), which sets a hook when the library is loaded.
- * This is in time for any query with one of our functions, because planning it
- * calls their support function before it makes paths.
+ * cuckoo_scan_init() sets a hook when the library is loaded.  Planning a query
+ * with a test calls our support function, which loads the library, before it
+ * creates paths.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -13,14 +13,13 @@
  *		SELECT ... FROM table WHERE [NOT] cf_contains(filter, expression)
  *		SELECT ... FROM table WHERE expression <@ ANY (array of filters)
  *
- * In a join, if the filter comes from another table, the scan is the inner side
- * of a nested loop.
+ * In a join with the table of the filter, the scan is the inner side of a
+ * nested loop.
  *
- * The scan takes less time than a sequential one if it probes for many rows,
- * and as much for few (make bench prints the table).  It is not offered where
- * it gains nothing: for tables with fewer than MIN_ROWS rows, and if a LIMIT or
- * a cursor will probably end the scan before it has read as many.  Nor is it
- * offered if conditions cannot be evaluated before the rows are returned.
+ * The scan is faster than a sequential one for many rows, and as fast for few
+ * (bench/README.md).  It is not offered for tables with fewer than MIN_ROWS
+ * rows, nor if a LIMIT or a cursor will probably end it before MIN_ROWS rows,
+ * nor if conditions cannot be evaluated ahead of the rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,12 +35,12 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-/* The number of rows from which on the scan is worth its startup. */
+/* The scan repays its startup with at least this number of rows. */
 #define MIN_ROWS		1000
 
 /*
- * What the scan saves per row and filter, in cpu_operator_cost: the call of the
- * function, about half of the time, but not cache misses, which no cost counts.
+ * The scan saves this per row and filter, in cpu_operator_cost: the function
+ * call, about half of the time.  Costs do not count the saved cache misses.
  */
 #define SAVED_COST		0.5
 
@@ -49,8 +48,8 @@ static bool enable_scan = true;
 static set_rel_pathlist_hook_type next_rel_hook;
 
 /*
- * True if the condition is a test with the same filters for all rows of a
- * relation, which therefore do not depend on its columns.
+ * True if the condition is a test, and its filters do not depend on columns of
+ * the relation: they are the same for all rows.
  */
 static bool
 is_scan_test(Node *condition, Index relid)
@@ -64,14 +63,14 @@ is_scan_test(Node *condition, Index relid)
 	{
 		Var		   *var = lfirst(cell);
 
-		/* what is no Var depends on relations in another way */
+		/* a PlaceHolderVar may depend on this relation, too */
 		if (!IsA(var, Var) || (Index) var->varno == relid)
 			return false;
 	}
 	return true;
 }
 
-/* The conditions that are such tests. */
+/* The conditions for which is_scan_test() is true. */
 static List *
 scan_tests(List *conditions, Index relid)
 {
@@ -90,8 +89,9 @@ scan_tests(List *conditions, Index relid)
 }
 
 /*
- * True if the conditions can be evaluated for rows ahead.  Sub-plans would be
- * initialized more than once, and volatile functions may see the query's row.
+ * True if the conditions can be evaluated ahead of the rows that the query
+ * reads.  Sub-plans would be initialized more than once, and a volatile
+ * function may see the progress of the query.
  */
 static bool
 can_look_ahead(List *conditions)
@@ -101,7 +101,7 @@ can_look_ahead(List *conditions)
 	return !contain_subplans(clauses) && !contain_volatile_functions(clauses);
 }
 
-/* True if the table is of the only access method that the scan can read. */
+/* True for a table of the access method heap: the scan reads no other. */
 static bool
 is_heap(Oid relid)
 {
@@ -113,8 +113,8 @@ is_heap(Oid relid)
 }
 
 /*
- * The sequential scan in a list of paths, or NULL if the table is sampled,
- * partitioned or foreign, or if another extension's hook has replaced the path.
+ * The sequential scan in a list of paths.  NULL if the table is sampled,
+ * partitioned or foreign, or if another extension replaced the path.
  */
 static ListCell *
 find_seqscan(List *paths)
@@ -132,8 +132,8 @@ find_seqscan(List *paths)
 }
 
 /*
- * The number of rows of a relation that are probably read, given how many rows
- * the query wants.  A query that sorts, groups or aggregates reads all.
+ * The number of rows of a relation that the query probably reads.  A query that
+ * sorts, groups or aggregates reads all.  Others may need only a fraction.
  */
 static double
 rows_to_read(PlannerInfo *root, RelOptInfo *rel)
@@ -152,8 +152,8 @@ rows_to_read(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Makes the plan.  Its test, the first condition that can be one, is found anew
- * because the path's conditions may have been copied for a join of partitions.
+ * Creates the plan.  Its test is the first suitable condition.  It is searched
+ * again, because a join of partitions may have copied the path's conditions.
  */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
@@ -189,7 +189,7 @@ static const CustomPathMethods scan_path_methods = {
 	.PlanCustomPath = plan_scan
 };
 
-/* The path that replaces a sequential scan. */
+/* Returns the path that replaces a sequential scan. */
 static CustomPath *
 scan_path(Path *seqscan)
 {
@@ -205,7 +205,7 @@ scan_path(Path *seqscan)
 	return path;
 }
 
-/* Offers the scan for tests among the conditions on the relation alone. */
+/* Offers the scan for tests with filters that depend on no relation. */
 static void
 offer_scan(RelOptInfo *rel)
 {
@@ -213,8 +213,8 @@ offer_scan(RelOptInfo *rel)
 	Path	   *path = &scan_path(lfirst(cell))->path;
 
 	/*
-	 * For a member of an inheritance tree the sequential scan remains, as it
-	 * can be reparameterized for a parameterized Append, but ours cannot.
+	 * A member of an inheritance tree keeps the sequential scan as well: a
+	 * parameterized Append can reparameterize that, and not ours.
 	 */
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		rel->pathlist = list_insert_nth(rel->pathlist,
@@ -229,11 +229,13 @@ offer_scan(RelOptInfo *rel)
 }
 
 /*
- * Offers the scan as the inner side of joins, for each relation or set of
- * relations that provides the filter of one of the tests, unless an outer join
- * has a condition that is not on this relation, as in "ON cf_contains(f, v) AND
- * name = 'x'".  Such a condition stays with the join, and the scan would run
- * for rows whose filter the query must not probe.
+ * Offers the scan as the inner side of joins with the relations that provide
+ * the filter of a test.
+ *
+ * An outer join may have a condition on other relations, as in "ON
+ * cf_contains(f, v) AND name = 'x'".  Such a condition stays with the join, and
+ * the scan would probe filters that the query must not probe.  Then it is not
+ * offered.
  */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
@@ -252,7 +254,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 		CuckooTest	test;
 		Path	   *seqscan;
 
-		/* only the estimate of these contains the cost taken off below */
+		/* only these were charged CUCKOO_COST_OF_ANOTHER_FILTER */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
@@ -262,7 +264,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* the cost is that of another filter in each row; the scan has one */
+		/* deduct it, because all rows of the scan have one filter */
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
@@ -270,7 +272,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 	}
 }
 
-/* Called for a base relation after the planner has added its own paths. */
+/* Hook: called for a base relation after the planner has added its paths. */
 static void
 add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -287,7 +289,7 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 		find_seqscan(rel->pathlist) == NULL ||
 		!can_look_ahead(rel->baserestrictinfo) || !is_heap(rte->relid))
 		return;
-	/* these first, because the other replaces the sequential scan */
+	/* first, because offer_scan() replaces the sequential scan */
 	offer_inner_scans(root, rel, join_tests);
 	if (tests != NIL)
 		offer_scan(rel);

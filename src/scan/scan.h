@@ -17,19 +17,19 @@
 /* Registers the scan, its setting and its hook when the library is loaded. */
 extern void cuckoo_scan_init(void);
 
-/* ---- within this folder: what scan/path.c plans, and scan/exec.c runs ---- */
+/* ---- within this folder: planned by scan/path.c, run by scan/exec.c ---- */
 
 /*
- * A plan's custom_exprs has all conditions, in order, and its custom_private
- * the number of the test among them and the expected number of probes.
+ * In a plan, custom_exprs has all conditions in order.  custom_private has the
+ * number of the test in this list, and the expected number of probes.
  */
 extern const CustomScanMethods cuckoo_scan_methods;
 
 /* ---- within this folder: scan/filters.c, the filters of a scan's test ---- */
 
 /*
- * What EXPLAIN (ANALYZE) counts of a scan.  A filter that was fetched for
- * several scans or loops counts in each.
+ * The counts of EXPLAIN (ANALYZE).  A filter that several scans or loops use
+ * counts in each.
  */
 enum
 {
@@ -40,13 +40,13 @@ enum
 	CUCKOO_SCAN_COUNTS
 };
 
-/* What comes next, in the order of a scan. */
+/* The state of the filters, in the order of a scan. */
 typedef enum CuckooFiltersPhase
 {
-	CUCKOO_FILTERS_UNKNOWN,		/* cuckoo_eval_filters(), for the first row */
-	CUCKOO_FILTERS_CLOSED,		/* cuckoo_open_filters(), for an element */
-	CUCKOO_FILTERS_BY_ROW,		/* open: cuckoo_probe_row(), or open again */
-	CUCKOO_FILTERS_BY_BATCH		/* open: cuckoo_probe_batch() */
+	CUCKOO_FILTERS_UNKNOWN,		/* next: cuckoo_eval_filters() */
+	CUCKOO_FILTERS_CLOSED,		/* next: cuckoo_open_filters() */
+	CUCKOO_FILTERS_BY_ROW,		/* next: cuckoo_probe_row(), or open again */
+	CUCKOO_FILTERS_BY_BATCH		/* next: cuckoo_probe_batch() */
 } CuckooFiltersPhase;
 
 typedef struct CuckooScanFilter CuckooScanFilter;
@@ -55,12 +55,12 @@ typedef struct CuckooScanFilters
 {
 	CuckooTest *test;
 	ExprState  *expression;		/* a filter, or an array of them */
-	MemoryContext memory;		/* for their values; a child of the query's */
+	MemoryContext memory;		/* of the values; a child of the query's */
 	CuckooFiltersPhase phase;
-	CuckooScanFilter *filters;	/* those that are not null */
+	CuckooScanFilter *filters;	/* without null values */
 	int			count;
 	int			room;
-	/* the next three are valid while the filters are open */
+	/* these three are valid while the filters are open */
 	bool		all_empty;
 	uint64		seed;			/* of the filters with items */
 	const CuckooHasher *hasher; /* the same for all */
@@ -70,25 +70,25 @@ typedef struct CuckooScanFilters
 extern void cuckoo_init_filters(CuckooScanFilters *set, CuckooTest *test,
 								EState *estate);
 
-/* Evaluates the expression that gives the filters. */
+/* Evaluates the expression of the filters. */
 extern void cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext);
 
 /*
- * Opens set->count filters, at least one.  Stored filters are fetched if
- * `probes` more probes repay it.  Batches can be probed if all filters are in
- * memory, have one seed, and are of the elements' family.  Otherwise rows are
- * probed one by one, so that an error is raised for the right row.
+ * Opens set->count filters, at least one.  Fetches stored filters if `probes`
+ * more probes repay it.  The phase becomes BY_BATCH if all filters are in
+ * memory, have one seed, and have the family of the elements.  Otherwise it
+ * becomes BY_ROW, to raise an error at the right row.
  */
 extern void cuckoo_open_filters(CuckooScanFilters *set, uint32 probes);
 extern void cuckoo_close_filters(CuckooScanFilters *set);
 
-/* Adds the filters that are open to the counts. */
+/* Adds open filters to the counts. */
 extern void cuckoo_count_filters(const CuckooScanFilters *set, uint64 *counts);
 
 /* Counts, closes and forgets the filters, for a rescan or at the end. */
 extern void cuckoo_forget_filters(CuckooScanFilters *set, uint64 *counts);
 
-/* True if one of the filters contains the element, by the test's function. */
+/* Calls the test's function.  True if any filter contains the element. */
 extern bool cuckoo_probe_row(CuckooScanFilters *set, Datum element);
 
 /*
