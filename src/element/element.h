@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * element/element.h
- *		Elements: from an SQL value to the 64-bit hash by which filters know it.
+ *		Elements: from an SQL value to its 64-bit hash.
  *
- * A CuckooHasher says how values of a type become hashes.  A function gets that
- * for one of its arguments from cuckoo_hasher(), which keeps it for the next
- * call; cuckoo_array_hasher() does the same for the elements of an array.
- * cuckoo_check_family() compares it with a filter, and cuckoo_hash() hashes.
+ * A CuckooHasher hashes values of one type.  cuckoo_hasher() returns the hasher
+ * of an argument and keeps it for the next call.  cuckoo_array_hasher() does
+ * the same for the elements of an array.  cuckoo_check_family() compares a
+ * hasher with a filter, and cuckoo_hash() hashes a value.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-/* How a value becomes canonical bytes; one or more for each family. */
+/* The conversion of a value to canonical bytes; one or more for each family. */
 typedef enum CuckooEncoding
 {
 	CUCKOO_ENCODING_NONE = 0,
@@ -46,7 +46,7 @@ typedef enum CuckooEncoding
 	CUCKOO_ENCODING_OTHER
 } CuckooEncoding;
 
-/* How values of one SQL type become 64-bit hashes. */
+/* The conversion of values of one SQL type to 64-bit hashes. */
 typedef struct CuckooHasher
 {
 	Oid			type;			/* of the values, as declared */
@@ -56,39 +56,39 @@ typedef struct CuckooHasher
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 	int16		length;			/* typlen of its argument; -1 varies */
-	bool		any_text;		/* without a form in UTF-8, hash it as it is */
-	bool		trim;			/* text without trailing blanks, as char(n) */
+	bool		any_text;		/* hash text as raw bytes if it has no UTF-8 */
+	bool		trim;			/* drop trailing blanks, as of char(n) */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
 /* Counts changes of catalogs that hashes may depend on; 0 before any hasher. */
 extern uint64 cuckoo_type_changes(void);
 
-/* True if values of the type, under the collation, can be elements. */
+/* True if values of the type under the collation can be elements. */
 extern bool cuckoo_hashable(Oid type, Oid collation);
 
 /*
- * A hash of the numbers of the attributes in the rows that a type consists of,
- * 0 if there are none.  It changes if one is dropped and another one added, so
- * that stored values become others.
+ * A hash of the attribute numbers of all row types inside `type`; 0 without row
+ * types.  Dropping an attribute and adding another changes it, because this
+ * changes the meaning of stored rows.
  */
 extern uint32 cuckoo_type_layout(Oid type);
 
 /*
- * Fills in a zeroed hasher, which is used while `context` lives; error 42883 or
+ * Fills in a zeroed hasher, which must not outlive `context`.  Error 42883 or
  * 0A000 if the type cannot be hashed.
  */
 extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 							   Oid collation, MemoryContext context);
 
 /*
- * The hasher for the type of an argument of the function being called, kept
- * in fn_extra as the first member of a zeroed struct of `size` bytes.
+ * Returns the hasher for an argument of the called function.  fn_extra keeps it
+ * as the first member of a zeroed struct of `size` bytes.
  */
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
 
-/* True if a hasher is up to date, because types may change in a query. */
+/* False if types have changed since cuckoo_hasher_init(), as in a query. */
 extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
 
 /* The elements of an array argument. */
@@ -104,13 +104,13 @@ extern CuckooHasher *cuckoo_array_hasher(FunctionCallInfo fcinfo, int argno,
 										 CuckooElements *elements, Size size);
 
 /*
- * An array of the shape of the elements, with one boolean for each.  It is null
- * for a null element.
+ * Returns an array with the shape of the elements, and a boolean for each
+ * element, or null for a null element.
  */
 extern ArrayType *cuckoo_boolean_array(const CuckooElements *elements,
 									   const bool *values);
 
-/* True if values of this hasher are of the family and type of a filter. */
+/* True if the hasher's values have the family and tag of a filter. */
 static inline bool
 cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
 {
@@ -118,7 +118,7 @@ cuckoo_is_of_family(const CuckooHasher *hasher, const CuckooHeader *h)
 		(hasher->family == h->family && hasher->tag == h->tag);
 }
 
-/* Throws error 42804 if values of this hasher are of another family or type. */
+/* Throws error 42804 unless the hasher's values have this family and tag. */
 extern void cuckoo_check_family(const CuckooHasher *hasher, uint8 family,
 								uint16 tag);
 

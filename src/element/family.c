@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * element/family.c
- *		The families of element types, and the error for an element of another
- *		family.
+ *		The families of element types, and the error for a wrong family.
  *
- * Equal values of the types of one family are one element.  A filter takes
- * elements of one family or, if it is "other", of one type, which is told by
- * its tag (element/signature.c).  Any other element is an error.
+ * Equal values of the types of one family are one element.  A filter accepts
+ * elements of one family.  In the family "other" it accepts one type, which its
+ * tag identifies (element/signature.c).  Any other element is an error.
  *
- * A domain counts as its base type, and text under a nondeterministic collation
- * belongs to "other".
+ * A domain counts as its base type.  Text under a nondeterministic collation
+ * has the family "other".
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +51,7 @@ static const KnownType known_types[] = {
 	{INTERVALOID, CUCKOO_FAMILY_INTERVAL, CUCKOO_ENCODING_INTERVAL}
 };
 
-/* The families, and a type of each but "other". */
+/* The families, each with a type for hints. */
 typedef struct Family
 {
 	const char *name;
@@ -109,14 +108,14 @@ cuckoo_plain_family(Oid type, uint8 *family, CuckooEncoding *encoding)
 }
 
 /*
- * How to look for a value of one family in a filter of another.  Family 0 is
- * any, and the first row that matches counts.
+ * Converts a value of one family to an element of another, for hints.  Family 0
+ * is any, and the first matching row counts.
  */
 typedef struct Conversion
 {
 	uint8		value;
 	uint8		filter;
-	const char *example;		/* NULL if a cast gives the right element */
+	const char *example;		/* NULL if a cast is enough */
 } Conversion;
 
 static const Conversion conversions[] = {
@@ -151,11 +150,11 @@ static const Conversion conversions[] = {
 	"$1 AT TIME ZONE 'UTC'"},
 	{CUCKOO_FAMILY_TEXT, CUCKOO_FAMILY_TIMESTAMPTZ,
 	"$1::timestamptz in their time zone"},
-	/* the input function of the other type knows all its spellings */
+	/* the input function of the other type accepts all spellings */
 	{CUCKOO_FAMILY_TEXT, 0, NULL}
 };
 
-/* The hint for an element of this hasher, if the filter is of `family`. */
+/* The hint for an element of this hasher and a filter of `family`. */
 static int
 hint_of_family(const CuckooHasher *hasher, uint8 family)
 {
@@ -174,7 +173,7 @@ hint_of_family(const CuckooHasher *hasher, uint8 family)
 		if (c->example != NULL)
 			return errhint("Convert the value or parameter to the representation of the elements, for example %s. Another representation is another element.",
 						   c->example);
-		/* these two have casts to text only */
+		/* enums and "char" have casts to text only */
 		return errhint("Cast the value or parameter to a type of the family \"%s\", for example $1%s::%s.",
 					   families[family].name,
 					   hasher->encoding == CUCKOO_ENCODING_ENUM ||

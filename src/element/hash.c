@@ -3,11 +3,10 @@
  * element/hash.c
  *		From a Datum to the 64-bit hash of its element.
  *
- * Values that are equal by their type's default equality are the same element,
- * across the types of a family.  The hash is XXH3, 64 bits, with the filter's
- * seed, of canonical bytes that depend only on the value: they are the same on
- * every machine and in databases of every encoding.  Because filters outlive
- * servers, FORMAT.md specifies all of this for programs in any language.
+ * Equal values of a family are the same element.  The hash is XXH3, 64 bits,
+ * with the filter's seed, of canonical bytes.  These depend only on the value:
+ * they are the same on every machine and in databases of every encoding.
+ * Filters outlive servers, so FORMAT.md specifies the bytes.
  *
  *	family		types							canonical bytes
  *	integer		int2, int4, int8				int64, little-endian
@@ -25,16 +24,16 @@
  *	numeric		numeric							see hash_decimal()
  *	time		time							int64, little-endian
  *	interval	interval						int128, see hash_interval()
- *	other		whatever has an extended hash	that hash (with seed 0), int64,
- *				function						little-endian; of an array, its
- *												shape, too
+ *	other		any type with an extended		that hash (with seed 0), int64,
+ *				hash function					little-endian; for an array
+ *												also its shape
  *
  * A renamed enum label is another element.  Text under a nondeterministic
- * collation belongs to the family "other", because there different bytes may be
- * equal.  The hashes of "other" are PostgreSQL's own, which are stable only
- * within a major version and a byte order.
+ * collation has the family "other", because different bytes may be equal there.
+ * The hashes of "other" are PostgreSQL's.  They are stable only within a major
+ * version and a byte order.
  *
- * Which family and encoding a type has is in element/family.c.
+ * element/family.c has the family and encoding of each type.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,8 +64,8 @@ hash_int64(int64 value, uint64 seed)
 }
 
 /*
- * PostgreSQL's hash of a value.  The function may be a user's, and gets an
- * expanded object read-only, because <@ ANY hashes it for other filters, too.
+ * PostgreSQL's hash of a value.  The function may be user-defined.  It receives
+ * an expanded object read-only, because <@ ANY hashes it for each filter.
  */
 static Datum
 extended_hash(const CuckooHasher *hasher, Datum value)
@@ -77,7 +76,7 @@ extended_hash(const CuckooHasher *hasher, Datum value)
 							 Int64GetDatum(0));
 }
 
-/* Of an array: PostgreSQL's hash, which ignores the shape, and the shape. */
+/* An array: PostgreSQL's hash ignores the shape, so this adds the shape. */
 static uint64
 hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
@@ -88,7 +87,7 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 	int			size = 12;
 	Datum		hash;
 
-	/* detoasted only once; the header of an expanded array is no datum */
+	/* detoast only once; an AnyArrayType that is expanded is no datum */
 	hash = extended_hash(hasher, expanded ? value : PointerGetDatum(array));
 	cuckoo_store64(bytes, DatumGetInt64(hash));
 	cuckoo_store32(bytes + 8, ndim);
@@ -103,8 +102,8 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 }
 
 /*
- * Text of the server's encoding in UTF-8.  If it has no such form, returns NULL
- * where the hasher takes any text; else this is an error.
+ * Converts text from the server's encoding to UTF-8.  Text without a UTF-8
+ * representation is an error, or gives NULL if the hasher accepts any text.
  */
 static char *
 text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
@@ -122,7 +121,7 @@ text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
 	{
 		int			code = geterrcode();
 
-		/* what a conversion raises, or its lack, when it holds nothing */
+		/* the errors of a conversion, or of a missing one; nothing is held */
 		if (code != ERRCODE_UNTRANSLATABLE_CHARACTER &&
 			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE &&
 			code != ERRCODE_UNDEFINED_FUNCTION)
@@ -135,8 +134,8 @@ text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
 }
 
 /*
- * Text in the server's encoding, hashed as UTF-8, or by PostgreSQL's function
- * under a nondeterministic collation; char(n) without its trailing blanks.
+ * Text in the server's encoding: hashed as UTF-8, or by PostgreSQL's function
+ * under a nondeterministic collation.  char(n) loses its trailing blanks.
  */
 static uint64
 hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
@@ -154,7 +153,7 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 		return hash_int64(DatumGetInt64(hash), seed);
 	}
 
-	/* SQL_ASCII says nothing about its bytes, so they are hashed as they are */
+	/* SQL_ASCII does not define its bytes, so they are hashed unchanged */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
 	{
 		char	   *utf8 = text_in_utf8(hasher, text, len);
@@ -178,7 +177,7 @@ hash_float8(float8 value, uint64 seed)
 
 	if (isnan(value))
 		return hash_int64(INT64CONST(0x7ff8000000000000), seed);
-	if (value == 0.0)			/* -0, too */
+	if (value == 0.0)			/* or -0 */
 		return hash_int64(0, seed);
 	memcpy(&bits, &value, sizeof(bits));
 	return hash_int64((int64) bits, seed);
@@ -205,7 +204,7 @@ hash_char(const CuckooHasher *hasher, char value, uint64 seed)
 	return hash_text(hasher, text, strlen(text), seed);
 }
 
-/* The bytes of a varlena value, which may be a text. */
+/* The bytes of a varlena value: bytea or text. */
 static uint64
 hash_varlena(const CuckooHasher *hasher, Datum value, uint64 seed)
 {
@@ -240,10 +239,11 @@ hash_inet(Datum value, uint64 seed)
 }
 
 /*
- * A numeric, whose scale does not matter: "0", "N" (NaN), "I" or "i" (plus or
- * minus infinity), or the sign, the exponent e as int32, and the decimal digits
- * of c, where the value is c * 10^e and c does not end with a zero.  The digits
- * come from the binary form, which has them by fours, and is documented.
+ * A numeric: "0", "N" (NaN), "I" or "i" (plus or minus infinity).  Any other
+ * value is c * 10^e with an integer c that does not end with a zero.  It gives
+ * the sign, e as int32, and the decimal digits of c.  Example: 1.50 gives "+",
+ * -1, "15".  The scale does not matter.  The digits come from the documented
+ * binary form, in groups of four.
  */
 static uint64
 hash_decimal(Datum value, uint64 seed)
@@ -270,7 +270,7 @@ hash_decimal(Datum value, uint64 seed)
 	while (first < n && digits[first] == '0')
 		first++;
 
-	/* without its leading zeros, behind the sign and the exponent */
+	/* move the digits without leading zeros after sign and exponent */
 	memmove(digits, digits + first, n - first);
 	bytes[0] = sign == 0x4000 ? '-' : '+';
 	cuckoo_store32((uint8 *) bytes + 1, (uint32) (4 * (weight + 1) - n));
@@ -290,8 +290,9 @@ hash_decimal(Datum value, uint64 seed)
 }
 
 /*
- * An interval as it is compared: in microseconds, a month having 30 days and a
- * day 24 hours, in 128 bits.
+ * An interval in microseconds, in 128 bits.  A month has 30 days and a day 24
+ * hours, as in comparisons.  The days are multiplied in two parts: the upper
+ * part is shifted by 20 bits, and no product exceeds 64 bits.
  */
 static uint64
 hash_interval(Datum value, uint64 seed)
@@ -377,7 +378,7 @@ cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed)
 	}
 }
 
-/* cf_hash(element, seed): the hash by which filters know the element */
+/* cf_hash(element, seed): the hash of the element in filters with this seed */
 Datum
 cf_hash(PG_FUNCTION_ARGS)
 {

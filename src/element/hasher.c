@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * element/hasher.c
- *		Hashers: made for a type, and kept by a call site.
+ *		Hashers: built for a type and kept by a call site.
  *
- * The type of an element is that for which the called function is declared or,
- * if it is declared for any type, that of the call's argument.  Nothing else of
- * the call's expression matters, because the planner may rewrite it.
+ * The type of an element is the declared type of the function's argument.  For
+ * a polymorphic argument it is the type of the actual argument.  A hasher
+ * depends on nothing else in the call expression, because the planner may
+ * rewrite the expression.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,9 +41,9 @@ element_type(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * Counts changes of what the signature of a type depends on: attributes,
- * functions, operator classes.  A call site may outlive such a change, because
- * in PL/pgSQL it lives until the end of the transaction.  It would otherwise
+ * Counts changes of attributes, functions and operator classes, on which the
+ * signature of a type depends.  A call site of PL/pgSQL lives until the end of
+ * the transaction, and so may outlive a change.  Without this count it would
  * use the new hash function with the old tag.
  */
 static uint64 type_changes = 0;
@@ -53,7 +54,7 @@ note_type_change(Datum arg, CuckooCacheId cache, uint32 hash)
 	type_changes++;
 }
 
-/* Returns the count, which the first call starts. */
+/* Returns the count.  The first call starts counting. */
 static uint64
 watch_types(void)
 {
@@ -87,12 +88,12 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	hasher->tag = cuckoo_type_tag(type, hasher->collation);
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->length = entry->typlen;
-	/* the encodings of char(n) and name make a text of the value first */
+	/* char(n) and name keep encodings that first convert the value to text */
 	if (hasher->encoding == CUCKOO_ENCODING_NONE ||
 		hasher->encoding == CUCKOO_ENCODING_TEXT)
 		hasher->encoding = entry->hash_opintype == ANYARRAYOID ?
 			CUCKOO_ENCODING_ARRAY : CUCKOO_ENCODING_OTHER;
-	/* our own, because the type cache keeps its one if the function changes */
+	/* not the FmgrInfo of the type cache, which survives a changed function */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
 	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }
@@ -109,13 +110,13 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
 	hasher->collation = collation;
 	if (!plain)
 		hasher_init_other(hasher, type, context);
-	/* an enum has no collation; name has "C" unless the query names another */
+	/* an enum has no collation; name has "C" by default */
 	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
 			 type_is_collatable(type) && cuckoo_is_nondeterministic(collation))
 		hasher_init_other(hasher, TEXTOID, context);
 
 	hasher->type = declared;
-	/* last, because it says that the rest is valid */
+	/* last, because it makes the hasher valid */
 	hasher->changes = changes;
 }
 
@@ -131,7 +132,7 @@ cuckoo_hasher_is_current(const CuckooHasher *hasher)
 	return hasher->changes == type_changes;
 }
 
-/* The hasher for values of a type, kept in fn_extra. */
+/* Returns the hasher of a type, which fn_extra keeps. */
 static CuckooHasher *
 hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 {
@@ -146,7 +147,7 @@ hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 		if (hasher->hash_proc != NULL)
 			pfree(hasher->hash_proc);
 		memset(hasher, 0, sizeof(*hasher));
-		/* types may change often, so `context` gets only what a hasher keeps */
+		/* types may change often: this must not leak into `context` */
 		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
 	}
 	return hasher;

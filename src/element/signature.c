@@ -1,17 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * element/signature.c
- *		The tag of a type of the family "other", which tells it from others.
+ *		The tag of a type of the family "other".
  *
- * A 16-bit tag guards a filter of "other" against values of another type.  It
- * is the hash of the type's signature, which contains everything on which the
- * type's equality depends, see append_type_signature().  The signature contains
- * no schemas, names or OIDs, except OIDs of PostgreSQL's own objects, because a
- * restore may change them.
+ * A 16-bit tag protects a filter of "other" against values of another type.  It
+ * is the hash of the type signature: everything on which the equality of the
+ * type depends (append_type_signature()).  The signature has no schemas, names
+ * or OIDs, because a restore may change them, except OIDs of built-in objects.
  *
- * If it is not known what the equality of a type depends on, the type has no
- * tag, and its values cannot be elements.  An enum within an array, range or
- * row is refused, because its hash is that of its OID.
+ * A type without a complete signature has no tag, and its values cannot be
+ * elements.  An enum within an array, range or row is refused, because its hash
+ * depends on its OID.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +42,7 @@ cuckoo_is_nondeterministic(Oid collation)
 	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
 }
 
-/* True if it is hashed by its parts, with PostgreSQL's functions for these. */
+/* True if PostgreSQL hashes the type by its parts (arrays, ranges, rows). */
 static bool
 is_generic(const TypeCacheEntry *entry)
 {
@@ -53,9 +52,9 @@ is_generic(const TypeCacheEntry *entry)
 
 /*
  * The extended hash function of the default hash operator class, or InvalidOid.
- * The type cache leaves hash_extended_proc empty if the session has looked up
- * an equality operator of another operator class first, as for rows.  The
- * answer must not depend on that, so look in the operator family.
+ * The type cache leaves hash_extended_proc empty if the session first looked up
+ * an equality operator of another operator class, as for rows.  Therefore this
+ * also looks in the operator family.
  */
 Oid
 cuckoo_hash_function(const TypeCacheEntry *entry)
@@ -67,7 +66,7 @@ cuckoo_hash_function(const TypeCacheEntry *entry)
 							 entry->hash_opintype, HASHEXTENDED_PROC);
 }
 
-/* Why values of a type cannot be elements. */
+/* A reason to refuse values of a type as elements. */
 typedef struct Refusal
 {
 	const char *detail;
@@ -105,7 +104,7 @@ append_string(StringInfo out, const char *string)
 	appendBinaryStringInfo(out, string, strlen(string) + 1);
 }
 
-/* Appends an attribute of a catalog row, a text.  Null is empty. */
+/* Appends a text attribute of a catalog row.  Null becomes empty. */
 static void
 append_attribute(StringInfo out, CuckooCacheId cache, HeapTuple tuple,
 				 AttrNumber attribute)
@@ -153,7 +152,7 @@ append_function_signature(StringInfo out, Oid function)
 }
 
 static const Refusal *append_type_signature(StringInfo out, Oid type,
-											 Oid collation);
+											Oid collation);
 
 /* Appends the signatures of a row's attributes. */
 static const Refusal *
@@ -199,7 +198,7 @@ append_range(StringInfo out, Oid type)
 		: append_type_signature(out, range.rngsubtype, range.rngcollation);
 }
 
-/* Appends a collation, if equality depends on it. */
+/* Appends a nondeterministic collation: equality depends on it. */
 static void
 append_collation(StringInfo out, Oid collation)
 {
@@ -219,7 +218,7 @@ append_collation(StringInfo out, Oid collation)
 	ReleaseSysCache(tuple);
 }
 
-/* Appends a type of PostgreSQL's own, whose OID never changes. */
+/* Appends a built-in type, by its OID, which never changes. */
 static void
 append_builtin(StringInfo out, Oid type, Oid collation)
 {
@@ -232,7 +231,7 @@ append_builtin(StringInfo out, Oid type, Oid collation)
 		append_collation(out, collation);
 }
 
-/* Appends the parts of a type that has some, and says whether it has. */
+/* Appends the parts of an array, range, multirange or row, if it is one. */
 static const Refusal *
 append_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 {
@@ -266,7 +265,7 @@ append_parts(StringInfo out, Oid type, Oid collation, bool *has_parts)
 /* Appends the hash function and the input function of a type. */
 static const Refusal *
 append_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
-				   Oid collation)
+				 Oid collation)
 {
 	Oid			hash = cuckoo_hash_function(entry);
 	Oid			input;
@@ -286,9 +285,8 @@ append_functions(StringInfo out, Oid type, const TypeCacheEntry *entry,
 }
 
 /*
- * Appends the signature of a type that is hashed under a collation: all that
- * its equality and its hash depend on, and nothing that may change without them
- * (FORMAT.md).  Returns why it cannot have one, or NULL.
+ * Appends the signature of a type under a collation, as FORMAT.md specifies it.
+ * Returns the reason why it cannot have one, or NULL.
  */
 static const Refusal *
 append_type_signature(StringInfo out, Oid type, Oid collation)
@@ -302,7 +300,7 @@ append_type_signature(StringInfo out, Oid type, Oid collation)
 	type = getBaseType(type);
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 
-	/* a type counts as the input type of its operator class: regclass as oid */
+	/* use the input type of the operator class: oid for regclass */
 	generic = is_generic(entry);
 	if (OidIsValid(entry->hash_opintype) && !generic)
 		type = entry->hash_opintype;
@@ -311,7 +309,7 @@ append_type_signature(StringInfo out, Oid type, Oid collation)
 		return &anonymous_row;
 	if (type_is_enum(type))
 		return &contains_enum;
-	/* only within another type; by themselves they are hashed as text */
+	/* only within another type: by themselves they are hashed as text */
 	if ((type == BPCHAROID || type == NAMEOID) &&
 		(!OidIsValid(collation) || cuckoo_is_nondeterministic(collation)))
 		return &contains_blanks;
@@ -324,6 +322,7 @@ append_type_signature(StringInfo out, Oid type, Oid collation)
 	refusal = append_parts(out, type, collation, &has_parts);
 	if (refusal != NULL || (generic && has_parts))
 		return refusal;
+
 	/*
 	 * User-defined types: the hash and input functions are part of the
 	 * signature, even if the type has parts.
@@ -332,8 +331,8 @@ append_type_signature(StringInfo out, Oid type, Oid collation)
 }
 
 /*
- * What PostgreSQL's hash makes of some bytes.  With it, filters from a server
- * of another byte order, or with another hash, have other tags.
+ * Appends PostgreSQL's hash of some bytes.  Filters from a server with another
+ * byte order or another hash therefore have other tags.
  */
 static void
 append_platform_check(StringInfo signature)
@@ -347,7 +346,7 @@ append_platform_check(StringInfo signature)
 	appendBinaryStringInfo(signature, check, sizeof(check));
 }
 
-/* The tag of a type of the family "other", or why there is none. */
+/* Sets the tag of a type of "other".  Returns a reason if it has none. */
 static const Refusal *
 find_tag(uint16 *tag, Oid type, Oid collation)
 {
@@ -368,7 +367,7 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 	return refusal;
 }
 
-/* See cuckoo_type_layout(). */
+/* Adds the attribute numbers of all row types inside `type` to the hash. */
 static void
 add_layout(uint32 *layout, Oid type)
 {

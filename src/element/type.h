@@ -13,8 +13,8 @@
 #include "utils/typcache.h"
 
 /*
- * The family and encoding of a base type of any family but "other".  Returns
- * false for all other types.
+ * Sets the family and encoding of a base type.  Returns false for a type of the
+ * family "other", or of none.
  */
 extern bool cuckoo_plain_family(Oid type, uint8 *family,
 								CuckooEncoding *encoding);
@@ -22,13 +22,13 @@ extern bool cuckoo_plain_family(Oid type, uint8 *family,
 /* True if equality under the collation differs from equality of bytes. */
 extern bool cuckoo_is_nondeterministic(Oid collation);
 
-/* True if values of the type, under the collation, can be of "other". */
+/* True if the type under the collation can have the family "other". */
 extern bool cuckoo_type_is_taggable(Oid type, Oid collation);
 
-/* The tag of such a type.  A type without one is an error. */
+/* The tag of a type of "other".  Error 42883 or 0A000 if it has none. */
 extern uint16 cuckoo_type_tag(Oid type, Oid collation);
 
-/* The function that hashes values of a type of "other", or InvalidOid. */
+/* The extended hash function of a type of "other", or InvalidOid. */
 extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
 
 #endif							/* CUCKOO_TYPE_H */
