@@ -1,19 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * filter/change.c
- *		SQL functions that change a filter: cf_add, cf_delete and their forms.
+ *		SQL functions that change a filter: cf_add, cf_delete and variants.
  *
- * A change returns an expanded object (filter/datum.c).  If nothing has to
- * change, it returns the argument as it is, so that an UPDATE does not write a
- * TOASTed filter again.
+ * A change returns an expanded object (filter/datum.c).  If nothing changes, it
+ * returns its argument, and an UPDATE does not write a TOASTed filter again.
+ * cf_new() or the first element set the family and tag of a filter for good.
  *
- * A filter gets its family and tag from cf_new() or from its first element, and
- * keeps them for ever.
- *
- * An error changes nothing that anybody can see.  A call for one element that
- * fails has not changed its argument.  A call for an array may have changed it
- * in place, but PL/pgSQL passes a variable to such a call only if nobody can
- * see it after an error.
+ * An error leaves every visible filter unchanged.  A failed call for one
+ * element has not changed its argument.  A failed call for an array may have
+ * changed it in place, but PL/pgSQL passes a variable to such a call only if
+ * the variable is invisible after an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,21 +31,21 @@ PG_FUNCTION_INFO_V1(cf_delete_all);
 PG_FUNCTION_INFO_V1(cf_add_unique_each);
 PG_FUNCTION_INFO_V1(cf_add_filter);
 
-/* The number of elements that prefetching is ahead of changing. */
+/* Elements between prefetching and changing. */
 #define PREFETCH_DISTANCE	16
 
 /* A change to the filter that is the first argument of a call. */
 typedef struct Change
 {
 	FunctionCallInfo fcinfo;
-	uint8		family;			/* of what is added or deleted */
+	uint8		family;			/* of the added or deleted elements */
 	uint16		tag;
 	CuckooHeader header;
-	const struct varlena *filter;	/* as it is now */
+	const struct varlena *filter;	/* the present filter */
 	CuckooExpanded *expanded;	/* the object to write to, or NULL */
 } Change;
 
-/* Makes sure that the filter may be written to. */
+/* Makes the filter writable: sets change->expanded. */
 static void
 change_expand(Change *change)
 {
@@ -63,7 +60,7 @@ change_expand(Change *change)
 	change->filter = change->expanded->flat;
 }
 
-/* Opens the filter for a change by elements of this family and tag. */
+/* Opens the filter for a change with elements of this family and tag. */
 static void
 change_begin(Change *change, FunctionCallInfo fcinfo, uint8 family, uint16 tag)
 {
@@ -73,7 +70,7 @@ change_begin(Change *change, FunctionCallInfo fcinfo, uint8 family, uint16 tag)
 	change->family = family;
 	change->tag = tag;
 	change->expanded = NULL;
-	/* if the filter must be fetched, fetch it to where it can be changed */
+	/* a filter that must be fetched is fetched into an expanded object */
 	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
 		change_expand(change);
 	else
@@ -81,7 +78,7 @@ change_begin(Change *change, FunctionCallInfo fcinfo, uint8 family, uint16 tag)
 	cuckoo_open(&change->header, change->filter);
 }
 
-/* The same for elements that this hasher hashes. */
+/* Like change_begin(), for elements of a hasher.  Checks the family. */
 static void
 change_begin_hasher(Change *change, FunctionCallInfo fcinfo,
 					CuckooHasher *hasher)
@@ -91,9 +88,9 @@ change_begin_hasher(Change *change, FunctionCallInfo fcinfo,
 }
 
 /*
- * Returns the filter one level up and its header in *h.  If the filter cannot
- * grow, returns the same filter and the reason in *status.  The old filter is
- * freed, unless it belongs to the expanded object.
+ * Returns the filter one level up, with its header in *h, and frees the old one
+ * unless it belongs to the expanded object.  If the filter cannot grow, returns
+ * it unchanged with the reason in *status.
  */
 static struct varlena *
 grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
@@ -105,7 +102,7 @@ grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 	*status = cuckoo_header_set_level(h, h->level + 1);
 	if (*status != CUCKOO_OK)
 		return filter;
-	/* the object may outlive a cancel request, so free the memory then */
+	/* the object may outlive a cancel request, so free memory on errors */
 	PG_TRY();
 	{
 		MemoryContext caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
@@ -135,14 +132,14 @@ change_add(Change *change, uint64 hash, int max_copies)
 	struct varlena *filter;
 	CuckooStatus status;
 
-	/* a filter is not copied if it stays as it is */
+	/* do not copy a filter that stays the same */
 	if (change->expanded == NULL &&
 		cuckoo_copies(&h, cuckoo_image(change->filter), hash) >= max_copies)
 		return false;
 	h.family = change->family;
 	h.tag = change->tag;
 	change_expand(change);
-	/* the object does not change until there is room */
+	/* the object changes only after the element has room */
 	filter = change->expanded->flat;
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
@@ -186,8 +183,8 @@ change_delete(Change *change, uint64 hash)
 
 /*
  * Adds n elements up to max_copies times each, or deletes them if max_copies is
- * 0.  Returns whether anything changed.  Unless done is NULL, done[i] tells
- * whether element i changed the filter.
+ * 0.  Returns true if any element changed the filter.  Unless done is NULL,
+ * sets done[i] to true if element i did.
  */
 static bool
 change_all(Change *change, const uint64 *hashes, int n, int max_copies,
@@ -213,8 +210,8 @@ change_all(Change *change, const uint64 *hashes, int n, int max_copies,
 }
 
 /*
- * Begins a change for the non-null elements of an array argument.  Returns
- * their hashes, and their number in *n.
+ * Begins a change with the elements of an array argument.  Returns the hashes
+ * of the non-null elements, and their number in *n.
  */
 static uint64 *
 change_begin_array(Change *change, FunctionCallInfo fcinfo,
@@ -236,7 +233,7 @@ change_begin_array(Change *change, FunctionCallInfo fcinfo,
 	return hashes;
 }
 
-/* The filter after the change: the argument itself if there was none. */
+/* Returns the filter after the change, or the argument if none changed it. */
 static Datum
 change_end(Change *change, bool any)
 {
@@ -249,7 +246,7 @@ change_end(Change *change, bool any)
 	return change->fcinfo->args[0].value;
 }
 
-/* Returns the filter argument after a change by an element or an array. */
+/* Changes the filter argument by an element or an array. */
 static Datum
 change_filter(FunctionCallInfo fcinfo, bool array, int max_copies)
 {
@@ -315,8 +312,8 @@ cf_delete_all(PG_FUNCTION_ARGS)
 }
 
 /*
- * Returns one row through a tuplestore, which can hold a TOAST pointer to the
- * filter.  A composite value would have to hold the whole filter.
+ * Returns one row in a tuplestore, which can store the TOAST pointer of an
+ * unchanged filter.  A composite value would contain the whole filter.
  */
 Datum
 cf_add_unique_each(PG_FUNCTION_ARGS)
@@ -349,7 +346,7 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 
 		values[0] = change_end(&change,
 							   change_all(&change, hashes, n, 1, added));
-		/* null elements have no hash: spread the results, from the end on */
+		/* null elements have no hash: spread the results, last one first */
 		for (int i = elements.count - 1; i >= 0; i--)
 			if (!elements.nulls[i])
 				added[i] = added[--n];
@@ -368,8 +365,8 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 }
 
 /*
- * cf_add_filter(filter, other): the sum of both, for which only the elements of
- * the other filter are placed.  A key is as good as a hash (core/core.h).
+ * cf_add_filter(filter, other): the sum of both.  Only the elements of `other`
+ * are inserted, by their keys, which work as hashes (core/core.h).
  */
 Datum
 cf_add_filter(PG_FUNCTION_ARGS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/compatible.c
- *		Which filters can be combined, and what is wrong if two cannot.
+ *		Whether two filters can be combined, and the errors if not.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,9 +26,9 @@ same_family(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 /*
- * An unsized filter combines with filters of any geometry, because cf_agg()
- * without values does not specify one.  An empty filter from cf_new() does: to
- * combine it with another geometry is an error, because it may be a mistake.
+ * An unsized filter comes from cf_agg(value) without values.  It combines with
+ * any geometry, because the query specified none.  An empty filter from
+ * cf_new() has a geometry, and combining it with another one is an error.
  */
 static bool
 is_unsized(const CuckooHeader *h)
@@ -49,8 +49,8 @@ is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 /*
- * How often a filter doubles up to its capacity, where fingerprints have the
- * ft bits that its fpp needs, but at least 9.
+ * The number of doublings up to the capacity of a filter.  Its fingerprints
+ * then have the ft bits of its fpp, but at least 9.
  */
 static int
 doublings(const CuckooHeader *h)
@@ -58,7 +58,7 @@ doublings(const CuckooHeader *h)
 	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_CORE_BITS + 1), 0);
 }
 
-/* Where the two buckets of an element may be. */
+/* Describes windows or pages. */
 static const char *
 layout_text(const CuckooHeader *h)
 {
@@ -66,7 +66,7 @@ layout_text(const CuckooHeader *h)
 		h->windows ? "windows" : "neither windows nor pages";
 }
 
-/* A geometry in a user's terms, and in those of FORMAT.md. */
+/* Describes a geometry in a user's terms, and in terms of FORMAT.md. */
 static const char *
 geometry_text(const CuckooHeader *h, bool with_layout)
 {

@@ -1,23 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * filter/datum.c
- *		Filters as datums: new ones, the header of a filter in whatever form it
- *		comes, and expanded objects, which are changed without being copied.
+ *		Filters as datums: new datums, headers, and expanded objects.
  *
- * All headers of filters that were stored are read here: from the whole filter
- * if it is in memory, else from its first bytes.  Either way the header is
- * checked against the length of the whole, and a corrupt one is an error.
+ * The header of a stored filter is read from the whole filter if it is in
+ * memory, else from its first bytes.  It is always checked against the length
+ * of the filter.  Error XX001 if it is corrupt.
  *
- * A function that changes a filter returns an expanded object: the image in a
- * memory context of its own, with a pointer that says whether its receiver may
- * write (utils/expandeddatum.h).  A call that gets a pointer with this right
- * changes the image in place, and copies any other filter first.  A chain of
- * calls therefore copies the filter once, as does a chain of assignments to one
- * variable if the language hands its value over, which PL/pgSQL does from
- * PostgreSQL 18 on (planner/support.c).  The object holds the image as a plain
- * datum does, with a header that is always up to date: both are read in the
- * same way.  Its checksum is stale, because a change would have to hash the
- * whole image.  Flattening is one memcpy, and computes the checksum.
+ * A change returns an expanded object (utils/expandeddatum.h): the image in a
+ * separate memory context, and a pointer with or without the right to write.  A
+ * call that receives the right changes the image in place.  Otherwise it copies
+ * the filter.  So a chain of calls copies a filter once, and in PostgreSQL 18
+ * and later so does a chain of assignments in PL/pgSQL (planner/support.c).
+ *
+ * An object contains the image like a plain datum, with a current header.  Its
+ * checksum is stale, because computing it would read the whole image for each
+ * change.  Flattening copies the image and computes the checksum.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * filter/filter.h
- *		The SQL type cuckoofilter: filters as PostgreSQL's values.
+ *		The SQL type cuckoofilter: filters as values of PostgreSQL.
  *
- * A filter comes as a datum of any form: in a row, TOASTed, compressed, with a
- * short header, or as an expanded object that its owner may change.
- * cuckoo_filter() gives it to be read, cuckoo_expand() to be changed, and
- * cuckoo_peek_header() reads no more than its header.  cuckoo_open() decodes
- * the header of a whole filter, whose bytes are at cuckoo_image().
+ * A datum may be a plain value, TOASTed, compressed, with a short header, or an
+ * expanded object.  cuckoo_filter() returns the filter for reading, and
+ * cuckoo_expand() for changing.  cuckoo_peek_header() reads only the header.
+ * cuckoo_open() decodes the header of a whole filter, and cuckoo_image()
+ * returns its bytes.
  *
- * A new filter is built from hashes (cuckoo_build_filter()), or made from keys
- * (cuckoo_filter_of_keys()).
+ * cuckoo_build_filter() and cuckoo_filter_of_keys() build new filters.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,20 +24,20 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-/* The fpp where none is given. */
+/* The default fpp. */
 #define CUCKOO_DEFAULT_FPP	0.001
 
 /* Fingerprint bits for an fpp; error 22023 outside the limits. */
 extern int	cuckoo_checked_fpp(double fpp);
 
 /*
- * Sets *h to the geometry for a capacity, a float8 so that SQL can say 1e6, and
- * returns the capacity, rounded up; error 22023 outside the limits.
+ * Sets *h to the geometry for a capacity, which is a float8 for the sake of 1e6
+ * in SQL.  Returns the capacity, rounded up.  Error 22023 outside the limits.
  */
 extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 									 int bits, uint64 seed);
 
-/* The empty filter that combines with every geometry: see is_unsized(). */
+/* Sets *h to the unsized filter, which combines with every geometry. */
 extern void cuckoo_header_unsized(CuckooHeader *h);
 
 /* The image in a detoasted datum, which may have a short header. */
@@ -52,8 +51,9 @@ cuckoo_image(const struct varlena *datum)
 extern struct varlena *cuckoo_new_datum(uint64 size);
 
 /*
- * The filter of `n` sorted hashes or ordered keys, with the geometry and level
- * of *h, or NULL if they do not fit; error 54000 if no larger one would help.
+ * Builds a filter of `n` sorted hashes or ordered keys, with the geometry and
+ * level of *h.  Returns NULL if they do not fit.  Error 54000 if a larger
+ * filter would not help.
  */
 extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
 										   const uint64 *hashes, Size n);
@@ -61,12 +61,12 @@ extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
 /* Reads the header of a whole filter; error XX001 if it is corrupt. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
-/* The same for a datum of any form.  This does not fetch a stored filter. */
+/* Like cuckoo_open(), for any datum.  Fetches only the header. */
 extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 
 /*
  * Decodes base64 text to a new datum, or returns NULL if the text is invalid.
- * The reverse returns a new C string.
+ * cuckoo_base64_encode() returns a new C string.
  */
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
@@ -74,7 +74,7 @@ extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 /* The planner recognizes the type by its input function. */
 extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
-/* The expanded object behind a datum, or NULL if it has other methods. */
+/* The expanded object of a datum, or NULL unless it has these methods. */
 static inline ExpandedObjectHeader *
 cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 {
@@ -87,9 +87,9 @@ cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 }
 
 /*
- * The method get_flat_size of an aggregate's state does its work between these
- * two, in a memory context of its own, because its caller may be a sort, which
- * from PostgreSQL 17 on works in a context that cannot free single chunks.
+ * The method get_flat_size of an aggregate's state works between these two, in
+ * a temporary memory context.  Its caller may be a sort, and in PostgreSQL 17
+ * and later the memory context of a sort cannot free single chunks.
  * cuckoo_begin_flatten() returns the caller's context.
  */
 static inline MemoryContext
@@ -106,23 +106,23 @@ cuckoo_end_flatten(MemoryContext caller)
 	MemoryContextDelete(MemoryContextSwitchTo(caller));
 }
 
-/* A filter in a memory context of its own, which is changed in place. */
+/* A filter in a separate memory context, which may be changed in place. */
 typedef struct CuckooExpanded
 {
 	ExpandedObjectHeader hdr;
-	struct varlena *flat;		/* the image, behind a 4-byte header; its
+	struct varlena *flat;		/* the image after a 4-byte header; its
 								 * checksum is stale */
 } CuckooExpanded;
 
 /*
- * The whole filter, to be read; not copied if it is in memory.  Its checksum
- * may be stale.  A caller that hands out the bytes detoasts the datum instead.
+ * Returns the whole filter for reading, without copying one that is in memory.
+ * Its checksum may be stale.  To export the bytes, detoast the datum instead.
  */
 extern const struct varlena *cuckoo_filter(Datum datum);
 
 /*
- * The filter as an object that the caller may change: that of the datum if it
- * comes with the right to write, else a copy below the context `parent`.
+ * Returns the filter as an object that the caller may change: the datum's
+ * object if the pointer has the right to write, else a copy below `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
@@ -132,13 +132,13 @@ extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
  */
 extern TupleDesc cuckoo_result_tupdesc(FunctionCallInfo fcinfo, int columns);
 
-/* A new array of so many keys. */
+/* Allocates an array of n keys. */
 extern uint64 *cuckoo_new_keys(Size n);
 
 /*
- * The canonical filter of a run of `n` keys (core/core.h), each at most twice.
- * *h has its geometry, seed and family; this sets its level and items.  Frees
- * the keys.
+ * Builds the canonical filter of a sorted run of `n` keys (core/core.h).  *h
+ * has its geometry, seed and family; this sets its level and items.  Keeps at
+ * most two copies of a key.  Frees the keys.
  */
 extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
 											 Size n);
@@ -146,30 +146,30 @@ extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
 /*
  * ---- sets, for the files of filter/ ----
  *
- * A function of two filters checks them with cuckoo_check_compatible(), and
- * combines them with cuckoo_read_run() and cuckoo_merge_runs().
- * cuckoo_header_inherit() makes the header of the result.  An aggregate begins
- * a state with cuckoo_new_set_state(), adds filters with cuckoo_set_add(), and
- * gets its result from cuckoo_set_filter().
+ * A function of two filters calls cuckoo_check_compatible(), and combines the
+ * filters with cuckoo_read_run() and cuckoo_merge_runs().
+ * cuckoo_header_inherit() completes the header of the result.  An aggregate
+ * creates a state with cuckoo_new_set_state(), adds filters with
+ * cuckoo_set_add(), and builds its result with cuckoo_set_filter().
  */
 
-/* Throws an error, unless the keys of both filters mean the same. */
+/* Error 42804 or 22023 unless keys of both filters are comparable. */
 extern void cuckoo_check_compatible(const CuckooHeader *a,
 									const CuckooHeader *b);
 
 /*
- * Fills in the family, geometry and seed that *h does not specify, from the
- * other filter, before they are combined.
+ * Fills in the family, geometry and seed that *h does not specify, from another
+ * filter, before the two are combined.
  */
 extern void cuckoo_header_inherit(CuckooHeader *h, const CuckooHeader *other);
 
 /*
  * Enough runs for any state: each is more than twice as long as the next, so
- * that the first of 40 would have more than 2^38 keys.
+ * the first of 40 runs would have more than 2^38 keys.
  */
 #define CUCKOO_MAX_RUNS		40
 
-/* The state of an aggregate: either a filter, or runs to be combined. */
+/* The state of an aggregate: either a filter, or sorted runs of keys. */
 typedef struct CuckooSetState
 {
 	ExpandedObjectHeader hdr;
@@ -181,40 +181,40 @@ typedef struct CuckooSetState
 	int			count;
 } CuckooSetState;
 
-/* The keys of a filter, whose header this is. */
+/* Returns the sorted run of the keys of a filter with the header *h. */
 extern CuckooRun cuckoo_read_run(const CuckooHeader *h,
 								 const struct varlena *filter);
 
 /*
- * Combines two runs of one geometry, and frees them.  If `least` is not 0, keys
- * are counted up to this number.
+ * Merges two runs of one geometry, and frees them.  If `least` is not 0, adds
+ * up the counts of equal keys, up to this number.
  */
 extern CuckooRun cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a,
 								   CuckooRun b);
 
 /*
- * A new state that holds one filter, whose header is *h, in memory of `parent`.
- * `least` is k of cf_at_least_agg(), else 0.
+ * Creates a state with one filter, whose header is *h, below `parent`.  `least`
+ * is k of cf_at_least_agg(), else 0.
  */
 extern CuckooSetState *cuckoo_new_set_state(CuckooMerge how, uint32 least,
 											const CuckooHeader *h,
 											const struct varlena *filter,
 											MemoryContext parent);
 
-/* Adds a filter, whose header is *h.  It must be compatible with the others. */
+/* Adds a filter with the header *h.  Error unless it is compatible. */
 extern void cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
 						   const struct varlena *filter);
 
-/* The state behind a datum, or NULL if the datum is a filter. */
+/* The state of a datum, or NULL if the datum is a filter. */
 extern CuckooSetState *cuckoo_set_state(Datum datum);
 
-/* Merges all runs.  This does not change what the state stands for. */
+/* Merges all runs.  The set of the state stays the same. */
 extern void cuckoo_set_merge(CuckooSetState *state);
 
 /*
- * The filter of a state, which then holds no runs.  An error does not change
- * what the state stands for, because a variable may hold it, unless this is its
- * last use; then the keys are not copied.
+ * Builds the filter of a state, which replaces its runs.  A variable may
+ * contain the state, so after an error the state still has its set.  With
+ * `last_use` the state may be lost, and its keys are not copied.
  */
 extern struct varlena *cuckoo_set_filter(CuckooSetState *state, bool last_use);
 

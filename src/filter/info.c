@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/info.c
- *		What a filter tells about itself.
+ *		cf_info() and cf_count(filter): the metadata of a filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,8 +43,8 @@ cf_count(PG_FUNCTION_ARGS)
 }
 
 /*
- * The first four digits of a figure, which people can read.  The rest is cut
- * off, so that the rate now is never above the rate at capacity by rounding.
+ * The first four digits of a figure, for readers.  Truncates instead of
+ * rounding, because rounding could show fpp_now above fpp_at_capacity.
  */
 static double
 four_digits(double figure)

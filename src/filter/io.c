@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * filter/io.c
- *		Input and output of cuckoofilter: text is base64 of the image, binary
- *		is the image, and so is bytea.
+ *		Input and output of cuckoofilter: text is base64 of the image; binary
+ *		and bytea are the image.
  *
- * Only cuckoo_validate() lets bytes from outside become a cuckoofilter.  It
- * verifies the checksum, which no function verifies again once the filter is
- * stored.  The cast to bytea needs no function, and binary output, equality and
- * hashes are PostgreSQL's functions for bytea, because the bytes are the same.
+ * All bytes from outside pass cuckoo_validate(), the only function that
+ * verifies the checksum.  The bytes of a cuckoofilter and a bytea are the same,
+ * so the cast to bytea needs no function, and binary output, equality and
+ * hashes use the functions of bytea.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,12 +22,12 @@ PG_FUNCTION_INFO_V1(cuckoofilter_out);
 PG_FUNCTION_INFO_V1(cuckoofilter_recv);
 PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
 
-/* Characters of base64 between interrupt checks; whole groups of four. */
+/* Base64 characters between interrupt checks; a multiple of four. */
 #define BASE64_BLOCK	8192
 
 /*
- * White space aside, the text must be what encoding makes of its bytes, because
- * pg_b64_decode() accepts characters after padding, and any unused bits.
+ * Apart from white space, the text must equal the encoding of its bytes:
+ * pg_b64_decode() also accepts characters after padding, and any unused bits.
  */
 struct varlena *
 cuckoo_base64_decode(const char *text)
@@ -45,13 +45,13 @@ cuckoo_base64_decode(const char *text)
 		int			decoded;
 
 		CHECK_FOR_INTERRUPTS();
-		/* encode() breaks lines, pg_b64_decode() does not take them */
+		/* skip the line breaks of encode(), which pg_b64_decode() rejects */
 		for (; *text != '\0' && len < BASE64_BLOCK; text++)
 			if (*text != ' ' && *text != '\t' && *text != '\r' && *text != '\n')
 				block[len++] = *text;
 		decoded = pg_b64_decode((const void *) block, len, (void *) bytes,
 								(int) (room - size));
-		/* only the last block may give less than whole groups of three */
+		/* only the last block may end within a group of three bytes */
 		if (decoded < 0 || (len > 0 && size % 3 != 0) ||
 			pg_b64_encode((const void *) bytes, decoded, (void *) again,
 						  sizeof(again)) != len ||
@@ -125,7 +125,7 @@ cuckoofilter_out(PG_FUNCTION_ARGS)
 										   VARSIZE_ANY_EXHDR(filter)));
 }
 
-/* A new filter of bytes from outside. */
+/* Validates bytes from outside, and copies them to a new filter. */
 static struct varlena *
 filter_from_bytes(const void *bytes, Size size)
 {

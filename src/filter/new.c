@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter/new.c
- *		New filters, and the checks of capacity and fpp that cf_new and cf_agg
- *		share.
+ *		Empty filters, and the checks of capacity and fpp for cf_new and cf_agg.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +20,7 @@ PG_FUNCTION_INFO_V1(cf_clear);
 int
 cuckoo_checked_fpp(double fpp)
 {
-	/* written so that NaN fails */
+	/* NaN must fail */
 	if (!(fpp >= CUCKOO_MIN_FPP && fpp <= CUCKOO_MAX_FPP))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -35,7 +34,7 @@ cuckoo_checked_fpp(double fpp)
 int64
 cuckoo_checked_capacity(CuckooHeader *h, double capacity, int bits, uint64 seed)
 {
-	/* written so that NaN fails, and what an int64 cannot hold */
+	/* NaN and numbers beyond int64 must fail */
 	if (!(capacity > 0 && capacity < (double) PG_INT64_MAX) ||
 		cuckoo_header_sized(h, (uint64) ceil(capacity), bits,
 							seed) != CUCKOO_OK)
@@ -57,7 +56,7 @@ cuckoo_header_unsized(CuckooHeader *h)
 											0));
 }
 
-/* An empty filter of the geometry and family of *h. */
+/* Returns an empty filter with the header *h. */
 static struct varlena *
 empty_filter(const CuckooHeader *h)
 {

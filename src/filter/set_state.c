@@ -1,22 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * filter/set_state.c
- *		Runs of keys, and the states of the aggregates over filters.
+ *		Sorted runs of keys, and the states of aggregates over filters.
  *
- * The state of an aggregate is declared as a cuckoofilter.  Because rewriting a
- * filter for each row would take time in proportion to the square of the number
- * of rows, it soon becomes an expanded object with runs of keys, and runs of
- * similar length are merged.  It turns into a filter when its bytes are needed:
- * by the final function, or by a distributed engine that ships it.  The
- * aggregates are not parallel, because the leader would take the filters of its
- * workers apart again, which takes 1.5 times as long as one process (measured).
+ * A state is declared as a cuckoofilter.  It soon becomes an expanded object
+ * with sorted runs of keys, because rewriting a filter for each row would take
+ * quadratic time.  Runs of similar length are merged.  The state becomes a
+ * filter when its bytes are needed: by the final function, or by a distributed
+ * engine that sends it.  The aggregates are not parallel.  The leader would
+ * have to read the keys of its workers' filters again, in 1.5 times the time of
+ * one process (measured).
  *
- * The state of cf_at_least_agg() also has a number for each key: in how many
- * filters it was.  A filter cannot hold this number, so the state is internal.
+ * The state of cf_at_least_agg() counts for each key the filters that contain
+ * it.  A filter cannot store these counts, so this state is internal.
  *
- * In memory a state takes 8 bytes for each key, 12 with a number, and up to
- * twice as much again while runs are merged.  The peak was 28 bytes for each of
- * 10 million keys, and 38 with numbers.
+ * A state needs 8 bytes of memory for each key, 12 with counts, and up to twice
+ * as much again while it merges.  The peak was 28 bytes for each of 10 million
+ * keys, and 38 with counts.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,7 +67,7 @@ cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 	else
 		run.count = cuckoo_keys_merge(how, a.keys, a.count, b.keys, b.count,
 									  run.keys);
-	/* give back the room of keys that were in both */
+	/* free the room of keys that were in both runs */
 	if (run.count < n / 8 * 7)
 	{
 		n = Max(run.count, 1);
@@ -195,7 +195,7 @@ cuckoo_set_add(CuckooSetState *state, const CuckooHeader *h,
 	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
 	CuckooRun	run;
 
-	/* each step leaves a valid state, because the next may be an error */
+	/* each step leaves a valid state, because the next may throw */
 	cuckoo_check_compatible(&state->header, h);
 	if (state->filter != NULL)
 	{
@@ -229,9 +229,8 @@ cuckoo_new_set_state(CuckooMerge how, uint32 least, const CuckooHeader *h,
 {
 	/*
 	 * An internal state is never passed on as an object, so it needs no
-	 * memory context of its own.  Hash aggregation looks at all contexts for
-	 * each new group, which would take time in proportion to the square of
-	 * the number of groups.
+	 * separate memory context.  Hash aggregation visits all contexts for each
+	 * new group, so a context for each group would take quadratic time.
 	 */
 	MemoryContext context = least > 0 ? parent :
 		AllocSetContextCreate(parent, "cuckoofilter union",

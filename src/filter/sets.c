@@ -6,7 +6,7 @@
  * Filters of one geometry, seed and element family are combined by their keys
  * (core/core.h), without their elements.  Every result is canonical: equal sets
  * give equal bytes.  The functions are therefore commutative and associative
- * byte for byte, and the aggregates give the same filter in any order, also
+ * byte for byte.  The aggregates give the same filter in any order of rows, and
  * from partial states.
  *
  * cf_union(), cf_union_all() and cf_intersect() are also the transition and
@@ -31,10 +31,10 @@ PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_overlap_info);
 PG_FUNCTION_INFO_V1(cf_canonical);
 
-/* Items up to which an aggregate's state is rewritten for each row. */
+/* An aggregate's state of up to this many items is rewritten for each row. */
 #define SMALL_ITEMS		1000
 
-/* The filter of an argument, and its header. */
+/* Returns the filter of an argument, and its header in *h. */
 static const struct varlena *
 filter_argument(FunctionCallInfo fcinfo, int argno, CuckooHeader *h)
 {
@@ -145,7 +145,7 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* cuckoo_at_least_final(state): the filter of the keys that are in k filters */
+/* cuckoo_at_least_final(state): the filter of all keys in k or more filters */
 Datum
 cuckoo_at_least_final(PG_FUNCTION_ARGS)
 {
@@ -183,7 +183,7 @@ estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 	pfree(run_b.keys);
 }
 
-/* cf_overlap(a, b): an estimate of how many elements both hold */
+/* cf_overlap(a, b): the estimated number of common elements */
 Datum
 cf_overlap(PG_FUNCTION_ARGS)
 {
@@ -193,7 +193,7 @@ cf_overlap(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(overlap.common);
 }
 
-/* cf_overlap_info(a, b): the same, its error, and what follows from it */
+/* cf_overlap_info(a, b): this estimate, its error, and derived figures */
 Datum
 cf_overlap_info(PG_FUNCTION_ARGS)
 {
@@ -215,7 +215,7 @@ cf_overlap_info(PG_FUNCTION_ARGS)
 	for (int i = 0; i < (int) lengthof(figures); i++)
 	{
 		values[i] = Float8GetDatum(figures[i]);
-		/* the share of nothing */
+		/* NaN is a share of nothing */
 		nulls[i] = isnan(figures[i]);
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
@@ -231,7 +231,7 @@ cf_canonical(PG_FUNCTION_ARGS)
 	CuckooHeader h;
 	CuckooRun	run;
 
-	/* after an error nobody looks at the state of an aggregate again */
+	/* an aggregate does not use its state after an error */
 	if (state != NULL)
 		PG_RETURN_POINTER(cuckoo_set_filter(state, last_use));
 	filter = filter_argument(fcinfo, 0, &h);
