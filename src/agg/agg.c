@@ -3,24 +3,23 @@
  * agg/agg.c
  *		The aggregate cf_agg.
  *
- * Because the final function builds the filter from the sorted hashes of the
- * state (agg/agg.h), equal sets give equal filters, whatever the order, the
- * duplicates and the workers.
+ * The final function builds the filter from the sorted hashes of the state
+ * (agg/agg.h).  Equal sets therefore give equal filters, in any order, with any
+ * duplicates and workers.
  *
- * The state of cf_agg is declared "internal", which makes a distributed engine
- * fetch the rows instead of aggregating on its workers, where it would call the
- * transition function without an expression that tells the elements' type.  The
- * extension cuckoo_citus has forms for single types, whose state is the SQL
- * type cuckoostate, which such an engine can ship as text or binary.  In memory
- * the states of both are the same, see keep_state().
+ * The state of cf_agg is declared "internal".  A distributed engine then
+ * fetches the rows instead of aggregating on its workers, where it would call
+ * the transition function without an expression for the element type.  The
+ * extension cuckoo_citus has variants for single types.  Their state is the SQL
+ * type cuckoostate, which an engine can send as text or binary.  In memory both
+ * states are the same, see keep_state().
  *
  * The final function sorts an expanded state, which does not change the set
  * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
  * aggregate, and several aggregates may share one state.
  *
- * The state holds everything, and the hasher of a call site is only a cache,
- * because distributed engines call the transition function with a fresh
- * FmgrInfo for every row.
+ * Distributed engines call the transition function with a new FmgrInfo for each
+ * row.  So all data is in the state, and the hasher of a call site is a cache.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +45,7 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 	bool		ours = AggCheckCallContext(fcinfo, &context) != 0;
 	CuckooAggState state;
 
-	/* outside an aggregate a flat argument is not ours to change */
+	/* outside an aggregate a flat argument must not be changed */
 	if (!ours)
 		context = CurrentMemoryContext;
 	if (PG_ARGISNULL(0))
@@ -58,7 +57,7 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		/* an aggregate keeps the state that we returned for the last row */
+		/* in an aggregate it is the state that we returned for the last row */
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
 		if (nargs > 0)
 			cuckoo_check_params(&state.params, nargs, args);
@@ -98,8 +97,8 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * The exact fit of a set of hashes, sorted and distinct.  Enlarges the geometry
- * *h until the hashes can be placed.
+ * Builds the exact-fit filter of sorted, distinct hashes.  Enlarges the
+ * geometry *h until the hashes fit.
  */
 static struct varlena *
 exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
@@ -115,8 +114,8 @@ exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 }
 
 /*
- * The filter by capacity of a set of hashes.  It is built from their keys, so
- * it is the same as a sum of filters of disjoint parts.
+ * Builds the growable filter of sorted, distinct hashes.  It is built from
+ * their keys, so it equals the sum of filters of disjoint parts.
  */
 static struct varlena *
 sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
@@ -132,7 +131,7 @@ sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 }
 
 /*
- * cuckoo_agg_final(state): the filter.  Without a value it is unsized, even if
+ * cuckoo_agg_final(state): the filter.  Without values it is unsized, even if
  * null values came with parameters: equal sets give equal bytes.
  */
 Datum
@@ -168,10 +167,9 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 /* ---- states of STYPE internal ---- */
 
 /*
- * Does for an aggregate of STYPE internal what nodeAgg.c does for one with a
- * state by reference: keeps the new state in the aggregate's memory context,
- * and frees the one that it replaces.  An expanded state is there already, and
- * is never replaced.
+ * Copies a new state to the aggregate's memory context and frees the old one,
+ * as nodeAgg.c does for states by reference, but not for STYPE internal.  An
+ * expanded state is in that context already, and is never replaced.
  */
 static Datum
 keep_state(FunctionCallInfo fcinfo, Datum state)

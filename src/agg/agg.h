@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * agg/agg.h
- *		States of cf_agg: their type, their bytes, and what is done with their
- *		hashes and parameters.
+ *		States of cf_agg: their type, bytes and operations.
  *
- * A state is a set of 64-bit hashes, and the parameters of the filter to
- * build.  cuckoo_new_state() makes one and cuckoo_open_state() opens one;
- * cuckoo_add_hash() and cuckoo_merge_states() add to it, and
- * cuckoo_get_hashes() gives its hashes for the filter.
+ * A state is a set of 64-bit hashes, and the parameters of the filter to build.
+ * cuckoo_new_state() creates a state, and cuckoo_open_state() opens one.
+ * cuckoo_add_hash() and cuckoo_merge_states() add to it.  cuckoo_get_hashes()
+ * returns its hashes.
  *
- * As an SQL value, and when it is sent to other processes, a state is flat: a
- * varlena with these bytes.
+ * SQL values, and states for other processes, are flat: a varlena with these
+ * bytes.
  *
  *	bytes	field (CUCKOO_STATE_AT_... below), little-endian
  *	0-1		magic "CS"
@@ -34,7 +33,7 @@
 #include "element/element.h"
 #include "filter/filter.h"
 
-/* The parameters of the filter; only states with equal ones are combined. */
+/* The parameters of the filter.  States with different ones do not combine. */
 typedef struct CuckooAggParams
 {
 	uint64		seed;
@@ -62,7 +61,7 @@ enum
 	CUCKOO_STATE_AT_HASHES = 32
 };
 
-/* The number of hashes for which a flat state of so many bytes has room. */
+/* The number of hashes that fit in a flat state of `bytes` bytes. */
 #define CUCKOO_FLAT_ROOM(bytes) \
 	(((bytes) - VARHDRSZ - CUCKOO_STATE_AT_HASHES) / sizeof(uint64))
 
@@ -79,7 +78,7 @@ cuckoo_flat_count(const struct varlena *flat)
 								CUCKOO_STATE_AT_COUNT);
 }
 
-/* The size of a flat state that has no room for more hashes. */
+/* The size of a flat state of `count` hashes, without room for more. */
 static inline Size
 cuckoo_flat_size(Size count)
 {
@@ -101,7 +100,7 @@ cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 /* Returns why a flat state from outside is invalid, or NULL. */
 extern const char *cuckoo_flat_problem(const struct varlena *flat);
 
-/* Throws an error if the header of a stored flat state is invalid. */
+/* Throws error XX001 if the header of a stored flat state is invalid. */
 extern void cuckoo_check_flat(const struct varlena *flat);
 
 /* ---- states of either shape ---- */
@@ -119,7 +118,7 @@ typedef struct CuckooExpandedState
 
 extern const ExpandedObjectMethods cuckoo_state_methods;
 
-/* A state that was opened.  Either flat or expanded is NULL. */
+/* An open state.  Either flat or expanded is NULL. */
 typedef struct CuckooAggState
 {
 	Datum		datum;			/* the argument, or the new state */
@@ -129,12 +128,12 @@ typedef struct CuckooAggState
 	CuckooAggParams params;
 } CuckooAggState;
 
-/* Makes a state without hashes, for the parameters in it. */
+/* Creates a state without hashes, for state->params. */
 extern void cuckoo_new_state(CuckooAggState *state);
 
 /*
- * Opens a state.  The header of one that is not ours is checked, which may be
- * an error.  This is inline, because it is done for each row.
+ * Opens a state.  Checks the header of a state that is not ours, which may
+ * throw an error.  Inline, because this runs for each row.
  */
 static inline void
 cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
@@ -158,13 +157,13 @@ cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
 }
 
 /*
- * Returns the state with another hash.  A new expanded state is below
- * `context`, and a new flat one in the current context.
+ * Adds a hash and returns the state.  A new expanded state is created below
+ * `context`, and a new flat state in the current context.
  */
 extern Datum cuckoo_add_hash(CuckooAggState *state, uint64 hash,
 							 MemoryContext context);
 
-/* Returns the union of two states, which replaces *a; memory as above. */
+/* Returns the union of two states in *a; memory as in cuckoo_add_hash(). */
 extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
 								 MemoryContext context);
 
@@ -177,11 +176,11 @@ extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
 extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
 							   const NullableDatum *args);
 
-/* Throws an error if a row has other parameters than the rows before. */
+/* Throws error 22023 if a row has other parameters than the rows before. */
 extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
 								const NullableDatum *args);
 
-/* Throws an error unless two states are for the same filter. */
+/* Throws an error unless two states have equal parameters. */
 extern void cuckoo_compare_params(const CuckooAggParams *a,
 								  const CuckooAggParams *b);
 

@@ -52,7 +52,7 @@ cuckoo_read_params(CuckooAggParams *params, int nargs,
 	}
 }
 
-/* In what two states or rows differ, with the values of both. */
+/* Describes in which parameters two states or rows differ, with the values. */
 static const char *
 difference(const CuckooAggParams *a, const CuckooAggParams *b)
 {

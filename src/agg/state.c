@@ -3,28 +3,29 @@
  * agg/state.c
  *		States of cf_agg in memory: checks, adding hashes, and merging states.
  *
- * In memory a state has two shapes:
+ * In memory a state has one of two shapes:
  *
- *	flat		a varlena, see agg/agg.h, its hashes sorted and distinct.
- *				While an aggregate fills it, it may have room behind the last
- *				hash, to grow in place.  A group of ten values takes 128 bytes.
- *	expanded	for more than FLAT_ROOM_MAX hashes: an expanded object with a
- *				sorted, distinct run and behind it a tail of newer hashes.
- *				When the room is used up, the tail is sorted and merged into
- *				the run, and the room becomes at least one and a half times the
- *				run.  Memory therefore follows the distinct values: 12 bytes
- *				for each, with room for half as many more, and 4 to sort these.
- *				The final function's workspace and image raise the peak to 14
- *				to 20 bytes, as measured, and its keys, if there is a capacity,
- *				to 24.
+ *	flat		A varlena with sorted, distinct hashes (agg/agg.h).  While an
+ *				aggregate fills it, it may have room after the last hash.  A
+ *				group of ten values needs 128 bytes.
+ *	expanded	For more than FLAT_ROOM_MAX hashes: an expanded object with a
+ *				sorted run of distinct hashes, and after it a tail of newer
+ *				hashes.  When the room is used up, the tail is sorted and
+ *				merged into the run.  The room then becomes at least one and a
+ *				half times the run.
  *
- * Sorting and merging a tail does not change the set, and is not interrupted
- * halfway, so that after an error the state holds the set that it held before.
+ * Memory of an expanded state, in bytes for each distinct value: 8 for its
+ * hash, 4 for the reserve of half as many, and 4 of scratch to sort a full
+ * reserve.  Workspace and image of the final function raise the peak to 14 to
+ * 20 bytes (measured), and to 24 with a capacity, because of the keys.
  *
- * A flat state may come from a damaged page.  Its header is therefore checked
- * when it is opened, unless the aggregate made it itself.  Hashes are checked
- * only on input: in a damaged state they may be in any order, which gives a
- * wrong filter, but is memory-safe.
+ * Sorting and merging a tail does not change the set.  It has no interrupt
+ * checks halfway, so after an error the state still has the same set.
+ *
+ * A flat state may come from a damaged page.  Its header is checked when it is
+ * opened, unless this aggregate created it.  Hashes are checked only on input.
+ * In a damaged state they may have any order, which gives a wrong filter but is
+ * memory-safe.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,13 +35,13 @@
 #include "miscadmin.h"
 
 /*
- * The size of a growing flat state is a power of two, because palloc would
- * round it up to one.  There is room for 3, 11, 27, 59 or 123 hashes.
+ * The size of a growing flat state is a power of two, as palloc would round it.
+ * It has room for 3, 11, 27, 59 or 123 hashes.
  */
 #define FLAT_BYTES_MIN		64
 #define FLAT_ROOM_MAX		CUCKOO_FLAT_ROOM(1024)
 
-/* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first under 1e-8. */
+/* cuckoo_fpp_bits(CUCKOO_MIN_FPP): 8 * 0.95 / 2^30 is the first below 1e-8. */
 #define STATE_BITS_MAX		30
 
 /* ---- flat states ---- */
@@ -175,8 +176,9 @@ flat_search(const struct varlena *flat, uint64 hash)
 /* ---- expanded states ---- */
 
 /*
- * Merges `n` sorted, distinct hashes at `bytes` (little-endian, not aligned,
- * not part of the state) into the run.  There is no tail, and room for them.
+ * Merges `n` sorted, distinct hashes at `bytes` into the run.  The hashes are
+ * little-endian, unaligned and outside the state.  The state must have room for
+ * them, and an empty tail.
  */
 static void
 expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
@@ -189,8 +191,8 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	Assert(state->count == state->sorted && end <= state->room);
 
 	/*
-	 * From the end, so that nothing is overwritten before it is read.  There
-	 * are no interrupt checks: the state may outlive an error, in a variable.
+	 * Merge from the end, so that no hash is overwritten before it is read.
+	 * No interrupt checks: a variable may keep the state after an error.
 	 */
 	while (n > 0 && run > 0)
 	{
@@ -204,7 +206,7 @@ expanded_merge(CuckooExpandedState *state, const uint8 *bytes, Size n)
 	while (n > 0)
 		hashes[--out] = cuckoo_load64(bytes + --n * sizeof(uint64));
 
-	/* hashes that were in both leave a gap behind those that did not move */
+	/* hashes in both runs leave a gap after the hashes that did not move */
 	if (out > run)
 		memmove(hashes + run, hashes + out, (end - out) * sizeof(uint64));
 	state->sorted = state->count = run + (end - out);
@@ -223,10 +225,10 @@ expanded_sort(CuckooExpandedState *state)
 		return;
 	/* not in the state's memory, which may outlive an error */
 	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
-	/* hashes are random: few share one of 4 * n places */
+	/* hashes are random, so few share one of 4 * n places */
 	cuckoo_sort(tail, n, scratch, 0, 4 * n);
 
-	/* drop repetitions, and copy the rest to where the merge may read it */
+	/* drop repetitions, and copy the rest to scratch for the merge */
 	for (Size i = 0; i < n; i++)
 		if (i == 0 || tail[i] != tail[i - 1])
 			cuckoo_store64((uint8 *) (scratch + kept++), tail[i]);
@@ -235,13 +237,13 @@ expanded_sort(CuckooExpandedState *state)
 	pfree(scratch);
 }
 
-/* Makes room for `n` more hashes behind the run; there is no tail. */
+/* Reserves room for `n` more hashes after the run.  The tail must be empty. */
 static void
 expanded_reserve(CuckooExpandedState *state, Size n)
 {
 	CuckooHeader h;
 
-	/* give up if no filter can hold them; one by capacity grows to 8 bits */
+	/* error if no filter can contain them; growable ones go down to 8 bits */
 	cuckoo_check_status(cuckoo_header_exact(&h, state->count,
 											state->params.capacity == 0 ?
 											state->params.bits :
@@ -303,7 +305,7 @@ const ExpandedObjectMethods cuckoo_state_methods = {
 	state_flatten
 };
 
-/* A new expanded state, child of `parent`, with the hashes of a flat one. */
+/* Creates an expanded state below `parent`, with the hashes of a flat one. */
 static CuckooExpandedState *
 expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 {
@@ -333,9 +335,9 @@ cuckoo_new_state(CuckooAggState *state)
 }
 
 /*
- * Inserts a hash into a flat state, as number `at`.  The state has fewer than
- * FLAT_ROOM_MAX hashes, and does not have this one.  It is copied if it may not
- * be changed or has no room.
+ * Inserts a hash at index `at` of a flat state, which must have fewer than
+ * FLAT_ROOM_MAX hashes, and not this one.  Copies the state if it may not be
+ * changed or has no room.
  */
 static Datum
 flat_add(CuckooAggState *state, uint64 hash, Size at)
@@ -404,13 +406,13 @@ cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b, MemoryContext context)
 			expanded_add(a->expanded, cuckoo_load64(flat_hash(b->flat, i)));
 	else
 	{
-		/* large and sorted: merging saves sorting again */
+		/* a large, sorted state is merged, not sorted again */
 		expanded_sort(a->expanded);
 		expanded_reserve(a->expanded, n);
 		expanded_merge(a->expanded, flat_hash(b->flat, 0), n);
 	}
 
-	/* a small state stays flat, because a million groups may be combined */
+	/* keep a small state flat, for queries with a million groups */
 	if (a->flat == NULL || a->expanded->count > FLAT_ROOM_MAX)
 		return EOHPGetRWDatum(&a->expanded->hdr);
 	expanded_sort(a->expanded);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * agg/state_io.c
- *		States of cf_agg as bytes: the type cuckoostate, and the serialized form
- *		of states of STYPE internal.
+ *		States of cf_agg as bytes: the type cuckoostate, and serialized states
+ *		of STYPE internal.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(cuckoostate_send);
 PG_FUNCTION_INFO_V1(cuckoo_agg_serialize);
 PG_FUNCTION_INFO_V1(cuckoo_agg_deserialize);
 
-/* Throws an error if a flat state that came as bytes is invalid. */
+/* Throws error 22P03 if a flat state from outside is invalid. */
 static void
 check_input(const struct varlena *flat)
 {
@@ -31,7 +31,7 @@ check_input(const struct varlena *flat)
 				 errhint("Pass the complete, unaltered bytes of a cuckoostate.")));
 }
 
-/* A copy of a state in the flat form, without room for more hashes. */
+/* Returns a flat copy of a state, without room for more hashes. */
 static struct varlena *
 pack_state(Datum datum)
 {
@@ -85,13 +85,13 @@ cuckoostate_send(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(pack_state(PG_GETARG_DATUM(0)));
 }
 
-/* cuckoo_agg_serialize(internal): the bytes of the flat form */
+/* cuckoo_agg_serialize(internal): the bytes of the flat state */
 Datum
 cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
-	/* an expanded one is flattened by the tuple in which it is sent */
+	/* forming the tuple that is sent flattens an expanded state */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));

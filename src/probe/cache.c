@@ -3,23 +3,22 @@
  * probe/cache.c
  *		The stored filters that a query probes, each fetched at most once.
  *
- * A probe by slices costs as much as reading several chunks of a TOASTed value
- * in sequence.  A query that keeps probing one filter therefore fetches it in
- * full once its slices have cost about as much, which is at most twice the work
- * of fetching it at once.  The entry of a filter that was not fetched counts
- * the probes so far.
+ * A probe in slices costs as much as reading several chunks of a TOASTed value
+ * in sequence.  A query that keeps probing a filter therefore fetches it when
+ * its slices have cost as much as fetching.  This at most doubles the work of
+ * fetching at once.  The entry of a filter counts its probes in slices.
  *
- * All call sites with the same fn_mcxt, the memory of their query (in PL/pgSQL
- * that of the transaction or DO block), share a cache, which lives there: for
- * example several calls in one query, or the partitions of a table.
+ * All call sites with the same fn_mcxt share a cache in that context: several
+ * calls in one query, or the partitions of a table.  In PL/pgSQL the context is
+ * of the transaction or DO block.
  *
- * The key is the TOAST pointer.  An entry is never stale, because a TOAST value
- * is never changed in place: a changed filter gets another one.
+ * The key is the TOAST pointer.  An entry is never stale: a changed filter has
+ * another TOAST pointer.
  *
- * There are KEPT entries.  Their filters together may take as much memory as a
- * hash table, work_mem times hash_mem_multiplier, but a single filter may have
- * any size.  The least recently used entry makes room for another filter, so
- * any probe may drop the filters of others.
+ * There are KEPT entries.  Their filters together may use the memory of a hash
+ * table, work_mem times hash_mem_multiplier.  A single filter may have any
+ * size.  The least recently used entry is dropped for another filter, so any
+ * probe may drop the filters of other call sites.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,15 +33,15 @@
 #include "utils/rel.h"
 
 /*
- * The number of chunks that are read in sequence in the time of a probe by
- * slices (measured on PostgreSQL 15: 10 microseconds against 1.3 for a chunk).
+ * Chunks that are read in sequence in the time of a probe in slices (measured
+ * on PostgreSQL 15: 10 microseconds a probe, 1.3 a chunk).
  */
 #define CHUNKS_OF_A_PROBE	8
 
 /*
- * Searching 30 entries for each probe takes no longer than a hash table.  If a
- * query probes more than KEPT filters in turn, none is found again, and each
- * probe takes 50 times as long: it reads slices.
+ * Searching 30 entries takes no longer than a hash table.  If a query probes
+ * more than KEPT filters in turn, each probe reads slices, and takes 50 times
+ * as long.
  */
 #define KEPT				64
 
@@ -90,7 +89,10 @@ cuckoo_cache(MemoryContext context)
 	return cache;
 }
 
-/* Drops the filter of an entry, and leaves the entry empty. */
+/*
+ * Drops the filter of an entry and zeroes the entry.  The TOAST pointer of a
+ * call site with a stale pointer to the entry then matches no filter.
+ */
 static void
 drop(CuckooCache *cache, CuckooStored *stored)
 {
@@ -103,7 +105,7 @@ drop(CuckooCache *cache, CuckooStored *stored)
 	memset(stored, 0, sizeof(*stored));
 }
 
-/* Drops filters, the least recently used first, until there is room. */
+/* Drops least recently used filters until there is room for `size` bytes. */
 static void
 make_room(CuckooCache *cache, Size size)
 {
@@ -172,7 +174,7 @@ cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
 	stored->has_header = true;
 }
 
-/* Fetches the filter if that pays, as probe/probe.h says. */
+/* Fetches the filter if that pays, see cuckoo_stored_filter(). */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 				 struct varlena *datum, uint32 probes)
@@ -209,7 +211,7 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 {
 	if (stored->filter == NULL)
 		fetch_if_it_pays(cache, stored, datum, probes);
-	/* if the filter is corrupt, every call is an error, not only the first */
+	/* read the header in every call: a corrupt filter is always an error */
 	if (stored->filter != NULL)
 		cuckoo_stored_header(stored, datum);
 	return stored->filter;

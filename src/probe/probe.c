@@ -4,12 +4,12 @@
  *		Membership tests: cf_contains and its operators, the count of copies,
  *		arrays of elements, and hashes instead of elements.
  *
- * A filter in memory (an InitPlan's result, a constant, a variable) is used in
- * place.  A filter in a table is usually TOASTed, and because reading all of it
- * would cost far more than a probe, only the slices with the header and the two
- * buckets are fetched, until it pays to fetch the whole (probe/cache.c).  An
- * array of elements or the planner's estimate of the rows may tell how many
- * probes will come; if they are enough, the filter is fetched at once.
+ * A filter in memory (the result of an InitPlan, a constant, a variable) is
+ * used in place.  A filter in a table is usually TOASTed, and reading all of it
+ * costs far more than a probe.  A probe reads the slices with the header and
+ * the two buckets, until fetching the whole filter pays (probe/cache.c).  An
+ * array of elements, or the planner's estimate of rows, gives the number of
+ * future probes.  If it is large enough, the filter is fetched at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,30 +29,31 @@ PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
- * Two buckets at most this many bytes apart are read with one slice, which has
- * a chunk or two more, but costs less than a second slice.  Near buckets
- * (core/position.h) are mostly not further apart: a window of 128 has at most
- * 1984 bytes, and only a larger segment or a page may have more.
+ * One slice reads two buckets at most this many bytes apart.  It reads a chunk
+ * or two more, but costs less than a second slice.  Near buckets
+ * (core/position.h) are rarely further apart: a window of 128 buckets has at
+ * most 1984 bytes, and only a larger segment or a page may have more.
  */
 #define ONE_SLICE			2048
 
-/* What a call site remembers between calls. */
+/* The state that a call site keeps between calls. */
 typedef struct ProbeSite
 {
 	CuckooHasher hasher;		/* first, see cuckoo_hasher() */
 	CuckooCache *cache;			/* NULL until a stored filter is probed */
-	CuckooStored *stored;		/* the last one, see cuckoo_stored() */
+	CuckooStored *stored;		/* of the last call, see cuckoo_stored() */
 
 	/* the last filter in memory */
-	bool		has_memory;		/* the next three are valid */
+	bool		has_memory;		/* the next three fields are valid */
 	Size		memory_size;
 	uint8		memory_bytes[CUCKOO_HEADER_SIZE];
 	CuckooHeader memory_header;
 } ProbeSite;
 
 /*
- * The header of a filter in memory.  A call site usually sees one filter, so
- * its header is kept: decoding and checking it takes as long as the probe.
+ * Returns the header of a filter in memory.  A call site usually probes one
+ * filter, so this keeps the decoded header: decoding and checking it takes as
+ * long as the probe.
  */
 static inline const CuckooHeader *
 memory_header(ProbeSite *site, const struct varlena *filter)
@@ -73,9 +74,9 @@ memory_header(ProbeSite *site, const struct varlena *filter)
 }
 
 /*
- * Returns the filter of a call, its argument `argno`, and its header in *h.
- * `probes` is the number of probes to come.  Returns NULL if the caller should
- * probe the filter by slices; then *h may not be valid yet.
+ * Returns the filter of a call, argument `argno`, and its header in *h.
+ * `probes` is the number of future probes.  Returns NULL if the caller should
+ * probe in slices; *h may then be invalid.
  */
 static inline const struct varlena *
 call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
@@ -115,7 +116,7 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 	open->drops = cuckoo_drops;
 }
 
-/* Does what call_filter() does, and makes the header valid in any case. */
+/* Like call_filter(), but *h is always valid. */
 static inline const struct varlena *
 checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
 			   uint32 probes, const CuckooHeader **h)
@@ -128,7 +129,7 @@ checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
 	return filter;
 }
 
-/* Counts the copies of an element in the site's stored filter, by slices. */
+/* Counts the copies of an element in the site's stored filter, in slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 {
@@ -161,18 +162,18 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
-/* What a call looks up in its filter. */
+/* The kinds of lookups. */
 typedef enum ProbeKind
 {
 	PROBE_PRESENCE,				/* at least one copy of the element */
 	PROBE_COPIES,				/* the number of copies */
-	PROBE_HASH					/* like PROBE_PRESENCE, but the "element" is a
-								 * hash, whose family cannot be checked */
+	PROBE_HASH					/* like PROBE_PRESENCE, for a hash instead of
+								 * an element: no family to check */
 } ProbeKind;
 
 /*
- * Counts the copies of the element of a call in its filter, the argument
- * `argno`.
+ * Looks up the element of a call in its filter, argument `argno`.  Returns the
+ * copies, or for PROBE_PRESENCE and PROBE_HASH any number above 0 if present.
  */
 static inline int
 probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
@@ -190,7 +191,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 		return 0;
 	hash = kind == PROBE_HASH ? (uint64) DatumGetInt64(element)
 		: cuckoo_hash(&site->hasher, element, h->seed);
-	/* a user's hash function may probe filters, and so have dropped ours */
+	/* a user-defined hash function may have probed filters and dropped ours */
 	if (site->hasher.hash_proc != NULL)
 		filter = checked_filter(fcinfo, argno, site, 1, &h);
 	if (filter == NULL)
@@ -213,7 +214,7 @@ cf_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(probe_call(fcinfo, 0, PROBE_PRESENCE) > 0);
 }
 
-/* cf_contains with its arguments exchanged, for the operator <@ */
+/* cf_contains with exchanged arguments, for the operator <@ */
 Datum
 cuckoo_contained(PG_FUNCTION_ARGS)
 {
@@ -290,7 +291,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 		if (!elements->nulls[i])
 			hashes[i] = cuckoo_hash(&site->hasher, elements->values[i], seed);
 	}
-	/* finds the filter again, which a user's hash function may have dropped */
+	/* finds the filter again: a user-defined hash function may drop it */
 	probe_hashes(fcinfo, 0, site, hashes, elements->nulls, n, found);
 	return found;
 }
