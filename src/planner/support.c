@@ -124,8 +124,8 @@ cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
 
 /*
  * Support function of cf_add() and other changes by one element.  They may
- * change the variable f of "f := cf_add(f, x)" in place, because an error leaves
- * f unchanged.  x may depend on f: it is hashed before f changes.
+ * change the variable f of "f := cf_add(f, x)" in place, because an error
+ * leaves f unchanged.  x may depend on f: it is hashed before f changes.
  */
 Datum
 cuckoo_change_support(PG_FUNCTION_ARGS)
