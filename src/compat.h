@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *		What differs between versions of PostgreSQL.  Every PG_VERSION_NUM is
+ *		Differences between versions of PostgreSQL.  Every PG_VERSION_NUM is
  *		here.
  *
- * The oldest version is 15.  Each condition says what changed with that version
+ * The oldest version is 15.  Each condition describes the changes in a version,
  * and defines one name for all versions.
  *
  *-------------------------------------------------------------------------
@@ -23,10 +23,10 @@
 
 /*
  * 16: ICU collations have rules.  Join clauses of equal expressions need the
- * outer join.  A custom scan chooses its kind of slots; before, they are for
- * virtual rows, and what the executor has made ready is made again.  Errors of
- * input functions can be soft; before, they are thrown.  One function tells the
- * owner of any object, and one the rights on it.  fmgr.h declares _PG_init().
+ * outer join.  A custom scan chooses its kind of slots.  (In 15 it has slots for
+ * virtual rows, and initializes slot and projection again.)  Errors of input
+ * functions can be soft.  One function checks the owner of any object, and one
+ * the rights on it.  fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -69,8 +69,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
- * 18: Support functions let variables be changed in place.  pg_noreturn came;
- * before, it was written another way.  EXPLAIN shows the searches of an index.
+ * 18: Support functions allow changing variables in place.  pg_noreturn has a
+ * new place.  EXPLAIN shows the searches of an index.
  */
 #if PG_VERSION_NUM >= 180000
 #define CUCKOO_COUNT_SEARCH(scan) \
@@ -83,9 +83,9 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
- * 19: Numbers of system caches have a type of their own.  Table scans take
- * flags; ours are those of a sequential scan.  What an access method can do is
- * a constant; before, it was a copy.
+ * 19: Numbers of system caches have a separate type.  Table scans have flags;
+ * ours are the flags of a sequential scan.  A handler returns a constant
+ * IndexAmRoutine instead of a copy.
  */
 #if PG_VERSION_NUM >= 190000
 #define CUCKOO_INDEX_ROUTINE(routine) (&(routine))

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * error.c
- *		Errors for the status of a core function, and the hooks that the core
- *		needs.
+ *		Errors for the statuses of the core, and the hooks of the core.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,9 +23,9 @@ cuckoo_assert_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * This is the only place that maps a status to an SQLSTATE.  Here a reason to
- * refuse an image means that a stored filter is corrupt.  Callers that read
- * input raise their own error for such a reason.
+ * The only place that maps a status to an SQLSTATE.  A reason to refuse an image
+ * becomes the error for a corrupt stored filter.  Functions that read input
+ * raise their own error instead.
  */
 void
 cuckoo_error(CuckooStatus status)

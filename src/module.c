@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * module.c
- *		What the server looks for in the library, and what it does when the
- *		library is loaded.
+ *		The magic block of the library, and its initialization.
  *
  *-------------------------------------------------------------------------
  */
