@@ -649,7 +649,7 @@ CREATE FUNCTION asks(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETUR
 CREATE INDEX rebuilt_id ON rebuilt USING cuckoo (asks(id));
 CREATE OR REPLACE FUNCTION asks(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN CASE WHEN cf_index_contains('public.rebuilt_id', $1) THEN $1 END;
+	RETURN CASE WHEN public.cf_index_contains('public.rebuilt_id', $1) THEN $1 END;
 END $$;
 \set VERBOSITY terse
 REINDEX INDEX rebuilt_id;
@@ -660,7 +660,9 @@ DROP FUNCTION asks;
 CREATE UNIQUE INDEX ON visits USING cuckoo (id);
 CREATE INDEX ON visits USING cuckoo (id, url);
 CREATE INDEX ON visits USING cuckoo (id) INCLUDE (url);
+\set VERBOSITY sqlstate
 CREATE INDEX ON visits USING cuckoo (id DESC);
+\set VERBOSITY default
 CREATE INDEX ON visits USING cuckoo (id) WITH (fpp = 0);
 CREATE INDEX ON visits USING cuckoo (id) WITH (seed = 'x');
 CREATE INDEX ON visits USING cuckoo (id) WITH (locate = 'maybe');
