@@ -23,10 +23,10 @@
 
 /*
  * 16: ICU collations have rules.  Join clauses of equal expressions need the
- * outer join.  A custom scan chooses its kind of slots.  (In 15 it has slots for
- * virtual rows, and initializes slot and projection again.)  Errors of input
- * functions can be soft.  One function checks the owner of any object, and one
- * the rights on it.  fmgr.h declares _PG_init().
+ * outer join.  A custom scan chooses its kind of slots.  (In 15 it has slots
+ * for virtual rows, and initializes slot and projection again.)  Errors of
+ * input functions can be soft.  One function checks the owner of any object,
+ * and one the rights on it.  fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"

@@ -125,6 +125,11 @@ grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 	return result;
 }
 
+/*
+ * Adds one element up to max_copies times.  Returns true if it was added.
+ * `filter` begins as the object's image.  If the filter grows, `filter` is a
+ * larger image, which replaces the object's only when the element has room.
+ */
 static bool
 change_add(Change *change, uint64 hash, int max_copies)
 {
@@ -167,6 +172,7 @@ change_add(Change *change, uint64 hash, int max_copies)
 	return true;
 }
 
+/* Deletes one element if it has one copy.  Returns true if it was deleted. */
 static bool
 change_delete(Change *change, uint64 hash)
 {
