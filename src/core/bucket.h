@@ -3,33 +3,9 @@
  * core/bucket.h
  *		One bucket of an image: reading, comparing, changing and writing it.
  *
- * cuckoo_bucket_load() and cuckoo_bucket_unpack() give the four fingerprints of
- * a bucket, and cuckoo_bucket_pack() and cuckoo_bucket_store() write them.  The
- * functions between compare a fingerprint with all slots at once, and add,
- * replace or remove one without unpacking the others.
- *
- * The slots are sorted by the low nibble of their fingerprints, and those with
- * equal nibbles by value; an empty slot is a fingerprint of 0 and sorts first.
- * Therefore the four nibbles are one of 3876 sorted quadruples.  The number of
- * the quadruple, the "code", takes 12 bits instead of 16, which saves one bit
- * per item (Fan et al., CoNEXT 2014, section 5.2).  Equal contents are equal
- * bits.  The other f - 4 bits of a fingerprint are the "lane" of its slot:
- *
- *		bit 0       12         f + 8      2f + 4     3f         4f - 4
- *			+--------+----------+----------+----------+----------+
- *			|  code  |  lane 0  |  lane 1  |  lane 2  |  lane 3  |
- *			+--------+----------+----------+----------+----------+
- *
- * Lanes are compared and moved all at once, as in a vector register.  A lookup
- * decodes the nibbles only if a lane agrees, which is rare for an absent
- * element.
- *
- * A bucket of f <= 17 is "narrow": it fits in a 64-bit word, and one unaligned
- * load reads it, although it may begin in the middle of a byte.  Others are
- * "wide" and take two loads.  The 8 bytes after the last bucket keep the loads
- * in bounds; no result depends on them, and stores leave them as they are.
- * Most filters have narrow buckets, for which the functions with "narrow" in
- * their names are made.
+ * README, "Buckets", has the layout: a code for the four low nibbles, and four
+ * lanes.  Functions with "narrow" in their names are for f <= 17, where a
+ * bucket fits in a word.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +15,7 @@
 #include "core/format.h"
 #include "core/tables.h"
 
-/* The bits of a bucket; above them are bits of its neighbor. */
+/* The bits of a bucket, and above them bits of the next bucket. */
 typedef struct CuckooBits
 {
 	uint64_t	lo;
@@ -49,10 +25,10 @@ typedef struct CuckooBits
 /* ---- where a bucket is ---- */
 
 /*
- * The offset of the bucket at position `pos` from the first bucket.  It is
- * counted in bits or, if `whole`, in bytes, which saves lookups an instruction.
- * `whole` is a constant, which may be true only if buckets are whole bytes (f
- * is odd).  Otherwise every other bucket begins at bit 4 of a byte.
+ * The offset of the bucket at position `pos` from the first bucket: in bytes
+ * if `whole`, which saves lookups an instruction, otherwise in bits.  `whole`
+ * is a constant.  It may be true only if buckets are whole bytes (f is odd).
+ * Otherwise every other bucket begins at bit 4 of a byte.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_offset(const CuckooHeader *h, uint64_t pos, bool whole)
@@ -60,21 +36,21 @@ cuckoo_bucket_offset(const CuckooHeader *h, uint64_t pos, bool whole)
 	return pos * (whole ? h->bucket_bytes : h->bucket_bits);
 }
 
-/* The byte in which the bucket at an offset begins. */
+/* The byte in which the bucket at `offset` begins. */
 static CUCKOO_INLINE uint64_t
 cuckoo_offset_byte(uint64_t offset, bool whole)
 {
 	return whole ? offset : offset >> 3;
 }
 
-/* The bit of that byte: 0 or 4. */
+/* The bit of that byte at which the bucket begins: 0 or 4. */
 static CUCKOO_INLINE int
 cuckoo_offset_bit(uint64_t offset, bool whole)
 {
 	return whole ? 0 : (int) (offset & 7);
 }
 
-/* The word that begins with the bucket, which is all of a narrow one. */
+/* The word that begins with the bucket.  A narrow bucket fits in it. */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_word(const uint8_t *buckets, uint64_t offset, bool whole)
 {
@@ -82,7 +58,7 @@ cuckoo_bucket_word(const uint8_t *buckets, uint64_t offset, bool whole)
 		cuckoo_offset_bit(offset, whole);
 }
 
-/* Changes a narrow bucket by XOR, which leaves its neighbors as they are. */
+/* Changes a narrow bucket by XOR, without changing its neighbors. */
 static CUCKOO_INLINE void
 cuckoo_bucket_xor(uint8_t *buckets, uint64_t offset, bool whole,
 				  uint64_t change)
@@ -100,7 +76,7 @@ cuckoo_bucket_byte(const CuckooHeader *h, uint64_t pos)
 	return cuckoo_offset_byte(cuckoo_bucket_offset(h, pos, false), false);
 }
 
-/* Loads the bucket at `pos` from its bytes, of which the first is at `p`. */
+/* Loads the bucket at `pos`, whose first byte is at `p`. */
 static CUCKOO_INLINE CuckooBits
 cuckoo_bucket_load_at(const uint8_t *p, const CuckooHeader *h, uint64_t pos)
 {
@@ -129,13 +105,13 @@ cuckoo_bucket_load(const uint8_t *buckets, const CuckooHeader *h, uint64_t pos)
 
 /*
  * A fingerprint, repeated so that one operation compares it with all slots.
- * The lanes of a narrow bucket are compared where they are, after the code.
- * Those of a wide bucket are compared in two words, which begin with a lane.
+ * Lanes of a narrow bucket are compared in place, above the code.  Lanes of a
+ * wide bucket are compared in two words, which begin with a lane.
  */
 typedef struct CuckooPattern
 {
-	uint64_t	lanes;			/* its lane in every lane position */
-	uint32_t	nibbles;		/* its low nibble in every nibble position */
+	uint64_t	lanes;			/* its lane, in every lane */
+	uint32_t	nibbles;		/* its low nibble, four times */
 } CuckooPattern;
 
 static CUCKOO_INLINE CuckooPattern
@@ -147,24 +123,24 @@ cuckoo_pattern(uint32_t fp, const CuckooHeader *h)
 }
 
 /*
- * Lanes of two narrow buckets that agree with a pattern: their top bits are set
- * and all other bits clear.  A top bit may be set wrongly, but only above a
- * lane of the same bucket that agrees.  Therefore the lowest bit of `first` and
- * of `any` is always right, and so is every bit that is clear.
+ * Lanes of two narrow buckets that match a pattern: the highest bits of these
+ * lanes.  False hits are possible, but only in lanes above a true hit of the
+ * same bucket.  So the lowest bit of `first` and of `any` is right, and so is
+ * every bit that is clear.
  */
 typedef struct CuckooLaneHits
 {
-	uint64_t	first;			/* in the first bucket */
-	uint64_t	any;			/* in either */
-	uint64_t	both;			/* in each */
+	uint64_t	first;			/* hits in the first bucket */
+	uint64_t	any;			/* hits in either bucket */
+	uint64_t	both;			/* hits in both buckets */
 } CuckooLaneHits;
 
 /*
- * Compares the lanes of two buckets with those of a pattern, by Mycroft's test
- * for a zero byte (Warren, Hacker's Delight, 6-1): (x - ones) & ~x & tops.
+ * Compares the lanes of two buckets with a pattern, by Mycroft's test for a
+ * zero byte (Warren, Hacker's Delight, 6-1): (x - ones) & ~x & tops.
  *
- * Vector registers do not save instructions here, but leave the general ones to
- * the lookups that follow (core/match.h, on narrow buckets).
+ * Vector registers do not save instructions here.  They leave the general
+ * registers to the next lookups (README, "Lookups").
  */
 static CUCKOO_INLINE CuckooLaneHits
 cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
@@ -197,7 +173,10 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 	return hits;
 }
 
-/* The top bits of lanes that are zero.  Unlike Mycroft's test, it is exact. */
+/*
+ * The highest bits of lanes that are zero.  Unlike Mycroft's test, it is
+ * exact.
+ */
 static inline uint64_t
 cuckoo_zero_lanes(uint64_t x, const CuckooHeader *h)
 {
@@ -206,14 +185,14 @@ cuckoo_zero_lanes(uint64_t x, const CuckooHeader *h)
 	return ~(((x & rest) + rest) | x) & h->lane_tops;
 }
 
-/* The bits of a bucket from bit `at` on, 1 to 127; 64 at most. */
+/* The bits of a bucket from bit `at` up, at most 64; 1 <= at <= 127. */
 static inline uint64_t
 cuckoo_bits_from(CuckooBits b, int at)
 {
 	return at < 64 ? b.lo >> at | b.hi << (64 - at) : b.hi >> (at - 64);
 }
 
-/* The slots whose lanes agree, for cuckoo_bucket_matches(); 0 if none does. */
+/* The lanes that match, as cuckoo_bucket_matches() needs them; 0 for none. */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 {
@@ -226,17 +205,16 @@ cuckoo_bucket_lane_hits(CuckooBits b, CuckooPattern p, const CuckooHeader *h)
 	lower = cuckoo_bits_from(b, CUCKOO_CODE_BITS);
 	upper = cuckoo_bits_from(b, CUCKOO_CODE_BITS + 2 * (h->bits - 4));
 
-	/* two lanes in each word; the top bits of the upper go one bit lower */
+	/* two lanes a word; hits of the upper word are shifted down by one bit */
 	return cuckoo_zero_lanes(lower ^ p.lanes, h) |
 		cuckoo_zero_lanes(upper ^ p.lanes, h) >> 1;
 }
 
 /*
- * Lane hits of a narrow bucket as slots: bit i is slot i.
+ * Converts lane hits of a narrow bucket to slots: bit i is slot i.
  *
- * A multiplication by four bits at distance d - 1 gathers four bits at distance
- * d: the product has them side by side, and all others elsewhere.  The factor
- * puts them into the highest bits of the product.
+ * Multiplying four bits at distance d by four bits at distance d - 1 puts the
+ * four bits side by side.  The factor places them at the top of the product.
  */
 static inline uint32_t
 cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
@@ -244,19 +222,19 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 	return (uint32_t) (hits * gather >> 60);
 }
 
-/* Lane hits of a wide bucket as slots. */
+/* Converts lane hits of a wide bucket to slots. */
 static inline uint32_t
 cuckoo_wide_slots(uint64_t hits, int lane)
 {
-	/* bits 0 and 1 become slots 2 and 0; `lane` bits above are 3 and 1 */
+	/* bits 0 and 1 are slots 2 and 0; `lane` bits higher are slots 3 and 1 */
 	hits >>= lane - 2;
 	return (uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
 					   (hits & 1) << 2 | (hits >> lane & 1) << 3);
 }
 
 /*
- * The slots that have the low nibble of the pattern.  Bits above the lowest
- * four mean nothing.  Nibbles are tested and gathered as lanes are.
+ * The slots with the low nibble of the pattern, in the low four bits.  Higher
+ * bits are undefined.  Nibbles are compared and gathered like lanes.
  */
 static inline uint32_t
 cuckoo_nibble_matches(uint64_t bucket, CuckooPattern p)
@@ -267,7 +245,9 @@ cuckoo_nibble_matches(uint64_t bucket, CuckooPattern p)
 	return (~(((x & 0x7777) + 0x7777) | x) & 0x8888) * UINT32_C(0x249) >> 12;
 }
 
-/* The slots that hold the fingerprint of the pattern, given the lane hits. */
+/*
+ * The slots that contain the fingerprint of the pattern, given the lane hits.
+ */
 static CUCKOO_INLINE uint32_t
 cuckoo_bucket_matches(CuckooBits b, CuckooPattern p, uint64_t hits,
 					  const CuckooHeader *h)
@@ -279,13 +259,13 @@ cuckoo_bucket_matches(CuckooBits b, CuckooPattern p, uint64_t hits,
 }
 
 /*
- * How full the bucket is that begins in this word: under CUCKOO_CODES_ZERO if
- * it has room, and usually less for an emptier bucket.  The lowest two bits are
- * clear, so that callers can put the number of a slot there.
+ * The fullness of the bucket that begins in this word: below CUCKOO_CODES_ZERO
+ * if it has room, and usually less for an emptier bucket.  The two lowest bits
+ * are clear: callers may put a slot number there.
  *
- * Empty slots sort first.  If there is one, the lane of slot 0 is zero, and the
- * code is one of those whose first nibble is zero.  The more empty slots, the
- * smaller the code, unless fingerprints have a nibble of zero too.
+ * Empty slots sort first.  If there is one, the lane of slot 0 is zero, and
+ * the code is one of the codes whose first nibble is zero.  More empty slots
+ * give a smaller code, unless fingerprints have nibbles of zero, too.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
@@ -296,17 +276,16 @@ cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
 /*
  * ---- changing a narrow bucket in place ----
  *
- * An added entry takes slot 0, which is empty: the slots up to slot i, which
- * sort before the entry, move down by one, and it becomes slot i.  Removing it
- * is the reverse.  The slots above i stay.
- *
- * The functions return what is to be changed, for cuckoo_bucket_xor().
+ * Adding: slot 0 is empty.  The slots up to slot i, which sort before the
+ * entry, move down by one, and the entry becomes slot i.  Slots above i stay.
+ * Removing is the reverse.  The functions return the change for
+ * cuckoo_bucket_xor().
  */
 
 /*
- * The top bits of lanes that are not less than the pattern's.  Where the top
- * bits are equal, the rest decides, by a subtraction that cannot borrow from
- * the next lane.
+ * The highest bits of lanes that are not less than the lane of the pattern.
+ * If the highest bits are equal, the other bits decide, by a subtraction that
+ * cannot borrow from the next lane.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_lanes_not_less(uint64_t lanes, uint64_t pattern, const CuckooHeader *h)
@@ -319,9 +298,22 @@ cuckoo_lanes_not_less(uint64_t lanes, uint64_t pattern, const CuckooHeader *h)
 /*
  * Adds entry e to a bucket that has room.
  *
- * A table tells, by the nibbles, the new code, which slots sort after the
- * entry, and for which the lanes decide because the nibbles are equal.  If a
- * corrupt bucket is not in order, still no other slot is lost.
+ * Looks up, by code and nibble: the new code, the slots that sort after e, and
+ * the slots with the same nibble, whose lanes must be compared.  In a corrupt,
+ * unsorted bucket e may land in the wrong order, but no slot is lost.
+ *
+ * Example: f = 13, so lanes have 9 bits; slots {0, 0x12, 0x34, 0x34}, e =
+ * 0x24.
+ *
+ *	bucket			00180c020011b	code 11b (0 2 4 4), lanes 0 1 3 3
+ *	e.lanes			0010080402000	lane 2, four times; its nibble is 4
+ *	order->after	1000000000000	lowest bit after slot 3
+ *	order->equal	0804000000000	highest bits of slots 2 and 3, nibble 4
+ *	after			1008040000000	lanes 3 and 3 are not less than 2
+ *	up_to_i			000003fffffff	code, lanes 0 and 1: so i = 1
+ *	moved			0000000200000	lane of slot 1, which moves to slot 0
+ *	added			0000000400000	lane of e in slot 1
+ *	result			00180c040169c	code 69c (2 4 4 4), lanes 1 2 3 3
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
@@ -334,10 +326,11 @@ cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 	uint32_t	new_code = addition & CUCKOO_CODE_MASK;
 	const CuckooOrder *order = &tables->orders[h->bits - 8][addition >> 12];
 
-	/* lowest bits of lanes after the entry, the first of which is i + 1 */
+	/* lowest bits of the lanes after e; the first one is lane i + 1 */
 	uint64_t	not_less = cuckoo_lanes_not_less(lanes, e.lanes, h);
 	uint64_t	after = (not_less & order->equal) >> (lane - 1) | order->after;
-	uint64_t	up_to_i = (after - 1) & ~after; /* all bits if there is none */
+	uint64_t	up_to_i = (after - 1) & ~after; /* every bit, if no lane is
+												 * after e */
 	uint64_t	moved = lanes & up_to_i;
 	uint64_t	added = e.lanes & (up_to_i ^ up_to_i >> lane);
 
@@ -345,7 +338,7 @@ cuckoo_narrow_add(uint64_t bucket, CuckooPattern e, const CuckooHeader *h)
 	return bucket ^ (lanes ^ moved ^ moved >> lane ^ added) ^ new_code;
 }
 
-/* Empties slot i, given the top bit of its lane and `slot`, 1 << i. */
+/* Empties slot i, given the highest bit of its lane, and `slot` = 1 << i. */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_remove(uint64_t bucket, uint64_t top, uint32_t slot,
 					 const CuckooHeader *h)
@@ -354,7 +347,7 @@ cuckoo_narrow_remove(uint64_t bucket, uint64_t top, uint32_t slot,
 	uint32_t	nibbles = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK];
 	uint64_t	up_to_i = top * 2 - 1;
 
-	/* a shift by a lane, which takes fewer instructions as a product */
+	/* shift by a lane; a product needs fewer instructions */
 	lanes *= h->lane_size;
 	nibbles ^= (nibbles ^ nibbles << 4) & cuckoo_tables.up_to_slot[slot];
 	return ((bucket ^ lanes) & up_to_i) ^
@@ -376,8 +369,8 @@ cuckoo_narrow_replace(uint64_t bucket, int i, CuckooPattern e,
 /* ---- unpacking and packing ---- */
 
 /*
- * Unpacks a bucket into its slots.  Only a corrupt image has a code out of
- * range, which counts as that of four zero nibbles.
+ * Unpacks a bucket into its slots.  The code of a corrupt image may be out of
+ * range.  It counts as four zero nibbles.
  */
 static inline void
 cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
@@ -395,7 +388,7 @@ cuckoo_bucket_unpack(CuckooBits b, int f, uint32_t slots[CUCKOO_SLOTS])
 	slots[3] = ((uint32_t) (upper >> lane) & mask) << 4 | nibbles >> 12;
 }
 
-/* What slots are sorted by: first the low nibble, then the lane. */
+/* The sort key of slots: the low nibble, then the lane. */
 static inline uint32_t
 cuckoo_slot_rank(uint32_t fp)
 {
@@ -420,7 +413,7 @@ cuckoo_code(uint32_t nibbles)
 					   cuckoo_tables.upper_codes[nibbles >> 8]);
 }
 
-/* Packs slots, in any order, into a bucket. */
+/* Packs slots, in any order, to a bucket. */
 static inline CuckooBits
 cuckoo_bucket_pack(const uint32_t slots[CUCKOO_SLOTS], int f)
 {

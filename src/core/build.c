@@ -3,22 +3,10 @@
  * core/build.c
  *		Building a filter from all its elements at once.
  *
- * Sorted hashes come in the order of their first bucket, so that the table
- * is filled from one end to the other.  The first buckets, and both buckets
- * of near elements, stay in the processor's cache meanwhile; far buckets are
- * prefetched.
- *
- * Evictions walk at random, as in Fan et al., "Cuckoo Filter: Practically
- * Better Than Bloom", CoNEXT 2014.  A walk soon leaves the full part of the
- * table, where a breadth-first search (core/evict.c) would look at 1.6 times
- * as many buckets.  In a small table, however, a walk without success is
- * followed by such a search, because there it is exhaustive: a small filter
- * can then be built from its keys at its level, however full inserts have
- * made it.
- *
- * A slot has 16 bits if the fingerprint fits, except in a small table, whose
- * search takes slots of 32 bits.  The code is the same for both: `slots16` is a
- * constant, which cuckoo_build() and cuckoo_build_pack() choose.
+ * Sorted hashes are in the order of their first bucket, so the table is filled
+ * from one end to the other.  First buckets, and both buckets of near
+ * elements, stay in the processor's cache; far buckets are prefetched.
+ * README, "Evictions", explains walks.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +17,10 @@
 #define AHEAD			CUCKOO_LIMIT(32, 3)
 
 /*
- * Steps of a walk before the filter counts as full.  If it is large and cannot
- * grow, all walks of a build together may take LAST_STEPS more, so that a build
- * that cannot succeed ends after a second with 2,000 buckets, and after half a
- * minute with 2^24 (measured at load factor 0.985).
+ * The steps of a walk before the filter counts as full.  In a large filter
+ * that cannot grow, all walks of a build together may take LAST_STEPS more.  A
+ * build without success then ends after a second with 2,000 buckets, and after
+ * half a minute with 2^24 (measured at load factor 0.985).
  */
 #define MAX_STEPS		CUCKOO_LIMIT(500, 24)
 #define LAST_STEPS		CUCKOO_LIMIT(1 << 25, 96)
@@ -56,7 +44,13 @@ cuckoo_build_size(const CuckooHeader *h)
 		(has_slots16(h) ? sizeof(uint16_t) : sizeof(uint32_t));
 }
 
-/* ---- buckets of slots, the occupied ones first ---- */
+/*
+ * ---- buckets of slots, the occupied slots first ----
+ *
+ * Slots have 16 bits if the fingerprint fits, except in a small table, which
+ * cuckoo_evict() searches.  `slots16` is a constant, so the code is compiled
+ * for both sizes.
+ */
 
 static CUCKOO_INLINE void *
 bucket_at(void *slots, uint64_t pos, bool slots16)
@@ -81,7 +75,7 @@ set_slot(void *bucket, int i, uint32_t fp, bool slots16)
 		((uint32_t *) bucket)[i] = fp;
 }
 
-/* The slots that do not hold fp, with fp = 0 the occupied ones. */
+/* The number of slots that are not fp; with fp = 0, the occupied slots. */
 static CUCKOO_INLINE int
 count_others(const void *bucket, uint32_t fp, bool slots16)
 {
@@ -96,7 +90,7 @@ is_far(const CuckooHeader *h, uint64_t hash)
 	return (hash & 3) == 0 && (hash & 0xff) != 0 && h->page == 0;
 }
 
-/* The steps of walks beyond MAX_STEPS */
+/* The steps of all walks beyond MAX_STEPS. */
 static int
 extra_steps_of(const CuckooHeader *h)
 {
@@ -108,22 +102,24 @@ extra_steps_of(const CuckooHeader *h)
 }
 
 /*
- * Puts `fp` into the full bucket at `pos`.  The first of its entries that has
- * room in its other bucket moves there.  If none has, a random entry does, and
- * evicts another one.  If there is no room, a fingerprint is lost, and the
- * result is CUCKOO_FULL.
+ * Stores `fp` in the full bucket at `pos`.  The first of its entries whose
+ * partner bucket has room moves there.  If no partner bucket has room, a
+ * random entry moves anyway and evicts another entry from its partner bucket.
+ * On CUCKOO_FULL one fingerprint is lost: the caller discards the table.
  */
 static CUCKOO_INLINE CuckooStatus
 walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 	 uint64_t random, int *extra_steps, bool slots16)
 {
-	for (int n = 0; n < MAX_STEPS || (*extra_steps)-- > 0; n++)
+	for (int n = 0; n < MAX_STEPS || *extra_steps > 0; n++)
 	{
 		void	   *bucket = bucket_at(slots, pos, slots16);
 		uint32_t	others[CUCKOO_SLOTS];
 		uint32_t	evicted;
 		int			v;
 
+		if (n >= MAX_STEPS)
+			(*extra_steps)--;
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
 			uint32_t	entry = slot(bucket, i, slots16);
@@ -142,7 +138,7 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 		if (n % MAX_STEPS == MAX_STEPS - 1)
 			cuckoo_check_interrupts();
 
-		/* Knuth's linear congruential generator (MMIX); its top bits serve */
+		/* Knuth's linear congruential generator (MMIX); use its top bits */
 		random = random * UINT64_C(6364136223846793005) +
 			UINT64_C(1442695040888963407);
 		v = (int) (random >> 62);
@@ -161,10 +157,10 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 }
 
 /*
- * Near elements go to the emptier bucket, which reduces their evictions by a
- * third.  Far elements go to the first bucket if it has room, because it is in
- * the cache.  Without windows all elements are far, and some are placed as if
- * they were near.  cuckoo_insert() always takes the emptier bucket.
+ * Stores a fingerprint.  Near elements go to the emptier bucket, which saves a
+ * third of their evictions.  Far elements go to the first bucket if it has
+ * room, because it is in the cache.  Without windows all elements are far, and
+ * some are stored as if they were near.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
@@ -199,7 +195,7 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 	CuckooPair	pairs[AHEAD] = {{0}};
 	int			extra_steps = extra_steps_of(h);
 
-	/* first buckets come in order; second ones are prefetched */
+	/* first buckets are in order; second buckets are prefetched */
 	for (uint64_t i = 0; i < n + AHEAD; i++)
 	{
 		CuckooPair *pair = &pairs[i % AHEAD];

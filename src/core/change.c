@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * core/change.c
- *		Insert, remove, grow.
+ *		Insert, remove, grow, split.
  *
- * This is the cuckoo filter of Fan et al., see core/lookup.c, except for
- * copies, growth and the search for evictions (core/evict.c).
+ * The cuckoo filter of Fan et al. (see core/lookup.c), except for copies,
+ * growth and the search for room (core/evict.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "core/match.h"
 #include "core/evict.h"
 
-/* The end of an insert: counts the copy, or says why it could not be placed. */
+/* The end of an insert: counts the copy, or returns why there was no room. */
 static CUCKOO_INLINE CuckooStatus
 inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 {
@@ -27,7 +27,10 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/* The insert for wide buckets, which is correct for narrow ones, too. */
+/*
+ * The insert for wide buckets and several pages.  It is right for every
+ * filter.
+ */
 static CUCKOO_NOINLINE CuckooStatus
 insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -41,7 +44,7 @@ insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 										   (uint32_t) pair.pos2));
 }
 
-/* The insert if both buckets are full and hold no copy. */
+/* The insert if both buckets are full and no lane matches. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -54,10 +57,9 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * As in lookups, narrow buckets have code of their own, without a branch on
- * which bucket or slot it is.  They choose the bucket like
- * cuckoo_table_insert().  If a lane agrees, which may be a copy's, insert_any()
- * takes over.
+ * The insert for narrow buckets, without a branch on which bucket or slot it
+ * is.  Chooses the bucket like cuckoo_table_insert().  If a lane matches,
+ * which may be a copy, insert_any() decides.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
@@ -81,7 +83,7 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 	if (least >= CUCKOO_CODES_ZERO)
 		return insert_evict(h, image, hash);
 
-	/* compared again, because compilers would branch on `least` */
+	/* compare again, because compilers would branch on `least` */
 	first = cuckoo_opaque(fullness1) <= fullness2;
 	offset = cuckoo_select(first, pair.offset1, pair.offset2);
 	change = cuckoo_narrow_add(cuckoo_select(first, bucket1, bucket2), e, h);
@@ -118,7 +120,10 @@ removed(CuckooHeader *h, uint8_t *image)
 	return CUCKOO_OK;
 }
 
-/* The removal for wide buckets, which is correct for narrow ones, too. */
+/*
+ * The removal for wide buckets and several pages.  It is right for every
+ * filter.
+ */
 static CUCKOO_NOINLINE CuckooStatus
 remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -134,7 +139,7 @@ remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	return removed(h, image);
 }
 
-/* Removes the fingerprint of the only lane that agrees, if its nibble does. */
+/* Removes the fingerprint of the only lane that matches, if its nibble does. */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 				  uint64_t offset, bool whole)
@@ -151,8 +156,8 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 }
 
 /*
- * The same for removals.  If more than one lane seems to agree, of which only
- * the lowest is certain, remove_any() takes over.
+ * Like insert_narrow(), for removals.  Of several matching lanes only the
+ * lowest is certain to match; remove_any() then decides.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,
@@ -207,9 +212,9 @@ cuckoo_has_room(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * Moves the entries of each bucket to the one at the same position of `lower`
- * or `upper`, which have the geometry of *h one level up, and counts those of
- * `upper`.
+ * Moves the entries of each bucket to the same position of `lower`, or to that
+ * position plus `upper_begin` of `upper`.  *h is the geometry of both.
+ * Returns the number of entries that moved to `upper`.
  */
 static uint64_t
 halve(const CuckooHeader *old, const uint8_t *old_image, const CuckooHeader *h,

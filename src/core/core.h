@@ -1,22 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * core/core.h
- *		The core: cuckoo filters of 64-bit hashes, in the caller's memory.
+ *		The interface of the core: cuckoo filters of 64-bit hashes.
  *
- * A filter is an image (core/format.h), which the operations read and change
- * together with the CuckooHeader that cuckoo_header_read() decoded from it.
- * core/geometry.h chooses its size.  It is built from many elements at once
- * (cuckoo_build()) or changed one by one (cuckoo_insert(), cuckoo_remove(),
- * cuckoo_grow()), and cuckoo_contains() finds elements in it.  Filters are
- * combined and compared by their keys (cuckoo_keys_read() and what follows).
- *
- * A lookup never misses an element that was inserted, and removing an inserted
- * element never removes another one if two copies were allowed (max_copies).
- *
- * A filter holds at most two copies of one fingerprint in one pair of buckets,
- * so that repeated elements cannot fill their buckets.  Two copies mean "two or
- * more", and further inserts and removes do not change them.  Elements that
- * share a fingerprint and a pair of buckets do so at every growth level.
+ * A filter is an image (core/format.h), with the CuckooHeader that
+ * cuckoo_header_read() decodes from it.  A lookup finds every element that was
+ * inserted and not removed.  README explains the code.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,28 +21,29 @@
 extern bool cuckoo_contains(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
-/* The copies of the element: 0, 1, or 2 for two or more. */
+/* Counts the copies of the element: 0, 1, or 2 for two or more. */
 extern int	cuckoo_copies(const CuckooHeader *h, const uint8_t *image,
 						  uint64_t hash);
 
 /*
- * Sets found[i] to what cuckoo_contains() returns for hashes[i], for n hashes.
- * This is several times as fast as single lookups if the image is larger than
- * the processor's cache.
+ * Sets found[i] to cuckoo_contains() of hashes[i], for n hashes.  Several
+ * times as fast as single lookups if the image is larger than the processor's
+ * cache.
  */
 extern void cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 								  const uint64_t *hashes, size_t n,
 								  bool *found);
 
-/* Prefetches what a lookup or a change reads.  Call it some elements ahead. */
+/* Prefetches the buckets of a hash, some elements before they are used. */
 extern void cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
 /*
- * A lookup in an image that is not in memory.  cuckoo_probe_init() says which
- * parts of the image to fetch: `length` bytes from each of the two offsets on.
- * cuckoo_probe_copies() takes these bytes, and returns what cuckoo_copies()
- * would.
+ * A lookup in an image that is not in memory:
+ *
+ *	cuckoo_probe_init()		sets two offsets and a length in the image
+ *	the caller				fetches `length` bytes from each offset
+ *	cuckoo_probe_copies()	returns the same as cuckoo_copies()
  */
 typedef struct CuckooProbe
 {
@@ -78,9 +68,9 @@ typedef struct CuckooEntry
 } CuckooEntry;
 
 /*
- * Finds all entries whose fingerprints agree with `value` in the bits of
- * `mask`, which are contiguous and above the core byte.  Reads the whole image.
- * `out` has room for all slots of the image.  Returns the number of entries.
+ * Writes to `out` all entries whose fingerprints match `value` in the bits of
+ * `mask`, and returns their number.  The mask is contiguous and above the core
+ * byte.  Reads the whole image.  `out` has room for all slots of the image.
  */
 extern uint32_t cuckoo_find_entries(const CuckooHeader *h,
 									const uint8_t *image, uint32_t mask,
@@ -89,20 +79,20 @@ extern uint32_t cuckoo_find_entries(const CuckooHeader *h,
 /*
  * ---- changing, core/change.c ----
  *
- * Changes keep an image and its CuckooHeader in step.  A change that fails
+ * These functions change the image and *h together.  A change that fails
  * leaves both as they were.
  */
 
 /*
- * True if a filter of `items` elements that has no room for another one must
- * have been given elements crafted to collide: it has more than 64 buckets and
- * a load factor below one eighth.
+ * True if a filter without room for another element is so empty that its
+ * elements must be crafted to collide: more than 64 buckets, and a load factor
+ * below one eighth.
  *
- * Five fingerprints in one pair of buckets, each added twice, block the pair.
- * This happens with honest elements in one of 50,000 fills through 64 to 1000
- * buckets, at load factors down to 0.23, but to get below one eighth a filter
- * would have to grow for this reason twice in a row.  Crafted elements can
- * therefore make a filter at most 16 times as large as its contents.
+ * Five fingerprints of one pair of buckets, each added twice, block the pair.
+ * Honest elements did that in one of 50,000 fills through 64 to 1000 buckets,
+ * at load factors down to 0.23.  To get below one eighth, a filter would have
+ * to grow for this reason twice in a row.  So crafted elements can make a
+ * filter at most 16 times as large as its contents.
  */
 static inline bool
 cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
@@ -111,40 +101,44 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 }
 
 /*
- * Adds one copy, unless the filter holds `max_copies` (1 or 2) already.  Of the
- * image's header, only the number of items is written.
+ * Adds one copy, unless the filter contains `max_copies` (1 or 2).  Of the
+ * header in the image, writes only the number of items.  Returns
  *
- * Returns CUCKOO_OK or CUCKOO_UNCHANGED or, with nothing changed:
- *	CUCKOO_FULL			the filter should grow
- *	CUCKOO_LAST_LEVEL	the filter should grow, but no bit is left
- *	CUCKOO_CRAFTED		cuckoo_is_crafted(): growing would not help
+ *	CUCKOO_OK			added
+ *	CUCKOO_UNCHANGED	the filter contains `max_copies`
+ *	CUCKOO_FULL			no room: grow the filter and retry
+ *	CUCKOO_LAST_LEVEL	no room, and no bit to grow by
+ *	CUCKOO_CRAFTED		no room, and growing would not help
  */
 extern CuckooStatus cuckoo_insert(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash, int max_copies);
 
 /*
- * Removes the element if the filter holds one copy.  Returns CUCKOO_OK or
+ * Removes the element if the filter contains one copy.  Returns CUCKOO_OK or
  * CUCKOO_UNCHANGED.
  */
 extern CuckooStatus cuckoo_remove(CuckooHeader *h, uint8_t *image,
 								  uint64_t hash);
 
 /*
- * Writes the filter to `image`, one level up.  *h is a copy of *old after
- * cuckoo_header_set_level(h, old->level + 1), and `image` is zeroed memory of
- * its size.  This cannot fail.
+ * Writes the filter, grown by one level, to `image`, zeroed memory of its
+ * size.  *h is a copy of *old after cuckoo_header_set_level(h, old->level +
+ * 1).  This cannot fail.
  */
 extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);
 
-/* True if an insert needs no eviction, and changes one bucket only. */
+/*
+ * True if an insert of the hash needs no eviction, and changes one bucket
+ * only.
+ */
 extern bool cuckoo_has_room(const CuckooHeader *h, const uint8_t *image,
 							uint64_t hash);
 
 /*
- * Splits a filter by the lowest ext bit of its entries, which both halves
- * lose.  *h has the geometry of *old with one bit less; its items are not used,
- * nor are the headers of the images.  The halves are zeroed memory.  Returns
+ * Splits a filter into two halves by the lowest ext bit, which the entries
+ * lose.  *h has the geometry of *old with one bit less.  Its items and the
+ * headers of the images are not used.  The halves are zeroed memory.  Returns
  * the number of items of `upper`.
  */
 extern uint64_t cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
@@ -154,104 +148,84 @@ extern uint64_t cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
 /*
  * ---- building, core/build.c ----
  *
- * cuckoo_build() takes the sorted hashes of all elements, and places their
- * fingerprints into unpacked slots of two or four bytes each, in a workspace of
- * cuckoo_build_size() bytes; cuckoo_build_pack() then packs each slot once.
- *
- * The same hashes give the same image.  Of elements with the same fingerprint
- * and buckets two copies are kept, as with cuckoo_insert().
+ * cuckoo_build() stores the fingerprints of sorted hashes in a workspace of
+ * unpacked slots, and cuckoo_build_pack() packs the slots to an image.  Equal
+ * hashes give equal images.
  */
 
-/* The size in bytes of the workspace, which is aligned as malloc() does. */
+/*
+ * The size of the workspace in bytes.  It is aligned like memory of malloc().
+ */
 extern uint64_t cuckoo_build_size(const CuckooHeader *h);
 
 /*
- * Places `n` sorted hashes or keys, each at most twice, into `slots`, with the
- * geometry and level of *h, and counts them in h->items.  Returns CUCKOO_OK, or
- * CUCKOO_FULL if they need a larger geometry or a higher level.
+ * Stores `n` sorted hashes or keys, at most two copies of each, with the
+ * geometry and level of *h, and sets h->items.  Returns CUCKOO_OK, or
+ * CUCKOO_FULL if they need a larger geometry or a higher level; then `slots`
+ * is useless.
  */
 extern CuckooStatus cuckoo_build(CuckooHeader *h, const uint64_t *hashes,
 								 uint64_t n, void *slots);
 
-/* Writes the image, with its header, from the slots of cuckoo_build(). */
+/* Writes the image, with its header, from the workspace of cuckoo_build(). */
 extern void cuckoo_build_pack(const CuckooHeader *h, void *slots,
 							  uint8_t *image);
 
 /*
  * ---- keys, core/keys.c ----
  *
- * cuckoo_keys_read() and cuckoo_keys_of_hashes() make runs,
- * cuckoo_keys_merge() and the functions below it combine them, and
- * cuckoo_keys_level() and cuckoo_keys_order() prepare one for
- * cuckoo_build(), which makes a filter of it.
- *
- * Every entry of a filter, at any growth level, stands for a 64-bit key: its
- * pair of base buckets, and its fingerprint at level 0.  A filter is therefore
- * a multiset of keys, each once or twice, and growth changes only their places.
- * Filters that agree in geometry and seed are combined by their keys, whatever
- * their levels.
- *
- * A run is an array of keys in ascending order.  A key that is in it twice
- * stands for two or more elements that look the same.  Equal runs give equal
- * images, because the order in which keys are placed depends only on the keys
- * and the level.  Such an image is canonical.
- *
- * A key is also a hash: that of an element with the same entry, whose first
- * base bucket is the smaller of the two.  Functions that take a hash, such
- * as cuckoo_contains(), cuckoo_insert() and cuckoo_build(), therefore take a
- * key as well.
- *
- *	bits	of a key
- *	32-63	floor(j * ceil(2^64 / m0) / 2^32) + 1, j being the smaller bucket
- *	0-31	the fingerprint at level 0, f0 bits
+ * cuckoo_keys_read() and cuckoo_keys_of_hashes() make sorted runs of keys.
+ * The functions below them combine runs. cuckoo_keys_level() and
+ * cuckoo_keys_order() prepare a run for cuckoo_build().  README, "Keys",
+ * explains keys.
  */
 
 /*
- * Takes an image apart: writes the run of its keys to `keys`.  Both `keys` and
- * `scratch` have room for h->items keys.  Returns CUCKOO_OK, or
- * CUCKOO_BAD_ITEMS if a corrupt image has another number of entries.
+ * Writes the sorted run of an image to `keys`.  `keys` and `scratch` have room
+ * for h->items keys.  Returns CUCKOO_OK, or CUCKOO_BAD_ITEMS if the image,
+ * which must be corrupt, has another number of entries.
  */
 extern CuckooStatus cuckoo_keys_read(const CuckooHeader *h,
 									 const uint8_t *image, uint64_t *keys,
 									 uint64_t *scratch);
 
 /*
- * Replaces `n` hashes, in any order, by the run of their keys.  `scratch` has
- * room for n keys.
+ * Replaces `n` hashes, in any order, by the sorted run of their keys.
+ * `scratch` has room for n keys.
  */
 extern void cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes,
 								  uint64_t n, uint64_t *scratch);
 
 /*
- * Keeps at most so many copies of each key of a run.  Returns the new length.
- * More than two can come from elements whose hashes collide, or from an image
- * that somebody else wrote.
+ * Keeps at most `copies` copies of each key, and returns the new length.  A
+ * run may have more than two copies if hashes collide, or if another program
+ * wrote the image.
  */
 extern uint64_t cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies);
 
-/* How runs are combined: what becomes of the copies of each key. */
+/* What a merge does with the copies of each key. */
 typedef enum CuckooMerge
 {
-	CUCKOO_MERGE_UNION,			/* the larger number of the two */
-	CUCKOO_MERGE_SUM,			/* their sum, at most two */
-	CUCKOO_MERGE_INTERSECTION	/* the smaller number */
+	CUCKOO_MERGE_UNION,			/* the larger number of copies */
+	CUCKOO_MERGE_SUM,			/* the sum, at most two */
+	CUCKOO_MERGE_INTERSECTION	/* the smaller number of copies */
 } CuckooMerge;
 
 /*
- * Combines two runs of one geometry to a third, and returns its length.  `out`
- * has room for both runs, or for the shorter one if it is an intersection.
+ * Merges two runs of one geometry to `out`, and returns its length.  `out` has
+ * room for both runs; for an intersection, for the shorter run.
  */
 extern uint64_t cuckoo_keys_merge(CuckooMerge how, const uint64_t *a,
 								  uint64_t a_count, const uint64_t *b,
 								  uint64_t b_count, uint64_t *out);
 
-/* The length of their intersection. */
+/* The length of the intersection of two runs. */
 extern uint64_t cuckoo_keys_common(const uint64_t *a, uint64_t a_count,
 								   const uint64_t *b, uint64_t b_count);
 
 /*
- * A run of keys.  If its keys are counted, they are distinct, and times[i] is
- * the number of filters that contain keys[i].  Otherwise `times` is NULL.
+ * A sorted run.  A counted run has distinct keys: times[i] is the number of
+ * filters that contain keys[i].  Otherwise `times` is NULL.
  */
 typedef struct CuckooRun
 {
@@ -261,34 +235,35 @@ typedef struct CuckooRun
 } CuckooRun;
 
 /*
- * Merges two counted runs, and adds up their numbers, up to `most`.  *out has
- * room for both, and is set to the result.  Returns its length.
+ * Merges two counted runs, and adds up their numbers to at most `most`.  *out
+ * has room for both.  Sets out->count and returns it.
+ *
+ *	a = {A: 3, B: 1}, b = {A: 1, C: 2}, most = 3: out = {A: 3, B: 1, C: 2}
  */
 extern uint64_t cuckoo_keys_count(const CuckooRun *a, const CuckooRun *b,
 								  uint32_t most, CuckooRun *out);
 
-/* Sets all numbers to 1. */
+/* Sets times[i] of all keys to 1. */
 extern void cuckoo_keys_once(CuckooRun *run);
 
 /*
- * Writes the keys whose number is at least `least` to `keys`, which has room
- * for all.  Returns how many there are.
+ * Writes the keys with times[i] >= `least` to `keys`, which has room for all
+ * keys.  Returns their number.
  */
 extern uint64_t cuckoo_keys_at_least(const CuckooRun *run, uint32_t least,
 									 uint64_t *keys);
 
 /*
- * Sets *h, whose geometry is that of the keys, to the lowest level that may
- * hold `n` keys.  Returns CUCKOO_OK, or a failure of
- * cuckoo_header_set_level().
+ * Sets *h to the lowest level that may have room for `n` keys.  Returns
+ * CUCKOO_OK, or a failure of cuckoo_header_set_level().
  */
 extern CuckooStatus cuckoo_keys_level(CuckooHeader *h, uint64_t n);
 
 /*
- * Brings keys that are in the order of level `from` into the order in which
- * they are placed at the level of *h, which is not lower.  A run is in the
- * order of level 0.  `scratch` has room for n keys.  The result is in `keys`
- * or in `scratch`; its address is returned.
+ * Orders keys for cuckoo_build() at the level of *h.  They are in the order of
+ * level `from`, which is not higher; a sorted run is in the order of level 0.
+ * `scratch` has room for n keys.  Returns the result, which is in `keys` or in
+ * `scratch`.
  */
 extern uint64_t *cuckoo_keys_order(const CuckooHeader *h, int from,
 								   uint64_t *keys, uint64_t n,
@@ -297,23 +272,23 @@ extern uint64_t *cuckoo_keys_order(const CuckooHeader *h, int from,
 /* ---- estimates, core/estimate.c ---- */
 
 /*
- * Estimates of the numbers of elements of two filters, and of those that they
- * have in common.
+ * The estimated numbers of elements of filters a and b, and of common
+ * elements.
  */
 typedef struct CuckooOverlap
 {
 	double		a;
 	double		b;
-	double		common;			/* may be below 0, if there are none */
+	double		common;			/* may be negative for disjoint sets */
 	double		standard_error; /* of `common` */
 } CuckooOverlap;
 
 /*
- * These estimates for two filters of the geometry *h.  They follow from the
- * numbers of distinct keys: those of a, those of b, and those in both.  Copies
- * do not matter, and the estimates have no bias.  For disjoint sets of a and b
- * elements, 258/256 * 2 * a * b / (m0 * 2^f0) matches are expected by chance.
- * The standard error is then about the square root of this.
+ * Estimates the overlap of two filters of geometry *h from three numbers of
+ * distinct keys: in a, in b, and in both.  The estimates have no bias.
+ *
+ * If the sets are disjoint, about 258/256 * 2 * a * b / (m0 * 2^f0) keys match
+ * by chance, and the standard error is about the square root of this number.
  */
 extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
 						   uint64_t b_keys, uint64_t common_keys,
@@ -322,19 +297,17 @@ extern void cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys,
 /* ---- sorting, core/sort.c ---- */
 
 /*
- * Sorts words in ascending order, in place.  Almost all of them should differ
- * in their `low` lowest bits, or in the highest log2(places).  Then the time is
- * in proportion to their number, otherwise somewhat longer.  `scratch` has room
- * for n words.  Whenever interrupts are checked, `words` holds what it held
- * before, in some order.
+ * Sorts words in ascending order, in place.  Almost all words should differ in
+ * their `low` lowest bits, or in their log2(places) highest bits; otherwise it
+ * is slower.  `scratch` has room for n words.  Whenever interrupts are
+ * checked, `words` is a permutation of the input.
  */
 extern void cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch,
 						int low, uint64_t places);
 
 /*
- * Sorts words by bits `low` to `high` - 1, and keeps the order of those that
- * agree in them.  The result is in `words` or in `scratch`; its address is
- * returned.
+ * Sorts words by their bits `low` to `high` - 1.  The sort is stable.  Returns
+ * the result, which is in `words` or in `scratch`.
  */
 extern uint64_t *cuckoo_sort_bits(uint64_t *words, uint64_t n,
 								  uint64_t *scratch, int low, int high);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * core/estimate.c
- *		How many elements two filters have in common.
+ *		The estimated number of common elements of two filters.
  *
- * This is linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
+ * Linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time
  * Probabilistic Counting Algorithm, TODS 1990) of each filter and of their
- * union, from which the number of common elements follows.
+ * union.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +14,9 @@
 #include <math.h>
 
 /*
- * There are two kinds of keys, because the core of an element is 0 or 1, both
- * of which become 1, or one of 254 other values.  The m0 / 2 * 2^(f0 - 8) keys
- * of one core are as likely as each other: an element has a given one with
+ * Keys of two kinds, by their core.  Cores 0 and 1 of elements both become
+ * core 1, so its keys are twice as likely as those of the 254 other cores.  A
+ * core has m0 / 2 * 2^(f0 - 8) keys.  An element has a given key with
  * probability weight / (256 * keys of a core).
  */
 typedef struct KeyKind
@@ -29,14 +29,19 @@ static const KeyKind kinds_of_keys[] = {{254, 1}, {1, 2}};
 
 #define KINDS_OF_KEYS	2
 
-/* The mean number of elements that have a given key, if there are n. */
+/* The expected number of elements, of n, with a given key. */
 static double
 elements_of_key(const CuckooHeader *h, int kind, double n)
 {
 	return kinds_of_keys[kind].weight * n / ldexp(h->base, h->base_bits - 1);
 }
 
-/* How many keys n elements are expected to have, and the derivative of this. */
+/*
+ * The expected number of distinct keys of n elements, and its derivative.
+ *
+ *	expected(n) = sum over kinds of cores * keys of a core *
+ *				  (1 - exp(-elements_of_key(n)))
+ */
 static double
 expected_keys(const CuckooHeader *h, double n, double *slope)
 {
@@ -56,9 +61,9 @@ expected_keys(const CuckooHeader *h, double n, double *slope)
 }
 
 /*
- * The number of elements for which so many keys are expected.  At most one key
- * in 16 is there (two filters have 8 slots for every 128 keys), so Newton's
- * method gets all digits in a few steps.
+ * The inverse of expected_keys(), by Newton's method.  A few steps give all
+ * digits, because at most one key in 16 occurs: two filters have 8 slots for
+ * every 128 keys.
  */
 static double
 elements_of_keys(const CuckooHeader *h, double keys)
@@ -76,48 +81,59 @@ elements_of_keys(const CuckooHeader *h, double keys)
 }
 
 /*
- * A key in a adds 1/slope_a to the estimate, one in b adds 1/slope_b, and one
- * in either subtracts 1/slope_either.  Keys are independent if the numbers of
- * elements are taken for Poisson variables.  The variance of the sum is then
- * that of the error, plus that of the number of common elements, which is this
- * number and is therefore subtracted.
+ * Let n_a, n_b and n_union be the numbers of elements for which the numbers of
+ * keys in a, in b and in either are expected.  Then
+ *
+ *	common = n_a + n_b - n_union
+ *
+ * With the slopes s_a, s_b and s_union of expected_keys() there, a key changes
+ * this estimate by
+ *
+ *	only in a		1 / s_a - 1 / s_union
+ *	only in b		1 / s_b - 1 / s_union
+ *	in both			1 / s_a + 1 / s_b - 1 / s_union
+ *
+ * If the numbers of elements were Poisson variables, keys would be
+ * independent, and the variance of the estimate would be the sum of the
+ * variances of these changes.  It includes the variance of the number of
+ * common elements, which is this number itself, so that is subtracted.
  */
 void
 cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
 			   uint64_t common_keys, CuckooOverlap *overlap)
 {
-	double		a = elements_of_keys(h, (double) a_keys);
-	double		b = elements_of_keys(h, (double) b_keys);
-	double		either = elements_of_keys(h, (double) (a_keys + b_keys -
+	double		n_a = elements_of_keys(h, (double) a_keys);
+	double		n_b = elements_of_keys(h, (double) b_keys);
+	double		n_union = elements_of_keys(h, (double) (a_keys + b_keys -
 													   common_keys));
-	double		common = a + b - either;
-	double		possible = fmin(fmax(common, 0), fmin(a, b));
+	double		common = n_a + n_b - n_union;
+	double		possible = fmin(fmax(common, 0), fmin(n_a, n_b));
 	double		variance = -possible;
-	double		slope_a,
-				slope_b,
-				slope_either;
+	double		s_a,
+				s_b,
+				s_union;
 
-	overlap->a = a;
-	overlap->b = b;
+	overlap->a = n_a;
+	overlap->b = n_b;
 	overlap->common = common;
 
-	either = a + b - possible;
-	expected_keys(h, a, &slope_a);
-	expected_keys(h, b, &slope_b);
-	expected_keys(h, either, &slope_either);
+	n_union = n_a + n_b - possible;
+	expected_keys(h, n_a, &s_a);
+	expected_keys(h, n_b, &s_b);
+	expected_keys(h, n_union, &s_union);
 	for (int i = 0; i < KINDS_OF_KEYS; i++)
 	{
-		double		in_a = -expm1(-elements_of_key(h, i, a));
-		double		in_b = -expm1(-elements_of_key(h, i, b));
-		double		in_either = -expm1(-elements_of_key(h, i, either));
-		double		in_both = in_a + in_b - in_either;
-		double		only_a = 1 / slope_a - 1 / slope_either;
-		double		only_b = 1 / slope_b - 1 / slope_either;
-		double		both = only_a + 1 / slope_b;
-		double		mean = (in_either - in_b) * only_a +
-			(in_either - in_a) * only_b + in_both * both;
-		double		square = (in_either - in_b) * only_a * only_a +
-			(in_either - in_a) * only_b * only_b + in_both * both * both;
+		double		in_a = -expm1(-elements_of_key(h, i, n_a));
+		double		in_b = -expm1(-elements_of_key(h, i, n_b));
+		double		in_union = -expm1(-elements_of_key(h, i, n_union));
+		double		in_both = in_a + in_b - in_union;
+		double		only_a = 1 / s_a - 1 / s_union;
+		double		only_b = 1 / s_b - 1 / s_union;
+		double		both = only_a + 1 / s_b;
+		double		mean = (in_union - in_b) * only_a +
+			(in_union - in_a) * only_b + in_both * both;
+		double		square = (in_union - in_b) * only_a * only_a +
+			(in_union - in_a) * only_b * only_b + in_both * both * both;
 
 		variance += kinds_of_keys[i].cores * ldexp(h->base, h->base_bits - 9) *
 			(square - mean * mean);

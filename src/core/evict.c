@@ -1,13 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/evict.c
- *		Placing fingerprints in a table of buckets.
- *
- * If both buckets of a fingerprint are full, entries are evicted to their other
- * buckets.  Each of these may be full as well, so the search for room visits
- * full buckets breadth-first, which finds a short chain of moves (Li, Andersen,
- * Kaminsky, Freedman: Algorithmic Improvements for Fast Concurrent Cuckoo
- * Hashing, EuroSys 2014).  Nothing moves before room is found.
+ *		Storing a fingerprint, with a breadth-first search for room.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,47 +9,48 @@
 
 /*
  * Buckets that a search visits before the filter counts as full.  A fill to
- * load factor 0.95 moves an entry every tenth insert on average.  Searches of
- * hundreds of buckets begin around 0.96.
+ * load factor 0.95 moves an entry in every tenth insert on average.  Around
+ * 0.96 searches begin to visit hundreds of buckets.
  *
- * In a large table a search visits more, because the table is slow to grow and
- * sees more inserts before it is full, so that an unlucky one is more likely.
+ * A search of a large table visits more buckets.  Growing is slow there, and
+ * the table sees more inserts before it is full, so an unlucky insert is more
+ * likely.
  */
 #define FEW_VISITS			CUCKOO_LIMIT(256, 32)
 #define MANY_VISITS			CUCKOO_SEARCHED_BUCKETS
 
 /*
- * Tables of more buckets are large.  They are mostly outside of the processor's
- * faster caches, so a search prefetches what its next visit needs.
+ * Tables with more buckets are large: mostly outside of the processor's faster
+ * caches.  A search prefetches the buckets of its next visit.
  */
 #define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
 
 /*
- * A bit tells whether a bucket was visited.  There are twice as many bits as
- * visits, and of the buckets that share a bit, only one is visited.  Therefore
- * the search is exhaustive in a table of as many buckets as visits, and in
- * others skips up to a third of the buckets that it meets.
+ * A bitmap of visited buckets, indexed by pos modulo its size, with two bits
+ * for each visit.  Of several buckets that share a bit only the first is
+ * visited.  So the search is exhaustive in a table of `most` buckets.  In
+ * larger tables it skips up to a third of the buckets that it meets.
  */
 #define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
 
-/* A full bucket, and the entry that is to move into it. */
+/* A full bucket, and the entry that will move into it. */
 typedef struct Visit
 {
 	uint32_t	pos;
 	uint32_t	fp;
-	int16_t		from;			/* the visit whose bucket holds fp; -1 if new */
-	int16_t		slot;			/* of fp, there */
+	int16_t		from;			/* visit of the bucket with fp; -1: new */
+	int16_t		slot;			/* slot of fp in that bucket */
 } Visit;
 
 typedef struct Search
 {
 	uint64_t	visited[VISITED_WORDS(MANY_VISITS)];
-	int			most;			/* visits before the filter counts as full */
+	int			most;			/* the most visits */
 	int			count;
 	Visit		visits[MANY_VISITS];
 } Search;
 
-/* True if buckets can be changed as words. */
+/* True if a bucket can be changed as a word. */
 static inline bool
 is_narrow(const CuckooTable *t)
 {
@@ -77,7 +72,7 @@ change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
 					  false, change);
 }
 
-/* The same as cuckoo_bucket_fullness(), for both kinds of tables. */
+/* Like cuckoo_bucket_fullness(), for both kinds of tables. */
 static CUCKOO_INLINE uint64_t
 fullness(const CuckooTable *t, uint32_t pos)
 {
@@ -105,7 +100,7 @@ cuckoo_table_replace(const CuckooTable *t, uint32_t pos, uint32_t from,
 	cuckoo_table_put(t, pos, slots);
 }
 
-/* Adds to a bucket that has room. */
+/* Adds fp to a bucket that has room. */
 static CUCKOO_INLINE void
 add(const CuckooTable *t, uint32_t pos, uint32_t fp)
 {
@@ -118,7 +113,7 @@ add(const CuckooTable *t, uint32_t pos, uint32_t fp)
 		cuckoo_table_replace(t, pos, 0, fp);
 }
 
-/* Replaces slot i of a bucket. */
+/* Replaces slot i of a bucket by fp. */
 static CUCKOO_INLINE void
 replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
 {
@@ -150,7 +145,7 @@ cuckoo_table_insert(const CuckooTable *t, uint32_t fp, uint32_t pos,
 	return CUCKOO_OK;
 }
 
-/* Prefetches the other buckets of the entries of a bucket of an image. */
+/* Prefetches the partner buckets of the entries of a bucket. */
 static CUCKOO_NOINLINE void
 prefetch_others(const CuckooTable *t, uint32_t pos)
 {
@@ -164,7 +159,7 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 															   slots[i])));
 }
 
-/* Adds a visit, unless there is one of the bucket. */
+/* Adds a visit of a bucket, unless it was visited. */
 static CUCKOO_INLINE void
 add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 {
@@ -181,9 +176,9 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 }
 
 /*
- * Sets `others` to the other buckets of the entries of a bucket.  Returns the
- * slot whose other bucket is the emptiest, or -1 if all are full.  It does not
- * branch on which of them has room.
+ * Sets others[i] to the partner bucket of slot i.  Returns the slot whose
+ * partner bucket is the emptiest, or -1 if all are full.  Does not branch on
+ * which one has room.
  */
 static CUCKOO_INLINE int
 find_room(const CuckooTable *t, uint32_t pos,
@@ -203,8 +198,9 @@ find_room(const CuckooTable *t, uint32_t pos,
 }
 
 /*
- * The entry in slot i of visit n has moved to its other bucket.  The entry that
- * is to move there takes its slot, and so on back to the new fingerprint.
+ * Slot i of visit n is free: its entry has moved to the partner bucket.  Moves
+ * the entry that waits for this slot into it, which frees another slot, and so
+ * on, until the new fingerprint is stored.
  */
 static CUCKOO_INLINE void
 move_chain(const CuckooTable *t, const Search *s, int n, int i)

@@ -1,15 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * core/evict.h
- *		Placing fingerprints in tables of buckets, by evictions if need be.
+ *		Storing fingerprints in tables of buckets, with evictions if
+ *		necessary.
  *
- * This header is internal to the files that fill buckets (core/change.c and
- * core/build.c).  A table consists of the buckets of an image, or of those of a
- * small batch build, where a bucket is four words, the occupied ones first.
- * core/build.c evicts by a random walk before it calls cuckoo_evict().
- *
- * Another way to evict gives other bytes, also for cf_agg and set operations,
- * but FORMAT.md leaves that free.
+ * For change.c and build.c.  A table is the buckets of an image, or the
+ * unpacked slots of a small build: a bucket is four words, the occupied ones
+ * first.  README, "Evictions", compares the strategies.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +17,8 @@
 #include "core/position.h"
 
 /*
- * The most buckets that an eviction visits, in a large image and in unpacked
- * slots; 32 times a power of two.  The canonical form depends on it.
+ * The most buckets that cuckoo_evict() visits, in a large image and in
+ * unpacked slots; 32 times a power of two.  The canonical form depends on it.
  */
 #define CUCKOO_SEARCHED_BUCKETS		CUCKOO_LIMIT(1024, 64)
 
@@ -60,21 +57,24 @@ cuckoo_table_put(const CuckooTable *t, uint32_t pos,
 							cuckoo_bucket_pack(slots, h->bits));
 }
 
-/* Replaces `from` by `to` in the first slot of a bucket that holds it. */
+/*
+ * Replaces `from` by `to` in the first slot of a bucket that contains `from`.
+ */
 extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t pos, uint32_t from,
 												 uint32_t to);
 
-/* Puts `fp` into the emptier of its two buckets; if both are full, evicts. */
+/* Stores `fp` in the emptier of its two buckets.  Evicts if both are full. */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_table_insert(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,
 												 uint32_t other);
 
 /*
- * Makes room for `fp` in one of its two buckets, which are full, by moving
- * entries to their other buckets, and puts it there.  Returns CUCKOO_OK, or
- * CUCKOO_FULL with the table as it was.  In unpacked slots of up to
- * CUCKOO_SEARCHED_BUCKETS buckets, that means that no evictions make room.
+ * Makes room for `fp` in one of its two full buckets, by moving entries to
+ * their partner buckets, and stores it.  Returns CUCKOO_OK, or CUCKOO_FULL
+ * with the table unchanged.  In unpacked slots of at most
+ * CUCKOO_SEARCHED_BUCKETS buckets, CUCKOO_FULL means that no evictions can
+ * make room.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
 												 uint32_t fp, uint32_t pos,

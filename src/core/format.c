@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * core/format.c
- *		The bytes of an image: its header, its checksum, the validator, and the
- *		words for what is wrong with an image.
+ *		The header, the checksum and the validator of images.  Texts of
+ *		statuses.
  *
- * This is the only file of the core that hashes bytes.  It compiles XXH3 in, so
+ * The only file of the core that hashes bytes.  It compiles XXH3 in, so
  * nothing is linked.
  *
  *-------------------------------------------------------------------------
@@ -16,7 +16,7 @@
 
 static const uint8_t magic[] = {'C', 'F'};
 
-/* Each field of the byte table begins where the one before ends. */
+/* Each field begins where the field before ends. */
 _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_FAMILY == CUCKOO_AT_VERSION + 1 &&
 			   CUCKOO_AT_BASE_BITS == CUCKOO_AT_FAMILY + 1 &&
@@ -84,7 +84,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	buckets = (uint64_t) h->base << level;
 	if (size > CUCKOO_MAX_SIZE || size != cuckoo_image_bytes(buckets, h->bits))
 		return CUCKOO_BAD_LENGTH;
-	/* callers allocate memory for so many */
+	/* callers allocate memory for this number of items */
 	if (h->items > buckets * CUCKOO_SLOTS)
 		return CUCKOO_BAD_ITEMS;
 	return CUCKOO_OK;
@@ -149,7 +149,7 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
 	*found = items;
 	if (items != h->items)
 		return CUCKOO_BAD_ITEMS;
-	/* a filter that holds elements has a family */
+	/* only an empty filter has no family */
 	if (items > 0 && h->family == CUCKOO_FAMILY_NONE)
 		return CUCKOO_BAD_FAMILY;
 	return CUCKOO_OK;

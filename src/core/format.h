@@ -1,40 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * core/format.h
- *		The image of a cuckoo filter: its bytes, read, checked and written.
+ *		The bytes of an image: reading, checking and writing them.
  *
- * cuckoo_header_read() decodes the header of an image, and refuses one whose
- * sizes do not agree with the image's length, or with more items than slots.  A
- * caller with a CuckooHeader from it may therefore access all buckets, and
- * allocate memory for all items.  cuckoo_validate() also verifies the checksum
- * and the buckets.  cuckoo_header_write() writes a header.
- *
- * The last 8 bytes of an image are its checksum.  cuckoo_checksum_write()
- * writes it when the image is complete, and cuckoo_validate() verifies it when
- * bytes come from outside.  No other function of the core uses it.  A change
- * leaves a stale checksum, and a lookup does not verify it, because either
- * would take the time to read the whole image.
- *
- * The image is the content of a cuckoofilter datum after its varlena header,
- * and also the decoded base64 text and the binary form.  It is the same on
- * every machine.  FORMAT.md specifies it.
- *
- *	bytes	field (CUCKOO_AT_... below)
- *	0-1		magic "CF"
- *	2		format version, 1
- *	3		element family (CuckooFamily); 0 while it is not known, that is,
- *			if none was declared and nothing was ever added
- *	4		f0: fingerprint bits at growth level 0
- *	5		ft: fingerprint bits that give the requested fpp
- *	6		g: growth level
- *	7		flags: bit 0 = windows, bit 1 = pages, not both; the rest 0
- *	8-11	m0: base buckets
- *	12-13	tag of the element type (family "other"), else 0
- *	14-15	w: buckets of a page, even, a divisor of m0; 0 without pages
- *	16-23	items
- *	24-31	seed
- *	32-		m0 * 2^g buckets of 4 * (f0 - g) - 4 bits
- *	end		checksum, 8 bytes: XXH3 (64 bits, seed 0) of all bytes before it
+ * FORMAT.md specifies the image.  A cuckoofilter datum, its binary
+ * representation and its decoded base64 text contain exactly these bytes, on
+ * every machine.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,27 +18,29 @@
 #define CUCKOO_FLAG_WINDOWS		0x01
 #define CUCKOO_FLAG_PAGES		0x02
 
-/* Offsets of the fields of the byte table. */
+/*
+ * Offsets of the fields of the header.  The buckets, m0 * 2^g of 4 * (f0 - g)
+ * - 4 bits, follow it, and then the checksum of 8 bytes: XXH3 (64 bits, seed
+ * 0) of all bytes before it.
+ */
 enum
 {
-	CUCKOO_AT_MAGIC = 0,
-	CUCKOO_AT_VERSION = 2,
-	CUCKOO_AT_FAMILY = 3,
-	CUCKOO_AT_BASE_BITS = 4,
-	CUCKOO_AT_FPP_BITS = 5,
-	CUCKOO_AT_LEVEL = 6,
-	CUCKOO_AT_FLAGS = 7,
-	CUCKOO_AT_BASE = 8,
-	CUCKOO_AT_TAG = 12,
-	CUCKOO_AT_PAGE = 14,
+	CUCKOO_AT_MAGIC = 0,		/* "CF" */
+	CUCKOO_AT_VERSION = 2,		/* CUCKOO_FORMAT_VERSION */
+	CUCKOO_AT_FAMILY = 3,		/* CuckooFamily, 0 while it is unknown */
+	CUCKOO_AT_BASE_BITS = 4,	/* f0, fingerprint bits at level 0 */
+	CUCKOO_AT_FPP_BITS = 5,		/* ft, fingerprint bits for the requested fpp */
+	CUCKOO_AT_LEVEL = 6,		/* g, growth level */
+	CUCKOO_AT_FLAGS = 7,		/* CUCKOO_FLAG_WINDOWS or _PAGES, or 0 */
+	CUCKOO_AT_BASE = 8,			/* m0, base buckets */
+	CUCKOO_AT_TAG = 12,			/* of the element type, family "other" */
+	CUCKOO_AT_PAGE = 14,		/* w, buckets of a page, or 0 */
 	CUCKOO_AT_ITEMS = 16,
 	CUCKOO_AT_SEED = 24,
 	CUCKOO_AT_BUCKETS = 32
 };
 
-/*
- * What elements are hashed as.  The numbers are stored, so they never change.
- */
+/* Element families.  The numbers are stored, so they never change. */
 typedef enum CuckooFamily
 {
 	CUCKOO_FAMILY_NONE = 0,
@@ -92,8 +65,9 @@ typedef enum CuckooFamily
 #define CUCKOO_FAMILY_LAST	CUCKOO_FAMILY_INTERVAL
 
 /*
- * Decodes and checks the header of an image of `size` bytes.  Only the first
- * CUCKOO_HEADER_SIZE bytes are read.
+ * Decodes and checks the header of an image of `size` bytes.  Reads only the
+ * first CUCKOO_HEADER_SIZE bytes.  The caller may then access all buckets and
+ * allocate memory for h->items.
  */
 extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 									   uint64_t size);
@@ -101,29 +75,29 @@ extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 /* Writes the header to the first CUCKOO_HEADER_SIZE bytes of an image. */
 extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
 
-/* The same if only the number of items has changed. */
+/* Like cuckoo_header_write(), if only the number of items has changed. */
 static inline void
 cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
 {
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 }
 
-/* Writes the checksum of an image of `size` bytes, which are set otherwise. */
+/* Writes the checksum of an image of `size` bytes, after all other bytes. */
 extern void cuckoo_checksum_write(uint8_t *image, uint64_t size);
 
 /*
- * The only validator of an image: returns CUCKOO_OK or the reason to refuse it.
- * Beyond what cuckoo_header_read() checks, it refuses a wrong checksum,
- * impossible contents of buckets and a wrong number of items.  An image that it
- * accepts is safe to use in every core function.  The checksum detects damage,
- * not malice, because anyone can compute it.
+ * The only validator of images.  Returns CUCKOO_OK or the reason to reject the
+ * image.  Checks the header, the checksum, the contents of buckets and the
+ * number of items.  Every core function is safe on a valid image.  The
+ * checksum detects damage, not malice, because anyone can compute it.
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
 /*
- * The part of cuckoo_validate() that looks at the buckets, for the page of an
- * index, which has no checksum.  *h has the geometry and the number of items.
- * *found gets the occupied slots for CUCKOO_BAD_ITEMS, else the bad bucket.
+ * Checks the buckets like cuckoo_validate(), for a page of an index, which has
+ * no checksum.  *h has the geometry and the number of items.  For
+ * CUCKOO_BAD_ITEMS *found gets the number of occupied slots, otherwise the bad
+ * bucket.
  */
 extern CuckooStatus cuckoo_validate_buckets(const CuckooHeader *h,
 											const uint8_t *image,

@@ -1,21 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * core/geometry.c
- *		The geometry of a filter: how it is chosen, and what follows from it.
+ *		Chooses geometries, and computes what follows from them.
  *
- * At load factor 0.95, n elements need n / 3.8 buckets, and an exact fit has
- * that many.  A filter by capacity halves the number until it is below 64, and
- * adds a fingerprint bit for each halving, so that it has the requested bits
- * when it has grown to its capacity.  If 8 bits are requested, it has 9.
- *
- * For a capacity above a million the filter begins with 128 to 255 buckets,
- * so that each segment is a window.  If fingerprints of 32 bits do not allow
- * so many halvings, it begins with more buckets: a multiple of 128, for
- * windows of 128, and the smallest for which rounding up adds at most 1/32.
- *
- * An exact fit is rounded up to a multiple of 128 only from 16384 buckets
- * on.  In a smaller table, 127 buckets too many would cost more than 1% of
- * space, and the table is in the processor's cache anyway.
+ * An exact fit has n / 3.8 buckets: load factor 0.95.  A growable filter
+ * begins with that number halved until it is small, and has an additional
+ * fingerprint bit for each halving.  Filters large enough have windows:
+ * README, "Positions".
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +17,10 @@
 
 #define EXACT_WINDOWS_FROM	16384
 #define SMALL_BASE			32
-#define LARGE_CAPACITY		1000000 /* windows for more elements */
-#define WINDOWS_COST		32	/* rounding up adds 1/32 at most */
+#define LARGE_CAPACITY		1000000 /* larger filters have windows */
+#define WINDOWS_COST		32	/* windows may add 1/32 */
 
-/* Four items take at least 3.5 bytes, so no image holds more than this. */
+/* Four items need at least 3.5 bytes, so no image has more items than this. */
 #define ITEMS_MAX			(2 * CUCKOO_MAX_SIZE)
 
 static uint64_t
@@ -38,7 +29,7 @@ round_up(uint64_t n, uint64_t multiple)
 	return (n + multiple - 1) / multiple * multiple;
 }
 
-/* True if each segment is a window. */
+/* True if each segment is a window: 128 to 255 base buckets. */
 static bool
 segment_is_window(uint64_t base)
 {
@@ -51,7 +42,7 @@ cuckoo_may_have_windows(uint64_t base)
 	return base % CUCKOO_WINDOW == 0 || segment_is_window(base);
 }
 
-/* Buckets that hold n items at the target load: ceil(n / 3.8). */
+/* The buckets for `items` items at load factor 0.95: ceil(items / 3.8). */
 static uint64_t
 buckets_for(uint64_t items)
 {
@@ -61,7 +52,7 @@ buckets_for(uint64_t items)
 uint64_t
 cuckoo_image_bytes(uint64_t buckets, int bits)
 {
-	/* an even number of buckets, so whole bytes */
+	/* the number of buckets is even, so they are whole bytes */
 	return CUCKOO_HEADER_SIZE + CUCKOO_TAIL_SIZE +
 		buckets / 2 * (uint64_t) (bits - 1);
 }
@@ -186,7 +177,11 @@ header_init(CuckooHeader *h, uint64_t base, bool windows, int base_bits,
 	return cuckoo_header_set_level(h, 0);
 }
 
-/* An exact fit: so many buckets, rounded up to even, or to whole windows. */
+/*
+ * An exact fit of at least `buckets` buckets.  Below 16384 buckets it has no
+ * windows: up to 127 buckets more would cost over 1% of space, and the filter
+ * is in the processor's cache anyway.
+ */
 static CuckooStatus
 exact_init(CuckooHeader *h, uint64_t buckets, int bits, uint64_t seed)
 {
@@ -222,6 +217,41 @@ cuckoo_header_enlarge(CuckooHeader *h, int percent)
 	return status;
 }
 
+/*
+ * The halvings of `wanted` buckets that leave at least `least`, and at most
+ * CUCKOO_MAX_BITS fingerprint bits.
+ */
+static int
+choose_doublings(uint64_t wanted, uint64_t least, int bits)
+{
+	int			doublings = 0;
+
+	while (wanted >> (doublings + 1) >= least &&
+		   bits + doublings < CUCKOO_MAX_BITS)
+		doublings++;
+	return doublings;
+}
+
+/* Rounds base buckets up to an even number, or to whole windows. */
+static uint64_t
+round_base(uint64_t exact, bool windows)
+{
+	return round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
+					CUCKOO_WINDOW : 2);
+}
+
+/*
+ * Halves the buckets for the capacity until 32 to 63 remain, or 128 to 255 if
+ * the capacity is above a million, so that each segment is a window.  If 32
+ * fingerprint bits end this earlier, more base buckets remain.  They are
+ * rounded up to windows of 128, and there are fewer halvings if that would add
+ * more than 1/32.
+ *
+ *	capacity	bits	buckets		doublings	base buckets	f0
+ *	1e6			13		263158		13			33 -> 34		26
+ *	3e7			13		7894737		15			241 -> 242		28
+ *	3e7			27		7894737		5			246711 -> 246784	32
+ */
 CuckooStatus
 cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 					uint64_t seed)
@@ -231,29 +261,25 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 	uint64_t	least = large ? CUCKOO_WINDOW : SMALL_BASE;
 	uint64_t	base;
 	bool		windows;
-	int			bits = fpp_bits;	/* at capacity */
-	int			doublings = 0;
+	int			bits = fpp_bits;	/* fingerprint bits at capacity */
+	int			doublings;
 
 	if (capacity > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
 
 	/*
-	 * Repeated elements, or a small filter's bad luck, may fill a filter
-	 * before its capacity, so there is always a bit to grow by.
+	 * Repeated elements, or bad luck in a small filter, may fill a filter
+	 * before its capacity.  So there is always a bit to grow by.
 	 */
 	if (bits == CUCKOO_CORE_BITS)
 		bits++;
-	while (wanted >> (doublings + 1) >= least &&
-		   bits + doublings < CUCKOO_MAX_BITS)
-		doublings++;
-	for (;; doublings--)
+	for (doublings = choose_doublings(wanted, least, bits);; doublings--)
 	{
 		uint64_t	parts = UINT64_C(1) << doublings;
 		uint64_t	exact = (wanted + parts - 1) / parts;
 
 		windows = large || exact >= WINDOWS_COST * CUCKOO_WINDOW;
-		base = round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
-						CUCKOO_WINDOW : 2);
+		base = round_base(exact, windows);
 		if (!windows || (base - exact) * WINDOWS_COST <= exact)
 			break;
 	}

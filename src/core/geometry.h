@@ -1,16 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * core/geometry.h
- *		The geometry of a filter: how many buckets it has, and how many bits a
- *		fingerprint, by the number of elements, the rate and the growth level.
+ *		The geometry of a filter: its number of buckets and the bits of a
+ *		fingerprint.  CuckooHeader, the decoded header of an image.
  *
- * cuckoo_header_exact() and cuckoo_header_sized() choose a geometry,
- * cuckoo_header_set_level() changes its level, and the other functions say what
- * follows from it.  FORMAT.md defines the geometry.
- *
- * At level g a filter has m = m0 * 2^g buckets, and a slot holds f = f0 - g
- * bits.  Its false-positive rate is 2 * items / (m0 * 2^f0).  Growth moves a
- * bit from the fingerprint into the position, which does not change the rate.
+ * FORMAT.md defines the geometry; README explains positions and growth.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,15 +15,15 @@
 #include "core/tables.h"
 
 #define CUCKOO_HEADER_SIZE		32
-#define CUCKOO_TAIL_SIZE		8	/* the checksum; keeps loads in bounds */
+#define CUCKOO_TAIL_SIZE		8	/* checksum; keeps loads in bounds */
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
-#define CUCKOO_CORE_BITS		8	/* fingerprint bits that never move */
+#define CUCKOO_CORE_BITS		8	/* the core byte, which never moves */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
-#define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair of buckets */
+#define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair */
 
 /*
- * 512 MiB.  The base64 text of such an image takes 683 MiB, which still fits in
- * a PostgreSQL datum (under 1 GiB), so that every stored filter can be dumped.
+ * 512 MiB.  Its base64 text has 683 MiB, below PostgreSQL's limit of 1 GiB for
+ * a value, so every stored filter can be dumped.
  */
 #define CUCKOO_MAX_SIZE			((uint64_t) 512 << 20)
 
@@ -38,8 +32,8 @@
 
 /*
  * The items at load factor 0.95, for which a filter is sized: 3.8 of the 4
- * slots of a bucket.  In tables of 512 buckets and more, the first failed
- * inserts were seen at load factor 0.952.
+ * slots of a bucket.  In tables of at least 512 buckets, the first inserts
+ * failed at load factor 0.952.
  */
 #define CUCKOO_TARGET_ITEMS(buckets)	((uint64_t) (buckets) * 19 / 5)
 
@@ -47,15 +41,15 @@
 typedef enum CuckooStatus
 {
 	CUCKOO_OK = 0,
-	CUCKOO_UNCHANGED,			/* nothing had to be done */
+	CUCKOO_UNCHANGED,			/* nothing to change */
 
-	/* failures, which changed nothing */
+	/* failures of a change */
 	CUCKOO_FULL,				/* no room at this level: grow and retry */
-	CUCKOO_CRAFTED,				/* no room, see cuckoo_is_crafted() */
-	CUCKOO_LAST_LEVEL,			/* no bit left to grow by */
-	CUCKOO_TOO_LARGE,			/* would exceed CUCKOO_MAX_SIZE */
+	CUCKOO_CRAFTED,				/* no room: see cuckoo_is_crafted() */
+	CUCKOO_LAST_LEVEL,			/* no bit to grow by */
+	CUCKOO_TOO_LARGE,			/* larger than CUCKOO_MAX_SIZE */
 
-	/* reasons to refuse an image */
+	/* reasons to reject an image */
 	CUCKOO_BAD_SHORT,
 	CUCKOO_BAD_MAGIC,
 	CUCKOO_BAD_VERSION,
@@ -74,23 +68,21 @@ typedef enum CuckooStatus
 } CuckooStatus;
 
 /*
- * Kinds of filters, each with its own lookup functions.  Filters with narrow
- * buckets have four kinds, by the alignment of buckets and by level.  Those
- * with wide buckets, and with more than one page, are of a kind whose functions
- * serve every filter.
+ * Kinds of filters.  Each kind has its own lookup functions: README,
+ * "Lookups".
  */
 typedef enum CuckooKind
 {
-	CUCKOO_WHOLE,				/* buckets of whole bytes (f is odd), level 0 */
-	CUCKOO_WHOLE_GROWN,			/* the same at a higher level */
-	CUCKOO_SHARED,				/* two share a byte (f is even), level 0 */
-	CUCKOO_SHARED_GROWN,		/* the same at a higher level */
-	CUCKOO_ANY,					/* wide buckets, or several pages; any level */
+	CUCKOO_WHOLE,				/* f is odd, level 0 */
+	CUCKOO_WHOLE_GROWN,			/* f is odd, higher level */
+	CUCKOO_SHARED,				/* f is even, level 0 */
+	CUCKOO_SHARED_GROWN,		/* f is even, higher level */
+	CUCKOO_ANY,					/* f > 17, or several pages; any level */
 	CUCKOO_KINDS
 } CuckooKind;
 
 /*
- * The decoded header of an image: the stored fields, and those that
+ * The decoded header of an image: the stored fields, and fields that
  * cuckoo_header_derive() computes from them.
  */
 typedef struct CuckooHeader
@@ -100,7 +92,7 @@ typedef struct CuckooHeader
 	uint64_t	seed;
 	uint32_t	base;			/* m0 */
 	uint16_t	tag;
-	uint16_t	page;			/* w, the buckets of a page, or 0 */
+	uint16_t	page;			/* w, buckets of a page, or 0 */
 	uint8_t		family;
 	uint8_t		base_bits;		/* f0 */
 	uint8_t		fpp_bits;		/* ft */
@@ -112,19 +104,19 @@ typedef struct CuckooHeader
 	uint32_t	buckets;		/* m0 * 2^g */
 	uint64_t	base_inverse;	/* 2^64 / m0, rounded up */
 
-	/* derived: for lookups and changes of one element, see core/match.h */
-	uint32_t	bucket_bits;	/* of four fingerprints: 4f - 4 */
-	uint32_t	bucket_bytes;	/* rounded down unless buckets are whole */
-	uint32_t	level_mask;		/* the low g bits */
-	uint32_t	ext_mask;		/* the f - 8 bits from bit g + 8 on */
-	uint32_t	lane_mask;		/* the low f0 bits without the low nibble */
+	/* derived: for lookups and changes of one element, see README, "Buckets" */
+	uint32_t	bucket_bits;	/* 4f - 4 */
+	uint32_t	bucket_bytes;	/* bucket_bits / 8, for whole buckets */
+	uint32_t	level_mask;		/* low g bits */
+	uint32_t	ext_mask;		/* f - 8 bits from bit g + 8 up */
+	uint32_t	lane_mask;		/* low f0 bits except the low nibble */
 	uint8_t		kind;			/* CuckooKind */
-	const CuckooMapping *mappings;	/* one of cuckoo_mappings */
-	uint64_t	lane_ones;		/* lowest bit of each lane, see CuckooPattern */
+	const CuckooMapping *mappings;	/* partner mappings, of cuckoo_mappings */
+	uint64_t	lane_ones;		/* lowest bit of each lane */
 	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */
 	uint64_t	lane_tops;		/* highest bit of each lane */
-	uint64_t	lane_rest;		/* the other bits of each lane */
+	uint64_t	lane_rest;		/* other bits of each lane */
 	uint64_t	lane_gather;	/* see cuckoo_narrow_slots() */
 } CuckooHeader;
 
@@ -136,72 +128,72 @@ cuckoo_low_mask(int bits)
 }
 
 /*
- * Fill in a decoded header for a new, empty filter at level 0.
+ * Fill in the header of a new, empty filter at level 0.  Equal arguments give
+ * equal geometries.  Return CUCKOO_TOO_LARGE if no image is large enough.
  *
- * cuckoo_header_exact() gives the smallest geometry that holds `items` elements
- * at load factor 0.95 (items 0 counts as 1).  cuckoo_header_sized() gives a
- * geometry that starts small and grows.  After some doublings it holds
- * `capacity` elements at the requested rate.  Equal arguments give equal
- * geometries.
- *
- * fpp_bits comes from cuckoo_fpp_bits().  The result is CUCKOO_TOO_LARGE if
- * no image can hold that many elements.
+ *	cuckoo_header_exact()	the smallest geometry for `items` elements at load
+ *							factor 0.95; 0 items count as 1
+ *	cuckoo_header_sized()	a small geometry that grows; at its capacity it has
+ *							`fpp_bits` fingerprint bits, see cuckoo_fpp_bits()
  */
 extern CuckooStatus cuckoo_header_exact(CuckooHeader *h, uint64_t items,
 										int fpp_bits, uint64_t seed);
 extern CuckooStatus cuckoo_header_sized(CuckooHeader *h, uint64_t capacity,
 										int fpp_bits, uint64_t seed);
 
-/* The largest capacity that cuckoo_header_sized() has a geometry for. */
+/* The largest capacity for which cuckoo_header_sized() finds a geometry. */
 extern uint64_t cuckoo_max_capacity(int fpp_bits);
 
 /*
- * Enlarges a level-0 geometry of cuckoo_header_exact() by `percent`, for the
- * rare set of elements that does not fit.
+ * Enlarges a geometry of cuckoo_header_exact() by `percent`, at level 0, for
+ * the rare set of elements without room in it.
  */
 extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
 
 /*
- * Computes the derived fields from the stored ones, without checks; base must
- * not be 0.  cuckoo_header_read() checks all of them, and
- * cuckoo_header_set_level() the level and the size.
+ * Computes the derived fields from the stored fields, without checks, except
+ * that base must not be 0.  cuckoo_header_read() checks all fields, and
+ * cuckoo_header_set_level() checks level and size.
  */
 extern void cuckoo_header_derive(CuckooHeader *h);
 
-/* Sets the growth level and the fields derived from it; items do not change. */
+/*
+ * Sets the growth level and the fields derived from it.  Does not change
+ * items.
+ */
 extern CuckooStatus cuckoo_header_set_level(CuckooHeader *h, int level);
 
 /*
- * The fingerprint bits that keep the false-positive rate at load factor 0.95 at
- * or below fpp: the least f >= 8 with 8 * 0.95 / 2^f <= fpp.  The fpp must be
+ * The fingerprint bits for a false-positive rate of at most `fpp` at load
+ * factor 0.95: the least f >= 8 with 8 * 0.95 / 2^f <= fpp.  The fpp must be
  * in [CUCKOO_MIN_FPP, CUCKOO_MAX_FPP].
  */
 extern int	cuckoo_fpp_bits(double fpp);
 
-/* False-positive rate at the capacity, at most the requested one. */
+/* The false-positive rate at capacity, at most the requested rate. */
 extern double cuckoo_fpp_at_capacity(const CuckooHeader *h);
 
-/* False-positive rate at the present number of items, 2n / (m0 * 2^f0). */
+/* The false-positive rate now, 2 * items / (m0 * 2^f0). */
 extern double cuckoo_fpp_now(const CuckooHeader *h);
 
-/* The capacity: the elements that the filter holds at the requested rate. */
+/* The capacity: the most elements at the requested rate. */
 extern uint64_t cuckoo_capacity(const CuckooHeader *h);
 
 /*
- * Elements at load factor 0.95 of the last growth level.  Growth ends there,
- * because no fingerprint bit is left, or because of CUCKOO_MAX_SIZE.  The
- * filter is sure to take these elements if the last level has 500 buckets or
- * more.  Some smaller filters are full earlier.
+ * The elements at load factor 0.95 of the last growth level.  Growth ends
+ * there, because no fingerprint bit is left, or because of CUCKOO_MAX_SIZE.  A
+ * filter has room for these elements if its last level has at least 500
+ * buckets.  Some smaller filters are full earlier.
  */
 extern uint64_t cuckoo_max_items(const CuckooHeader *h);
 
-/* Length of the image in bytes. */
+/* The length of the image in bytes. */
 extern uint64_t cuckoo_image_size(const CuckooHeader *h);
 
-/* True if a filter of so many base buckets may have windows. */
+/* True if a filter of `base` base buckets may have windows. */
 extern bool cuckoo_may_have_windows(uint64_t base);
 
-/* The length of an image with so many buckets and bits of a fingerprint. */
+/* The length in bytes of an image of `buckets` buckets of `bits`-bit slots. */
 extern uint64_t cuckoo_image_bytes(uint64_t buckets, int bits);
 
 #endif							/* CUCKOO_GEOMETRY_H */

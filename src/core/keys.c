@@ -1,15 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * core/keys.c
- *		A filter as a sorted run of keys: taken apart, combined, put together.
- *
- * Keys are sorted by the bits in which they may differ: the f0 low ones, and
- * the high ones that number the base buckets.
- *
- * Keys are placed segment by segment, so that a segment stays in the
- * processor's cache, and within a segment in the order of the run.  Because the
- * low bits of ext are the segment, stable passes over these bits bring a run
- * into that order, and passes over further bits into that of a higher level.
+ *		Converts a filter to a sorted run of keys, merges runs, and orders a
+ *		run for cuckoo_build().  README, "Keys", explains keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,19 +11,19 @@
 #include "core/position.h"
 
 /*
- * The items up to which a level is tried: 3.92 of the 4 slots of a bucket.
- * From 3.85 on some sets of keys do not fit; above 3.92 no set was seen to fit.
+ * The most items for which a level is tried: 3.92 of the 4 slots of a bucket.
+ * Some sets of keys do not fit above 3.85; no set was seen to fit above 3.92.
  */
 #define MOST_ITEMS(buckets)	((uint64_t) (buckets) * 98 / 25)
 
-/* The key of a pair of base buckets; j is the smaller one. */
+/* The key of a fingerprint and a pair of base buckets; j is the smaller one. */
 static inline uint64_t
 make_key(uint64_t step, uint32_t j, uint32_t fp)
 {
 	return ((j * step >> 32) + 1) << 32 | fp;
 }
 
-/* The other base bucket of a pair. */
+/* The partner of base bucket j, with or without pages. */
 static inline uint32_t
 partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 {
@@ -38,9 +31,9 @@ partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 		: (uint32_t) cuckoo_partner_base(h, mapping, j);
 }
 
-/* ---- taking apart ---- */
+/* ---- reading ---- */
 
-/* The key of a fingerprint found in segment `segment` at base bucket j. */
+/* The key of a fingerprint in segment `segment` at base bucket j. */
 static inline uint64_t
 entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
@@ -51,7 +44,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 
 	if (other < j)
 	{
-		/* P is 0 for near ones */
+		/* P is 0 for near */
 		segment ^= cuckoo_far_segment(mapping) & h->level_mask;
 		j = other;
 	}
@@ -135,13 +128,17 @@ cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies)
 	return kept;
 }
 
-/* ---- combining ---- */
+/* ---- merging ---- */
 
 /*
- * Steps through two runs: takes the smaller of the two keys in front, or both
- * if they are equal.  There is no branch on which one it is, because this is
- * unpredictable.  `how` is a constant.  If `out` is NULL, an intersection is
- * only counted.
+ * Merges two runs: each step takes the smaller first key of both runs, or both
+ * keys if they are equal.  Does not branch on which key is smaller, because
+ * this is unpredictable.  `how` is a constant.  If `out` is NULL, only counts
+ * an intersection.  For example, with runs {A, B} and {A, C}:
+ *
+ *	union			{A, B, C}
+ *	sum				{A, A, B, C}
+ *	intersection	{A}
  */
 static CUCKOO_INLINE uint64_t
 merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
@@ -162,7 +159,7 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 		i += x <= y;
 		if (how == CUCKOO_MERGE_SUM)
 		{
-			/* equal keys one after the other, up to two copies */
+			/* takes equal keys one by one, at most two copies */
 			j += y < x;
 			n += n < CUCKOO_MAX_COPIES ||
 				out[n - CUCKOO_MAX_COPIES] != out[n];
@@ -223,7 +220,7 @@ cuckoo_keys_count(const CuckooRun *a, const CuckooRun *b,
 	uint64_t	j = 0;
 	uint64_t	n = 0;
 
-	/* without a branch on which key is smaller, as above */
+	/* without a branch on which key is smaller, as in merge() */
 	for (; i < a->count && j < b->count; n++)
 	{
 		uint64_t	x = a->keys[i];
@@ -277,7 +274,7 @@ cuckoo_keys_at_least(const CuckooRun *run, uint32_t least, uint64_t *keys)
 	return n;
 }
 
-/* ---- putting together ---- */
+/* ---- building ---- */
 
 CuckooStatus
 cuckoo_keys_level(CuckooHeader *h, uint64_t n)
@@ -287,7 +284,7 @@ cuckoo_keys_level(CuckooHeader *h, uint64_t n)
 	while (status == CUCKOO_OK && MOST_ITEMS(h->buckets) < n)
 	{
 		status = cuckoo_header_set_level(h, h->level + 1);
-		/* the last level is tried as long as there are slots */
+		/* try the last level while there are slots */
 		if (status != CUCKOO_OK && n <= (uint64_t) h->buckets * CUCKOO_SLOTS)
 			return CUCKOO_OK;
 	}

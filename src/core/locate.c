@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * core/locate.c
- *		The modulus of a locator, and a factor that has an inverse.
+ *		The modulus of a locator, and a factor with an inverse.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/locate.h"
 
-/* The inverse of a modulo m, or 0 if it has none (extended Euclid). */
+/* The inverse of a modulo m, or 0 if there is none (extended Euclid). */
 static uint64_t
 inverse_of(uint64_t a, uint64_t m)
 {
@@ -47,7 +47,7 @@ cuckoo_locator_derive(CuckooLocator *l)
 		return false;
 	l->ext_bits = (uint8_t) ext_bits;
 
-	/* near the golden ratio, so that neighboring blocks are far apart */
+	/* near the golden ratio: neighboring blocks get distant values */
 	l->factor = l->modulus * 618 / 1000 | 1;
 	while ((l->inverse = inverse_of(l->factor, l->modulus)) == 0)
 		l->factor += 2;

@@ -1,38 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * core/locate.h
- *		Entries that say where a value is: the code of index/ for a hash and a
- *		block number.
- *
- * A value's hash chooses a page and `ext_bits` bits of the fingerprint.  The
- * rest of an entry (its bucket in the page, its core byte and `payload_bits`
- * further bits of the fingerprint) encodes the block:
- *
- *		x = (offset(hash) + block * factor) mod modulus
- *		x = payload * cells + bucket * 254 + core - 1
- *
- * A page has cells = 254 * page_buckets, and modulus = cells * 2^payload_bits.
- * `factor` has an inverse, so whoever has the hash computes the block from x:
- * exactly one of 0 to modulus - 1, and blocks that differ by a multiple of
- * `modulus` look alike.  An entry that was moved to its partner bucket has the
- * x of another block, so a reader decodes both buckets, and finds one wrong
- * block beside the right one.  Entries of other values with the same ext bits
- * decode to blocks as good as random, most of them beyond the table's end.
- *
- * Example: page_buckets = 2 and payload_bits = 1 give cells = 508 and modulus =
- * 1016.  factor = 627 has the inverse 619, as 627 * 619 mod 1016 = 1.  With
- * offset 100, block 3 is x = (100 + 3 * 627) mod 1016 = 965 = 508 + 254 + 203:
- * payload 1, bucket 1, core byte 204.  Back: (965 - 100) * 619 mod 1016 = 3.
- *
- * The payload is the top of the fingerprint, so the ext bits can be dropped
- * from the lower end, one for each split of a page:
- *
- *		fingerprint at level g = payload | ext >> g | core byte
- *
- * The core byte is 1 to 254.  255 is left for the mark (index/insert.c).
- *
- * Only the top `hash_bits` of a hash count, so a hash and a block fit in one
- * word while an index is built (cuckoo_locator_word()).
+ *		Entries that say where a value is: encodes a hash and a block number
+ *		of a table, for src/index.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,21 +11,27 @@
 
 #include "core/geometry.h"
 
-/* Core bytes of ordinary entries are 1 to this. */
+/*
+ * The core bytes of ordinary entries are 1 to 254.  255 is the mark (README of
+ * src/index, "Marks").
+ */
 #define CUCKOO_LOCATE_CORES		254
 #define CUCKOO_CORE_MARK		255
 
-/* Fewer ext bits would let pages split too seldom. */
+/* The least number of ext bits; with fewer, pages could hardly split. */
 #define CUCKOO_LOCATE_LEAST_EXT	8
 
-/* A locator, as chosen, and what cuckoo_locator_derive() computes from it. */
+/*
+ * The geometry of entries, as chosen, and below it fields that
+ * cuckoo_locator_derive() computes.
+ */
 typedef struct CuckooLocator
 {
-	uint32_t	pages;			/* of level 0 */
+	uint32_t	pages;			/* N, of level 0 */
 	uint32_t	page_buckets;
-	uint8_t		base_bits;		/* of a fingerprint at level 0 */
+	uint8_t		base_bits;		/* f0 */
 	uint8_t		payload_bits;
-	uint8_t		hash_bits;		/* 32 to 64 */
+	uint8_t		hash_bits;		/* 32 to 64: top bits of a hash in use */
 
 	uint8_t		ext_bits;
 	uint32_t	cells;
@@ -64,20 +40,22 @@ typedef struct CuckooLocator
 	uint64_t	inverse;
 } CuckooLocator;
 
-/* Where a hash is in an index: its page, bucket and fingerprint at level 0. */
+/* The entry of a hash and a block: page, bucket and fingerprint at level 0. */
 typedef struct CuckooLocation
 {
-	uint32_t	number;			/* of the page, at level 0 */
+	uint32_t	number;			/* of the page, 0 to N - 1 */
 	uint32_t	bucket;			/* in the page */
 	uint32_t	fingerprint;
 } CuckooLocation;
 
-/* Computes the derived fields.  False if the chosen ones are impossible. */
+/*
+ * Computes the derived fields.  Returns false if the chosen ones are invalid.
+ */
 extern bool cuckoo_locator_derive(CuckooLocator *l);
 
 /*
- * The payload bits for a table of `blocks`: the fewest that give a modulus of
- * 16 * blocks, as far as the ext bits and the limit of the modulus allow.
+ * The payload bits for a table of `blocks` blocks: the fewest that give a
+ * modulus of 16 * blocks, within the limits of ext bits and modulus.
  */
 extern int	cuckoo_locate_payload_bits(int base_bits, uint32_t page_buckets,
 									   double blocks);
@@ -91,7 +69,10 @@ cuckoo_mix64(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The bits of a hash that count, and below them a block, if it fits there. */
+/*
+ * The top `hash_bits` of a hash, and below them a block, if it fits.  So a
+ * hash and a block are one word while an index is built.
+ */
 static inline uint64_t
 cuckoo_locator_word(const CuckooLocator *l, uint64_t hash, uint32_t block)
 {
@@ -104,12 +85,12 @@ cuckoo_locator_block(const CuckooLocator *l, uint64_t word)
 	return (uint32_t) (word & cuckoo_low_mask(64 - l->hash_bits));
 }
 
-/* What the hash, without its block, chooses. */
+/* The parts of an entry that follow from the hash alone. */
 typedef struct CuckooLocated
 {
 	uint32_t	number;			/* of the page */
 	uint32_t	ext;
-	uint64_t	offset;			/* below modulus */
+	uint64_t	offset;			/* of x, below `modulus` */
 } CuckooLocated;
 
 static inline CuckooLocated
@@ -121,12 +102,35 @@ cuckoo_locate_hash(const CuckooLocator *l, uint64_t hash)
 
 	result.number = cuckoo_scale(known, l->pages);
 	result.ext = (uint32_t) (mixed & cuckoo_low_mask(l->ext_bits));
-	/* bits that ext does not use: it has at most 24 */
+	/* ext has at most the low 24 bits */
 	result.offset = (mixed >> 24) % l->modulus;
 	return result;
 }
 
-/* The location of a hash and a block. */
+/*
+ * Encodes a hash and a block.
+ *
+ * The hash gives the page, the ext bits and an offset.  The bucket in the
+ * page, the core byte and the payload encode the block as x:
+ *
+ *	x = (offset + block * factor) mod modulus
+ *	x = payload * cells + bucket * 254 + core - 1
+ *	cells = 254 * page_buckets
+ *	modulus = cells * 2^payload_bits
+ *
+ * `factor` has an inverse modulo `modulus`, so the hash and x give the block,
+ * except that blocks that differ by `modulus` have the same x.
+ *
+ * Example: page_buckets = 2, payload_bits = 1: cells = 508, modulus = 1016.
+ * factor = 627 has the inverse 619, as 627 * 619 mod 1016 = 1.  With offset
+ * 100, block 3 is x = (100 + 3 * 627) mod 1016 = 965 = 508 + 254 + 203:
+ * payload 1, bucket 1, core byte 204.  Back: (965 - 100) * 619 mod 1016 = 3.
+ *
+ * The payload is the top of the fingerprint, so splits of a page can drop ext
+ * bits from the lower end:
+ *
+ *	fingerprint at level g = payload | ext >> g | core byte
+ */
 static inline CuckooLocation
 cuckoo_locate(const CuckooLocator *l, uint64_t hash, uint32_t block)
 {
@@ -145,8 +149,8 @@ cuckoo_locate(const CuckooLocator *l, uint64_t hash, uint32_t block)
 }
 
 /*
- * The mark of a hash: an entry that stands for all blocks of all values with
- * its page and ext bits.
+ * The mark of a hash: an entry for all blocks of all values with its page and
+ * ext bits.
  */
 static inline CuckooLocation
 cuckoo_locate_mark(const CuckooLocator *l, uint64_t hash)
@@ -162,8 +166,12 @@ cuckoo_locate_mark(const CuckooLocator *l, uint64_t hash)
 }
 
 /*
- * The lowest block of an entry whose ext bits are those of the hash, if the
- * entry's bucket is `bucket`.  The core byte must not be that of a mark.
+ * Decodes an entry at `level`, with ext bits of the hash *at, in bucket
+ * `bucket`.  Returns the lowest of its blocks.  The caller decodes an entry
+ * with both buckets, since an eviction may have moved it: one result is right,
+ * and the other is a random block.  Entries of other values with the same ext
+ * bits give random blocks, too; most of them are beyond the end of the table.
+ * The entry must not be a mark.
  */
 static inline uint64_t
 cuckoo_located_block(const CuckooLocator *l, const CuckooLocated *at,

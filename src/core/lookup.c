@@ -3,18 +3,22 @@
  * core/lookup.c
  *		Looking up elements.
  *
- * B. Fan, D. G. Andersen, M. Kaminsky, M. D. Mitzenmacher: Cuckoo Filter:
- * Practically Better Than Bloom.  CoNEXT 2014.
+ * B.  Fan, D.  G.  Andersen, M.  Kaminsky, M.  D.  Mitzenmacher: Cuckoo
+ * Filter: Practically Better Than Bloom.  CoNEXT 2014.  README, "Lookups",
+ * explains the kinds of functions.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/core.h"
 #include "core/match.h"
 
-/* Lookups whose memory accesses overlap. */
+/* The lookups of a batch, whose memory accesses overlap. */
 #define BATCH				CUCKOO_LIMIT(64, 4)
 
-/* The lookup for wide buckets, which is correct for narrow ones, too. */
+/*
+ * The lookup for wide buckets and several pages.  It is right for every
+ * filter.
+ */
 static CUCKOO_NOINLINE bool
 contains_any(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -22,14 +26,14 @@ contains_any(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 }
 
 /*
- * True if the element is in one of two buckets, given the lanes that agree in
- * either (`any` of cuckoo_pair_lane_hits()) and the offset of the first bucket
- * that has such a lane.
+ * True if the element is in one of two buckets.  `hits` are the lanes that
+ * match in either (`any` of cuckoo_pair_lane_hits()), and `offset` is the
+ * first bucket with such a lane.
  *
- * Usually there is one hit, and its nibble agrees too.  Of several hits, some
- * may be false or belong to the other bucket, but the lowest hit of the bucket
- * itself is certain.  Therefore the element is there if the nibbles of all hits
- * agree.  Otherwise contains_any() decides.
+ * Usually there is one hit, and its nibble matches, too.  Some of several hits
+ * may be false, or belong to the other bucket, but the lowest hit of this
+ * bucket is true.  So if the nibbles of all hits match, the element is
+ * present.  Otherwise contains_any() decides.
  */
 static CUCKOO_INLINE bool
 contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -44,8 +48,8 @@ contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 }
 
 /*
- * Separate functions, which leave registers to the code before the hit.  They
- * load the bucket again for the same reason.
+ * Functions of their own, and they load the bucket again: this leaves
+ * registers to the code before the hit.
  */
 static CUCKOO_NOINLINE bool
 contains_shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -61,7 +65,7 @@ contains_whole_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 	return contains_narrow_hit(h, image, hash, hits, offset, true);
 }
 
-/* The only branch is whether any lane agrees, as in cuckoo_pair_matches(). */
+/* The only branch is whether any lane matches, as in cuckoo_pair_matches(). */
 static CUCKOO_INLINE bool
 contains_narrow(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 				CuckooNarrowPair pair, bool whole)
@@ -95,7 +99,7 @@ typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 
 static const ContainsFunction contains_of[] = CUCKOO_BY_KIND(contains);
 
-/* The first kind avoids the table, which would cost an instruction. */
+/* Does not look up the most common kind in the table: one instruction less. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -116,7 +120,7 @@ cuckoo_copies(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 	return cuckoo_copies_of(cuckoo_image_matches(h, image, pair));
 }
 
-/* One part of a batch, for narrow buckets. */
+/* A part of a batch, for narrow buckets. */
 static CUCKOO_INLINE void
 batch_narrow(const CuckooHeader *h, const uint8_t *image,
 			 const uint64_t *hashes, size_t n, bool *found, bool grown,
@@ -125,7 +129,7 @@ batch_narrow(const CuckooHeader *h, const uint8_t *image,
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
 	CuckooNarrowPair pairs[BATCH];
 
-	/* start all reads before waiting for the first one */
+	/* start all reads before the first lookup */
 	for (size_t i = 0; i < n; i++)
 	{
 		pairs[i] = cuckoo_narrow_pair(h, hashes[i], grown, whole);
@@ -162,7 +166,7 @@ cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 											 h->page != 0));
 }
 
-/* One part of a batch, for wide buckets. */
+/* A part of a batch, for wide buckets and several pages. */
 static CUCKOO_NOINLINE void
 batch_any(const CuckooHeader *h, const uint8_t *image,
 		  const uint64_t *hashes, size_t n, bool *found)
@@ -187,7 +191,7 @@ void
 cuckoo_contains_batch(const CuckooHeader *h, const uint8_t *image,
 					  const uint64_t *hashes, size_t n, bool *found)
 {
-	/* parts are of equal size, because in a small one little would overlap */
+	/* parts of equal size, because little would overlap in a small part */
 	size_t		parts = (n + BATCH - 1) / BATCH;
 	size_t		begin = 0;
 
@@ -212,7 +216,7 @@ cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h, uint64_t hash)
 	probe->fp = pair.fp;
 	probe->pos[0] = pair.pos1;
 	probe->pos[1] = pair.pos2;
-	/* what a load reads */
+	/* the bytes that a load reads */
 	probe->length = h->bits > CUCKOO_NARROW_BITS ? 16 : 8;
 	for (int i = 0; i < 2; i++)
 		probe->offset[i] = CUCKOO_HEADER_SIZE +
@@ -229,19 +233,22 @@ cuckoo_probe_copies(const CuckooProbe *probe, const CuckooHeader *h,
 }
 
 /*
- * What the lanes 0 and 1, or 2 and 3, of a bucket are compared with.  Two lanes
- * have at most 56 bits, so a word that is loaded from the byte in which they
- * begin has both of them, wherever in the byte that is.
+ * A pattern for lanes 0 and 1, or 2 and 3, of a bucket.  Two lanes have at
+ * most 56 bits, so a word that begins with the first byte of lane 0 or 2
+ * contains both.
  */
 typedef struct HalfPattern
 {
-	uint32_t	byte;			/* after the first byte of the bucket */
+	uint32_t	byte;			/* offset in the bucket */
 	uint64_t	mask;			/* the compared bits of both lanes */
-	uint64_t	value;			/* what they should be */
-	uint64_t	carry;			/* the bit above those of each lane */
+	uint64_t	value;			/* their wanted values */
+	uint64_t	carry;			/* the bit above the mask of each lane */
 } HalfPattern;
 
-/* The pattern of two lanes that begin at bit `at` of a bucket's first byte. */
+/*
+ * The pattern of two lanes that begin `at` bits after the first byte of a
+ * bucket.
+ */
 static HalfPattern
 half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
 {
@@ -252,14 +259,14 @@ half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
 	p.byte = (uint32_t) at / 8;
 	p.mask = both * (mask >> 4);
 	p.value = both * ((value & mask) >> 4);
-	/* contiguous bits plus their lowest one; without any, all lanes agree */
+	/* contiguous bits plus their lowest bit; with mask 0 all lanes match */
 	p.carry = both * (mask == 0 ? 1 : (mask >> 4) + ((mask & (0 - mask)) >> 4));
 	return p;
 }
 
 /*
- * True if one of the two lanes agrees.  Adding the mask to what differs carries
- * into the bit above unless nothing differs.
+ * True if one of the two lanes matches.  The sum of the mask and the different
+ * bits carries into the bit above the mask, unless no bit differs.
  */
 static CUCKOO_INLINE int
 half_agrees(const uint8_t *bucket, const HalfPattern *p)
@@ -269,7 +276,7 @@ half_agrees(const uint8_t *bucket, const HalfPattern *p)
 	return ((differ + p->mask) & p->carry) != p->carry;
 }
 
-/* Appends the entries of a bucket that agree, and returns how many they are. */
+/* Appends the entries of a bucket that match, and returns their number. */
 static CUCKOO_NOINLINE uint32_t
 find_in_bucket(const CuckooHeader *h, const uint8_t *buckets, uint32_t pos,
 			   uint32_t mask, uint32_t value, CuckooEntry *out)
@@ -290,8 +297,9 @@ find_in_bucket(const CuckooHeader *h, const uint8_t *buckets, uint32_t pos,
 }
 
 /*
- * Two buckets take whole bytes, so every other bucket begins at the same bit of
- * a byte, and one pattern serves for all of these.
+ * Two buckets have whole bytes, so every other bucket begins at the same bit
+ * of a byte.  Two patterns for the even buckets and two for the odd ones are
+ * enough.
  */
 uint32_t
 cuckoo_find_entries(const CuckooHeader *h, const uint8_t *image, uint32_t mask,

@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * core/match.h
- *		Finding an element's fingerprint in its two buckets, for lookups and
- *		changes.
+ *		Finding a fingerprint in its two buckets, for lookup.c and change.c.
  *
- * This header is internal to core/lookup.c and core/change.c.
- * cuckoo_image_matches() serves every filter.  The functions with "narrow" in
- * their names are parts of faster ones for filters with narrow buckets.
+ * cuckoo_image_matches() works for every filter.  Functions with "narrow" in
+ * their names are parts of faster functions for filters with narrow buckets:
+ * README, "Lookups".
  *
  *-------------------------------------------------------------------------
  */
@@ -17,14 +16,12 @@
 #include "core/position.h"
 
 /*
- * The slots of a pair of buckets that hold its fingerprint: bits 0 to 3 for the
- * first bucket, whose bytes begin at p1, and 4 to 7 for the second.
+ * The slots of a pair of buckets that contain its fingerprint: bits 0 to 3 for
+ * the first bucket, whose bytes begin at p1, and 4 to 7 for the second.
  *
- * Both buckets are loaded before either is examined.  The only branch is
- * whether any lane agrees, which almost always tells whether the element is
- * present.  A branch on the bucket or on the number of copies would be
- * unpredictable, and keep the processor from starting the next lookups
- * meanwhile.
+ * Loads both buckets before it examines either.  The only branch is whether
+ * any lane matches, which almost always decides whether the element is
+ * present.
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
@@ -42,7 +39,7 @@ cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
 		cuckoo_bucket_matches(b2, pattern, hits2, h) << CUCKOO_SLOTS;
 }
 
-/* The same in an image. */
+/* Like cuckoo_pair_matches(), for the buckets of an image. */
 static CUCKOO_INLINE uint32_t
 cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 					 CuckooPair pair)
@@ -54,7 +51,7 @@ cuckoo_image_matches(const CuckooHeader *h, const uint8_t *image,
 							   buckets + cuckoo_bucket_byte(h, pair.pos2));
 }
 
-/* The copies for given matching slots: 0, 1, or 2 for two or more. */
+/* The copies, given the matching slots: 0, 1, or 2 for two or more. */
 static inline int
 cuckoo_copies_of(uint32_t matches)
 {
@@ -62,16 +59,9 @@ cuckoo_copies_of(uint32_t matches)
 }
 
 /*
- * The processor runs several lookups at a time, so that their cache misses
- * overlap.  The fewer instructions a lookup has, the more lookups run at a
- * time, because every result occupies a register until the loads before it are
- * done.
- *
- * Therefore each kind of filter with narrow buckets has its own functions, in
- * which `grown` (the level is not 0) and `whole` (buckets are whole bytes) are
- * constants.  A macro M(name, grown, whole) defines them, and
- * CUCKOO_NARROW_KINDS() calls it for each kind.  CUCKOO_BY_KIND(prefix) is the
- * table, indexed by CuckooKind, of the functions prefix_name.
+ * CUCKOO_NARROW_KINDS(M) defines a function for each kind of filter with
+ * narrow buckets, by a macro M(name, grown, whole).  CUCKOO_BY_KIND(prefix) is
+ * the table, indexed by CuckooKind, of the functions prefix_name.
  */
 #define CUCKOO_NARROW_KINDS(M) \
 	M(whole, false, true) \
@@ -87,17 +77,19 @@ cuckoo_copies_of(uint32_t matches)
 	[CUCKOO_ANY] = prefix##_any \
 }
 
-/* What is compared with the narrow buckets of a hash, and where they are. */
+/*
+ * The lanes to compare with the two narrow buckets of a hash, and the buckets.
+ */
 typedef struct CuckooNarrowPair
 {
-	uint64_t	lanes;			/* as in CuckooPattern */
-	uint64_t	offset1;		/* see cuckoo_bucket_offset() */
+	uint64_t	lanes;			/* CuckooPattern.lanes */
+	uint64_t	offset1;		/* of cuckoo_bucket_offset() */
 	uint64_t	offset2;
 } CuckooNarrowPair;
 
 /*
- * The lane of the fingerprint in every lane position.  It does not depend on
- * the low nibble of the hash, the only part that cuckoo_fingerprint() changes.
+ * The lane of the fingerprint, in every lane.  It does not depend on the low
+ * nibble of the hash, the only part that cuckoo_fingerprint() changes.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
@@ -113,14 +105,14 @@ cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
 	CuckooPair	positions = cuckoo_positions(h, hash, grown, false);
 	CuckooNarrowPair pair;
 
-	/* in this order, gcc needs the fewest registers */
+	/* gcc needs the fewest registers in this order */
 	pair.offset2 = cuckoo_bucket_offset(h, positions.pos2, whole);
 	pair.offset1 = cuckoo_bucket_offset(h, positions.pos1, whole);
 	pair.lanes = cuckoo_narrow_lanes(h, hash, grown);
 	return pair;
 }
 
-/* True if the low nibble of the fingerprint is in all of these slots. */
+/* True if these slots all have the low nibble of the fingerprint. */
 static CUCKOO_INLINE bool
 cuckoo_narrow_nibbles_agree(uint64_t bucket, uint64_t hash, uint32_t slots)
 {

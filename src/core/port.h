@@ -1,25 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * core/port.h
- *		What the core needs from the compiler, the machine and its host program.
+ *		All code for a particular compiler, processor or host program.
  *
- * The core never allocates memory, never prints, and fails only by returning a
- * status.  Its headers are, from the ground up: port and tables; geometry and
- * format; bucket and place; match and evict, for the files that look up and
- * change.  core.h has the interface.  A file includes only files below it and
- * libc headers; format.c also includes xxhash.h.
- *
- * Inside PostgreSQL (CUCKOO_IN_POSTGRES), the core's long loops handle cancel
- * requests, and a failed assertion is an error.  Elsewhere (unit tests,
- * fuzzers, micro-benchmark) there are no cancel requests, and assertions are
- * libc's.
- *
- * All multi-byte numbers of an image are little-endian and unaligned.  They are
- * read and written by the functions below, each of which compilers turn into a
- * single load or store if the machine allows it.
- *
- * All code for a particular compiler or machine is in this file.  It has a twin
- * in plain C, which CUCKOO_PORTABLE selects for tests.
+ * CUCKOO_IN_POSTGRES: long loops handle cancel requests, and a failed
+ * assertion is an error.  Otherwise (unit tests, fuzzers) there are no cancel
+ * requests.  CUCKOO_PORTABLE selects the twin in plain C of each intrinsic,
+ * for tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +20,7 @@
 
 #ifdef CUCKOO_IN_POSTGRES
 
-/* Defined in error.c.  It may not return: a cancel request throws. */
+/* Defined in error.c.  It may not return: a cancel request raises an error. */
 extern void cuckoo_check_interrupts(void);
 extern void cuckoo_assert_failed(const char *condition, const char *file,
 								 int line);
@@ -62,7 +49,7 @@ cuckoo_check_interrupts(void)
 #define CUCKOO_GNU 0
 #endif
 
-/* Lets a loop be cancelled now and then; n counts its steps. */
+/* Checks for interrupts in every 65536th step of a loop; n counts the steps. */
 static inline void
 cuckoo_pause(uint64_t n)
 {
@@ -71,8 +58,8 @@ cuckoo_pause(uint64_t n)
 }
 
 /*
- * A limit that fuzzers lower (CUCKOO_FUZZING), so that small inputs exceed it
- * and the work of an execution stays small.
+ * A limit.  Fuzzers use a lower one (CUCKOO_FUZZING), because small inputs
+ * should exceed it.
  */
 #ifdef CUCKOO_FUZZING
 #define CUCKOO_LIMIT(usual, fuzzing)	(fuzzing)
@@ -81,12 +68,11 @@ cuckoo_pause(uint64_t n)
 #endif
 
 /*
- * CUCKOO_INLINE is for functions that callers specialize by a constant
- * argument, and for functions that would pass a struct through memory.
- * CUCKOO_NOINLINE is for functions that would take registers from the caller's
- * fast path.  CUCKOO_INTERNAL is for functions that only other files of the
- * core call.  They are called directly, even if the linker lets other libraries
- * replace extern functions.
+ * CUCKOO_INLINE: callers specialize the function by a constant argument, or it
+ * would pass a struct through memory.  CUCKOO_NOINLINE: it would take
+ * registers from the caller's fast path.  CUCKOO_INTERNAL: only other files of
+ * the core call it, and the linker cannot replace it by a function of another
+ * library.
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
@@ -107,8 +93,8 @@ cuckoo_pause(uint64_t n)
 #endif
 
 /*
- * Hides the origin of x from the optimizer.  Without it clang turns a mask that
- * comes from a comparison into a branch in a loop.
+ * Hides the origin of x from the optimizer.  Otherwise clang makes a branch
+ * from a mask that a comparison has computed.
  */
 static inline uint64_t
 cuckoo_opaque(uint64_t x)
@@ -118,8 +104,8 @@ cuckoo_opaque(uint64_t x)
 }
 
 /*
- * Returns a if c, else b, by a conditional move.  c is unpredictable, and a
- * compiler that does not know this may generate a branch.
+ * Returns a if c, else b, by a conditional move. c is unpredictable, but
+ * compilers may not know this and generate a branch.
  */
 static inline uint64_t
 cuckoo_select(bool c, uint64_t a, uint64_t b)
@@ -132,10 +118,7 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 	return b ^ ((a ^ b) & (0 - (uint64_t) c));
 }
 
-/*
- * Every x86-64 processor has vector registers that hold two words.  Other
- * machines compute with one word after the other.
- */
+/* Every x86-64 processor has vector registers of two words. */
 #if ((defined(__x86_64__) && defined(__SSE2__)) || defined(_M_X64)) && \
 	!defined(CUCKOO_PORTABLE)
 #include <emmintrin.h>
@@ -145,8 +128,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 #endif
 
 /*
- * If the compiler does not tell the byte order, numbers are assembled byte by
- * byte, which is correct on every machine.
+ * If the byte order is unknown, numbers are assembled byte by byte.  All
+ * numbers of an image are little-endian and unaligned.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
 	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)

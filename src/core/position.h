@@ -3,37 +3,9 @@
  * core/position.h
  *		The fingerprint and the two buckets of a hash.
  *
- * This is "Hash to place" of FORMAT.md.  cuckoo_pair() gives the fingerprint
- * and both positions of a hash, cuckoo_positions() only the positions.
- * cuckoo_partner() leads from either position of a stored fingerprint to the
- * other one, without the hash.  This works for any even number of base buckets,
- * so no size needs to be a power of two.
- *
- * A filter has m0 base buckets and a growth level g.  Its m0 * 2^g buckets are
- * 2^g segments of m0 buckets, with position = segment * m0 + j.  The hash gives
- *
- *	core	8 bits, never 0; they always stay in the fingerprint
- *	ext		f0 - 8 bits; e, the g low ones, chooses the segment, and the rest
- *			is stored above the core
- *	j1		hash * m0 / 2^64
- *
- * H(core), a fixed 64-bit hash of the core, gives the other bucket:
- *
- *	near	filter with windows, core mod 4 != 0: both are in segment e, and in
- *			one window.  If m0 < 256, the segment is the window, and j2 is as
- *			for far.  Else j2 = j1 XOR d, d in 1..127, in a window of 128.
- *	page	filter with pages of w buckets, every core: both are in segment e
- *			and in one page, and j2 is as for far, with w for m0 and both
- *			counted from the beginning of the page.
- *	far		j2 = (s - j1) mod m0, s odd, so never j1 itself (m0 is even).  The
- *			smaller j is in segment e, the other in segment e XOR P, where P
- *			is g bits of H.
- *
- * Growth to level g + 1 takes the lowest ext bit from a stored fingerprint.  If
- * it is set, the entry moves up by the present number of buckets, otherwise it
- * stays.  For the larger j of a far pair, the bit is first flipped if P gets a
- * new bit, which cuckoo_growth_flip() tells.  Therefore growth needs no hashes
- * and evicts nothing.
+ * README, "Positions" and "Growth", explains the code; FORMAT.md, "Hash to
+ * place", specifies it. cuckoo_pair() starts from a hash, cuckoo_partner()
+ * from a stored fingerprint.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,8 +16,8 @@
 #include "core/tables.h"
 
 /*
- * A fingerprint at the filter's level and its two positions.  The positions
- * have 64 bits, so that lookups need no instruction to extend them.
+ * A fingerprint at the filter's level, and its two positions.  Positions have
+ * 64 bits, so lookups need no instruction to extend them.
  */
 typedef struct CuckooPair
 {
@@ -61,14 +33,14 @@ cuckoo_is_reflection(CuckooMapping mapping)
 	return mapping >> 32 != 0;
 }
 
-/* P at the last level, of which a filter uses the low g bits; 0 for near. */
+/* P at the last level, of which a filter uses the low g bits.  0 for near. */
 static inline uint32_t
 cuckoo_far_segment(CuckooMapping mapping)
 {
 	return (uint32_t) mapping >> 8;
 }
 
-/* (s - j) mod m */
+/* The reflection of j: (s - j) mod m. */
 static inline uint32_t
 cuckoo_reflected(CuckooMapping mapping, uint32_t m, uint32_t j)
 {
@@ -77,7 +49,7 @@ cuckoo_reflected(CuckooMapping mapping, uint32_t m, uint32_t j)
 	return s - j + (s < j ? m : 0);
 }
 
-/* The same within the page of a base bucket or position. */
+/* Like cuckoo_reflected(), within the page that contains `pos`. */
 static inline uint32_t
 cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMapping mapping,
 						 uint32_t pos)
@@ -87,7 +59,7 @@ cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMapping mapping,
 	return pos - i + cuckoo_reflected(mapping, h->page, i);
 }
 
-/* j XOR d; means nothing for a reflection. */
+/* The partner of j if the mapping is an XOR; undefined for a reflection. */
 static inline uint32_t
 cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
 {
@@ -95,11 +67,11 @@ cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
 }
 
 /*
- * j2 for j1, and j1 for j2, if the filter has no pages or only one.
+ * The partner of base bucket j, in a filter without pages or with a single
+ * page.
  *
- * This function and those below select and do not branch, because the kind of
- * move, the sign of s - j1 and the order of j1 and j2 are as good as random: a
- * branch would be mispredicted every fourth time.
+ * This function and the ones below select instead of branching: the case, the
+ * sign of s - j and the order of j1 and j2 are random.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
@@ -110,8 +82,8 @@ cuckoo_partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 }
 
 /*
- * All bits if c, else none.  It serves where compilers make a branch of
- * cuckoo_select(), because that leaves one of the two values uncomputed.
+ * All bits if c, else none.  For cases where compilers make a branch from
+ * cuckoo_select(), because they skip one of its two values.
  */
 static inline uint32_t
 cuckoo_mask_if(bool c)
@@ -119,7 +91,7 @@ cuckoo_mask_if(bool c)
 	return (uint32_t) cuckoo_opaque(0 - (uint64_t) c);
 }
 
-/* The stored form of a fingerprint: a core of 0 is replaced by 1. */
+/* The stored fingerprint: a core of 0 is replaced by 1. */
 static inline uint32_t
 cuckoo_fingerprint(uint32_t fp)
 {
@@ -127,9 +99,9 @@ cuckoo_fingerprint(uint32_t fp)
 }
 
 /*
- * The positions of a hash, without the fingerprint.  `grown` says that the
- * level is not 0, and `paged` that there are pages; if there is one, this need
- * not be said.  They are arguments because some callers know them already.
+ * The positions of a hash, without the fingerprint.  `grown`: the level is not
+ * 0.  `paged`: the filter has several pages.  With a single page either value
+ * of `paged` gives the same result.  Some callers pass constants.
  */
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
@@ -148,7 +120,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 		uint32_t	segment1 = e ^ (p & larger);
 		uint32_t	segment2 = segment1 ^ p;
 
-		/* e and P are the g low bits */
+		/* the low g bits of e and P */
 		pair.pos1 += (segment1 & h->level_mask) * h->base;
 		pair.pos2 += (segment2 & h->level_mask) * h->base;
 	}
@@ -156,8 +128,8 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 }
 
 /*
- * cuckoo_partner() without its checks.  A step is the same for pos as for j,
- * because m0 is then a multiple of 128.  cuckoo_scale() computes pos / m0.
+ * cuckoo_partner() without its checks.  An XOR applies to pos as to j, because
+ * m0 is then a multiple of 128. cuckoo_scale() computes pos / m0.
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
@@ -167,7 +139,7 @@ cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	xored = cuckoo_xor_partner(mapping, pos);
 	uint32_t	reflected;
 
-	if (h->page != 0)			/* a segment is whole pages */
+	if (h->page != 0)			/* a segment has whole pages */
 		return cuckoo_reflected_in_page(h, mapping, pos);
 	if (h->level == 0)
 		reflected = cuckoo_reflected(mapping, h->base, pos);
@@ -210,9 +182,9 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 }
 
 /*
- * 1 if the lowest ext bit of an entry at base bucket j must be flipped, when
- * the filter grows from `level`, to tell which half of the buckets the entry
- * moves to; else 0.
+ * Growth from `level` moves an entry up if its lowest ext bit XOR this is 1.
+ * The result is 1 if the entry is at the larger base bucket of a far pair and
+ * P has a new bit; else 0.
  */
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)

@@ -1,22 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * core/sort.c
- *		Sorting hashes and keys, whose bits are as good as random.
+ *		Sorting hashes and keys, whose bits are random.
  *
- * Counting passes go from the lowest digit to the highest (Knuth, The Art of
- * Computer Programming, 5.2.5), over the bits that tell almost all words apart;
- * an insertion sort does the rest.  A sort by comparison would take a third of
- * the time of cf_agg, and this one a small part of that.
+ * Counting passes over the bits in which almost all words differ, from the
+ * lowest digit up (Knuth, The Art of Computer Programming, 5.2.5); then an
+ * insertion sort.  A sort by comparison would take a third of the time of
+ * cf_agg.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/core.h"
 
-/* Counters of a pass fit the L1 cache.  Up to SMALL_SORT words need no pass. */
+/* The counters of a pass fit in the L1 cache.  Fewer words need no pass. */
 #define DIGIT_BITS		CUCKOO_LIMIT(11, 4)
 #define SMALL_SORT		CUCKOO_LIMIT(200, 12)
 
-/* A stable pass over `bits` bits of the words, from bit `shift` on. */
+/* A stable sort by `bits` bits of the words, from bit `shift` up. */
 static void
 sort_pass(const uint64_t *from, uint64_t *to, uint64_t n, int shift, int bits)
 {
@@ -45,7 +45,7 @@ cuckoo_sort_bits(uint64_t *words, uint64_t n, uint64_t *scratch, int low,
 {
 	int			passes = (high - low + DIGIT_BITS - 1) / DIGIT_BITS;
 
-	/* of about equal width */
+	/* passes of about equal width */
 	for (; passes > 0; passes--)
 	{
 		int			bits = (high - low + passes - 1) / passes;
@@ -84,7 +84,7 @@ void
 cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch, int low,
 			uint64_t places)
 {
-	int			high = 64;		/* where the high bits begin */
+	int			high = 64;		/* first of the high bits */
 	uint64_t	end;
 
 	if (n < SMALL_SORT)
@@ -98,7 +98,10 @@ cuckoo_sort(uint64_t *words, uint64_t n, uint64_t *scratch, int low,
 	sort_in_place(words, n, scratch, 0, low);
 	sort_in_place(words, n, scratch, high, 64);
 
-	/* words that agree in the high bits, and differ between these and `low` */
+	/*
+	 * sort words with equal high bits, which may differ between `low` and
+	 * `high`
+	 */
 	for (uint64_t i = 0; i < n; i = end)
 	{
 		bool		sorted = true;

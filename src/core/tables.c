@@ -1,32 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * core/tables.c
- *		The constant tables of the core, filled in by the preprocessor.
+ *		The constant tables of the core, computed by the preprocessor.
  *
- * nibbles[code] is the sorted quadruple of nibbles with number `code`, slot 0
- * in the low bits.  Quadruples are numbered in lexicographic order: 0000 is 0,
- * 0001 is 1, and ffff is 3875.  The table has an entry for each of the 4096
- * values of 12 bits, because lookups in a corrupt image do not check the code;
- * the last 220 are zero.
- *
- * lower_codes and upper_codes give the code of any sorted nibbles, as LOWER
- * minus UPPER below.  If the first nibble is zero, zero_codes gives it by the
- * other three, with one access.  additions and orders tell what comes of a
- * bucket when a fingerprint takes the place of its first empty slot.
- *
- * cuckoo_mappings[...][core] leads from one bucket to the other, see
- * core/position.h.  Its hash is the splitmix64 finalizer (Steele, Lea, Flood:
- * Fast splittable pseudorandom number generators, OOPSLA 2014, with Stafford's
- * constants).  A core of 0 is replaced by 1 and has the same entries.
+ * Quadruples of nibbles are numbered in lexicographic order: 0000 is 0, 0001
+ * is 1, ffff is 3875. nibbles[] also has entries for the other 220 values of
+ * 12 bits, because lookups in a corrupt image do not check the code.
  *
  *-------------------------------------------------------------------------
  */
 #include "core/tables.h"
 
 /*
- * Dn(M, a, b, c) lists M(a, b, c, d) for each nibble d of at least n.  Cn(M, a,
- * b) does the same for the last two nibbles in ascending order, and Bn(M, a)
- * for the last three.
+ * Dn(M, a, b, c) lists M(a, b, c, d) for each nibble d >= n.  Cn(M, a, b)
+ * lists it for all c and d with n <= c <= d, and Bn(M, a) for n <= b <= c <=
+ * d.
  */
 #define D15(M, ...) M(__VA_ARGS__, 15)
 #define D14(M, ...) M(__VA_ARGS__, 14), D15(M, __VA_ARGS__)
@@ -104,14 +92,14 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 	ROW16(M, r##8), ROW16(M, r##9), ROW16(M, r##a), ROW16(M, r##b), \
 	ROW16(M, r##c), ROW16(M, r##d), ROW16(M, r##e), ROW16(M, r##f)
 
-/* The low nibble of a core, in all four places.  1 replaces a core of 0. */
+/* The low nibble of a core, four times.  A core of 0 is replaced by 1. */
 #define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
- * The number of quadruples after a <= b <= c <= d is, by the combinatorial
- * number system, C(18 - a, 4) + C(17 - b, 3) + C(16 - c, 2) + (15 - d).  The
- * code is 3875 minus that: LOWER(a | b << 4) - UPPER(c | d << 4).  ZERO_CODE is
- * the code for a = 0, and means nothing where the nibbles are not in order.
+ * In the combinatorial number system, C(18 - a, 4) + C(17 - b, 3) + C(16 - c,
+ * 2) + (15 - d) quadruples follow a <= b <= c <= d.  The code is 3875 minus
+ * this: LOWER(a | b << 4) - UPPER(c | d << 4).  ZERO_CODE is the code for a =
+ * 0; it is undefined for nibbles that are not in order.
  */
 #define FIRST(a) ((18 - (a)) * (17 - (a)) * (16 - (a)) * (15 - (a)) / 24)
 #define SECOND(b) ((17 - (b)) * (16 - (b)) * (15 - (b)) / 6)
@@ -121,9 +109,9 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
 
 /*
- * CODE is the code of a, b, c and d, which must be literal numbers: they become
- * parts of the names of its terms, which are constants because the compiler
- * would take long for thousands of formulas.
+ * The code of a, b, c and d.  They must be literal numbers, because they
+ * become parts of names: enum constants for the terms of the formula.
+ * Compilers would need long for thousands of formulas.
  */
 #define TERMS(n) F##n = FIRST(n), S##n = SECOND(n), T##n = THIRD(n)
 enum
@@ -136,9 +124,9 @@ enum
 #define CODE(a, b, c, d) 3860 - F##a - S##b - T##c + d
 
 /*
- * ADDED is the new code when n takes the place of the 0 among the nibbles 0, a,
- * b and c.  Bits 12 and 13 say how many of a, b and c equal n, and bits 14 and
- * 15 how many are smaller.
+ * The entry of additions[]: the code of 0, a, b, c with n in place of the 0.
+ * Bits 12 and 13: how many of a, b, c equal n.  Bits 14 and 15: how many are
+ * less.
  */
 #define ADDED(a, b, c, n) \
 	(uint16_t) (((n) < (a) ? CODE(n, a, b, c) : \
@@ -155,12 +143,13 @@ enum
 	ADDED(a, b, c, 15)
 
 /*
- * The orders, by how many nibbles equal the new one and how many are smaller.
- * Together these are three at most, and the other rows are not used.
+ * The rows of orders[], by the number of nibbles that equal the new one, and
+ * the number of smaller nibbles.  Their sum is at most three; other rows are
+ * not used.
  *
- * BIT is a bit of the lane of slot k: the lowest one if `at` is 0.  BITS has
- * those of slots m to n.  Slot 4 is what follows the bucket, if there is room
- * in the word.
+ * BIT(f, k, m, n, at) is bit `at` of the lane of slot k, if m <= k <= n, else
+ * 0.  BITS(f, m, n, at) has these bits of slots m to n.  Slot 4 is the bits
+ * after the bucket, if the word has any.
  */
 #define BIT(f, k, m, n, at) \
 	((k) >= (m) && (k) <= (n) && (k) * ((f) - 4) + 12 < 64 ? \
