@@ -2,9 +2,9 @@
 # every block of SQL is one test. Its folder is the top of the source. The blocks of a file run in order, each in a session of its own, in
 # a database that was empty before, for README.md even without the extension. A
 # block that has lines "--> ..." must print just these, as psql -At does. After
-# its blocks the examples in README.md's tables of functions run: they query the
-# table "sets", and the column to the right has what they print. doc/README.md
-# has only links.
+# its blocks the examples in the tables of README.md and doc/from-redis.md run:
+# they query the table "sets", and the column to the right has what they print.
+# doc/README.md has only links.
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
 # The reason may name another test, which has what the block needs and runs it.
@@ -117,17 +117,23 @@ foreach my $path ('README.md', 'examples/blocklist/README.md',
 }
 
 # examples in tables: | function | meaning | `example` | what it prints |
-my $examples = 0;
-foreach my $line (lines_of("$top/README.md"))
+foreach my $path ('README.md', 'doc/from-redis.md')
 {
-	my ($example, $printed) = $line =~ /\| `([^`]+)` \| (\S+) \|$/ or next;
+	my $examples = 0;
 
-	$example =~ s/\\\|/|/g;
-	$examples++;
-	run_block($node, 'README_md',
-		{ name => "README.md: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets", expected => [$printed] });
+	(my $database = $path) =~ s/\W/_/g;
+	foreach my $line (lines_of("$top/$path"))
+	{
+		my ($example, $printed) = $line =~ /\| `([^`]+)` \| (\S+) \|$/ or next;
+
+		$example =~ s/\\\|/|/g;
+		$examples++;
+		run_block($node, $database,
+			{ name => "$path: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets", expected => [$printed] });
+	}
+	is($examples, scalar(grep { /^\| `/ } lines_of("$top/$path")), "$path: each row of those tables has an example");
+	cmp_ok($examples, '>=', 20, "$path: has examples");
 }
-cmp_ok($examples, '>=', 25, 'README.md: has examples of functions');
 
 $node->stop;
 done_testing();
