@@ -69,15 +69,19 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
- * 18: Support functions allow changing variables in place.  pg_noreturn has a
- * new place.  EXPLAIN shows the searches of an index.
+ * 18: A library names itself and its release.  Support functions allow changing
+ * variables in place.  pg_noreturn has a new place.  EXPLAIN shows the searches
+ * of an index.
  */
 #if PG_VERSION_NUM >= 180000
+#define CUCKOO_MODULE_MAGIC(release) \
+	PG_MODULE_MAGIC_EXT(.name = "cuckoo", .version = (release))
 #define CUCKOO_COUNT_SEARCH(scan) \
 	((void) ((scan)->instrument && (scan)->instrument->nsearches++))
 #include "commands/explain_format.h"
 #define CUCKOO_MODIFY_IN_PLACE
 #else
+#define CUCKOO_MODULE_MAGIC(release) PG_MODULE_MAGIC
 #define CUCKOO_COUNT_SEARCH(scan) ((void) 0)
 #define pg_noreturn pg_attribute_noreturn()
 #endif

@@ -11,7 +11,8 @@
 
 #include "fmgr.h"
 
-PG_MODULE_MAGIC;
+/* The version is in META.json, too (test/release.pl). */
+CUCKOO_MODULE_MAGIC("1.0.0");
 
 void
 _PG_init(void)

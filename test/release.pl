@@ -44,6 +44,24 @@ like(read_file('CHANGELOG.md'), qr/^## \Q$release\E\n+[^#\s]/m, 'something is sa
 is(first('debian/changelog', qr/^postgresql-cuckoo \((.*)-\d+\)/), $release, 'the newest entry of debian/changelog');
 is(first('rpm/cuckoo.spec', qr/^Version: *(\S+)/m), $release, 'version of rpm/cuckoo.spec');
 is(first('rpm/cuckoo.spec', qr/^%changelog\n\*.* - (\S+)-\d+$/m), $release, 'the newest entry of its changelog');
+is(first('src/module.c', qr/^CUCKOO_MODULE_MAGIC\("(.*)"\)/m), $release, 'version of the library');
+is(first('CITATION.cff', qr/^version: (\S+)/m), $release, 'version of CITATION.cff');
+
+# ---- one date --------------------------------------------------------------
+
+my $date = first('CITATION.cff', qr/^date-released: (\S+)/m);
+
+# "22 Nov 2026" or "Nov 22 2026" in that form
+sub iso
+{
+	my ($text) = @_;
+	my ($day, $month, $year) = $text =~ /^(\d+) (\w+) (\d+)$/ ? ($1, $2, $3) : $text =~ /^(\w+) (\d+) (\d+)$/ ? ($2, $1, $3) : return $text;
+
+	return sprintf '%d-%02d-%02d', $year, index('JanFebMarAprMayJunJulAugSepOctNovDec', $month) / 3 + 1, $day;
+}
+
+is(iso(first('debian/changelog', qr/^ -- .*>  \w+, (\d+ \w+ \d+) /m)), $date, 'the date in debian/changelog');
+is(iso(first('rpm/cuckoo.spec', qr/^%changelog\n\* \w+ (\w+ \d+ \d+) /m)), $date, 'the date in rpm/cuckoo.spec');
 
 # ---- upgrades --------------------------------------------------------------
 
@@ -137,6 +155,23 @@ foreach (values %{ $meta->{provides} })
 {
 	is($_->{version}, $release, "the version of $_->{file} there");
 	ok(-e $_->{file} && -e $_->{docfile}, 'its file and document exist');
+}
+
+# ---- one address -----------------------------------------------------------
+
+my $home = $meta->{resources}{homepage};
+my %address_in = (
+	'META.json' => qr/"web": "(.*)\/issues"/, 'CITATION.cff' => qr/^repository-code: (\S+)/m,
+	'debian/control.in' => qr/^Homepage: (\S+)\nVcs-Browser: \1\nVcs-Git: \1\.git$/m, 'debian/copyright' => qr/^Source: (\S+)/m,
+	'debian/watch' => qr/ (\S+)\.git refs/, 'rpm/cuckoo.spec' => qr/^URL: *(\S+)/m,
+	'.github/ISSUE_TEMPLATE/config.yml' => qr{url: (\S+)/security/policy$}m);
+
+is(first($_, $address_in{$_}), $home, "the address in $_") foreach sort keys %address_in;
+is(read_file('debian/control'), read_file('debian/control.in') =~ s/PGVERSION/15/gr, 'debian/control is debian/control.in, for 15');
+TODO:
+{
+	local $TODO = 'the address is not known yet' if $home =~ /\.invalid\//;
+	unlike($home, qr/\.invalid\//, 'the address is no placeholder');
 }
 
 # ---- golden vectors --------------------------------------------------------

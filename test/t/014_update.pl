@@ -137,6 +137,13 @@ cmp_ok(scalar @{ $fresh{cuckoo} }, '>', 500, scalar @{ $fresh{cuckoo} } . ' rows
 is(scalar(grep { /(?<![\d.])(1[6-9]\d{3}|[2-9]\d{4})(?![\d.])/ && !/^pg_description / } @{ $fresh{cuckoo} }), 0, 'no row has the number of an object left');
 is_deeply([ differences($fresh{cuckoo}, updated('cuckoo', $default{cuckoo})) ], [], 'two fresh ones are the same');
 
+# PostgreSQL 18 and later show the release of a library
+if ($node->safe_psql('postgres', "SELECT to_regproc('pg_get_loaded_modules') IS NOT NULL") eq 't')
+{
+	is($node->safe_psql('postgres', "LOAD 'cuckoo'; SELECT version FROM pg_get_loaded_modules() WHERE module_name = 'cuckoo'"),
+		content_of("$top/META.json") =~ /^  "version": "(.*?)"/m ? $1 : '', 'the library has the release of META.json');
+}
+
 # ---- releases --------------------------------------------------------------
 
 foreach my $extension (@extensions)
