@@ -177,11 +177,14 @@ END \$\$;
 CREATE FUNCTION outcome_of(call text) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off AS \$\$
 DECLARE
 	good boolean;
+	detail text;
 BEGIN
 	EXECUTE call INTO good;
 	RETURN CASE WHEN good THEN 'right' ELSE 'wrong' END;
 EXCEPTION WHEN OTHERS THEN
-	RETURN SQLSTATE;
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	-- beside the block, an error of corruption has the numbers that were found and expected
+	RETURN SQLSTATE || CASE WHEN SQLSTATE = 'XX002' AND detail <> '' AND detail !~ '^Block [0-9]+: .*[0-9]' THEN ' ' || detail ELSE '' END;
 END \$\$;
 CALL damaged(0, $#damages);
 CHECKPOINT;
