@@ -1,4 +1,4 @@
--- cf_agg in its forms; same set, same bytes; window, DISTINCT, FILTER, groups.
+-- cf_agg in its variants; same set, same bytes; window, DISTINCT, FILTER, groups.
 CREATE TABLE numbers AS SELECT i, i % 1000 AS k, 'value ' || i AS t
 	FROM generate_series(1, 50000) i;
 ANALYZE numbers;
@@ -16,7 +16,7 @@ SELECT bits_per_item <= 12.75 AS tight, n
 FROM unnest(ARRAY[20000, 22118, 26542, 31130, 31131, 44237, 50000]) n,
 	LATERAL (SELECT cf_agg(i) AS f FROM numbers WHERE i <= n) s, cf_info(f);
 
--- the parameter forms
+-- the variants with parameters
 SELECT fingerprint_bits, growth_level, capacity, seed, items
 FROM (SELECT cf_agg(i, 100000, 0.01) AS f FROM numbers) s, cf_info(f);
 SELECT fingerprint_bits, growth_level, capacity, seed, items

@@ -1,4 +1,4 @@
--- The extension cuckoo_citus: forms of cf_agg for single types, and the type of their states.
+-- The extension cuckoo_citus: variants of cf_agg for single types, and the type of their states.
 -- With them a call gives what it gives without.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS citext;
@@ -45,7 +45,7 @@ CREATE VIEW before AS SELECT cf_agg(citext) AS c, cf_agg(text) AS t, cf_agg(int4
 CREATE TABLE before_was AS TABLE before;
 
 CREATE EXTENSION cuckoo_citus;
--- the type of the form that a call chooses
+-- the type of the variant that a call chooses
 CREATE FUNCTION chosen_type(call text) RETURNS regtype LANGUAGE plpgsql AS $$
 DECLARE
 	type regtype;
@@ -56,7 +56,7 @@ BEGIN
 	DROP VIEW calling;
 	RETURN type;
 END $$;
-SELECT chosen_type(format('cf_agg(%I)', attname)) AS form, string_agg(attname, ' ' ORDER BY attnum) AS columns
+SELECT chosen_type(format('cf_agg(%I)', attname)) AS variant, string_agg(attname, ' ' ORDER BY attnum) AS columns
 FROM pg_attribute WHERE attrelid = 'of_types'::regclass AND attnum > 1 GROUP BY 1 ORDER BY min(attnum);
 SELECT call, result, result_of(call) AS with_citus FROM calls WHERE result IS DISTINCT FROM result_of(call);
 SET parallel_setup_cost = 0;
@@ -122,14 +122,14 @@ DROP FUNCTION in_variables;
 DROP TABLE halves;
 DROP AGGREGATE state_agg(int), merge_agg(cuckoostate);
 
--- a view keeps the form that it was made with, so it may need the extension
+-- a view keeps the variant that it was made with, so it may need the extension
 SELECT b = w AS same FROM before b, before_was w;
 CREATE VIEW made_with AS SELECT cf_agg(text) AS t, cf_agg(float8) AS n FROM of_types;
 CREATE VIEW made_without AS SELECT cf_agg(float8) AS n FROM of_types;
 DROP EXTENSION cuckoo_citus;
 DROP VIEW made_with;
 DROP EXTENSION cuckoo_citus;
--- written out and made anew, it has the other form
+-- written out and created again, it has the other variant
 DO $$
 BEGIN
 	EXECUTE 'CREATE VIEW anew AS ' || pg_get_viewdef('before'::regclass);
@@ -142,7 +142,7 @@ CREATE EXTENSION cuckoo_citus;
 SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names, bool_and(provolatile = 'i' AND proparallel = 's' AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY prokind ORDER BY prokind;
-SELECT f.proname AS aggregate, count(*) AS forms, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
+SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
 	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
 FROM pg_proc f JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus'

@@ -1,4 +1,4 @@
--- Text, binary and bytea forms; equality; and invalid input.
+-- Text, binary and bytea representations; equality; and invalid input.
 
 -- the image of a filter, byte for byte (FORMAT.md explains this one)
 SELECT encode(cf_add(cf_new(1, 0.03), 1)::bytea, 'hex');

@@ -24,7 +24,7 @@ FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
 SELECT prokind, provolatile, proparallel, proisstrict AS strict, proleakproof AS leakproof, prosecdef AS definer,
 	procost AS cost, prorows AS rows, prosupport AS support, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names
 FROM functions GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY prokind, min(proname), procost, proisstrict;
-SELECT f.proname AS aggregate, count(*) AS forms, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
+SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
 	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
 FROM functions f JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
 GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
@@ -45,8 +45,8 @@ WHERE opcintype = 'cuckoofilter'::regtype ORDER BY amprocnum;
 SELECT oid::regprocedure FROM functions
 WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('internal'::regtype = ANY (proargtypes)
 	OR EXISTS (SELECT FROM pg_operator WHERE oprcode = functions.oid AND oprname IN ('=', '<>', '<@')));
--- with one row for each form
-SELECT proname AS called, count(*) AS forms FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";
+-- with one row for each overload
+SELECT proname AS called, count(*) AS overloads FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";
 -- no argument without a name
 SELECT oid::regprocedure FROM functions
 WHERE pronargs > 0 AND (proargnames IS NULL OR cardinality(proargnames) < pronargs OR '' = ANY (proargnames));

@@ -84,7 +84,7 @@ sub start_standby
 
 # Creates the extension cuckoo_citus in the database postgres, with what it
 # requires; in a schema, out of the search path, calls of cf_agg do not choose
-# its forms. Returns false if this PostgreSQL has no citext.
+# its variants. Returns false if this PostgreSQL has no citext.
 sub citus
 {
 	my ($node, $schema) = @_;

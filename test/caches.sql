@@ -33,7 +33,7 @@ INSERT INTO lists SELECT 'texts', cf_agg(t) FROM items WHERE v % 2 = 0;
 ALTER TABLE lists ALTER f SET STORAGE extended;
 INSERT INTO lists VALUES ('empty', cf_new(100000, 1e-8));
 ANALYZE;
--- out of the search path, so that calls of cf_agg do not choose its forms
+-- out of the search path, so that calls of cf_agg do not choose its variants
 CREATE SCHEMA citus;
 CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
 CREATE AGGREGATE bare_state(int) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);

@@ -14,7 +14,7 @@
 \endif
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
--- out of the search path, so that calls of cf_agg do not choose its forms
+-- out of the search path, so that calls of cf_agg do not choose its variants
 CREATE SCHEMA citus;
 CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
 CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);

@@ -82,7 +82,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SQL
 
-# All forms for single types
+# All variants for single types
 checks($node, 'postgres', <<'SQL');
 SELECT 'cf_agg(' || type || form.types || ') by partial states', same(type || form.types, value || form.args, 'few')
 FROM (VALUES

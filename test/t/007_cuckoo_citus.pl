@@ -22,7 +22,7 @@ my $kinds = join ', ', map { "cf_agg($_) AS f$_, md5(cf_agg($_)::bytea) AS md5$_
 my $all = 'SELECT v::text, m::text, w::text, early::text FROM v, m, w, early';
 my $refresh = "REFRESH MATERIALIZED VIEW m; $all";
 
-# views and materialized views that have a form of cuckoo_citus
+# views and materialized views that have a variant of cuckoo_citus
 my $dependents = <<'SQL';
 SELECT string_agg(DISTINCT r.ev_class::regclass::text, ' ')
 FROM pg_extension e JOIN pg_depend m ON m.refclassid = 'pg_extension'::regclass AND m.refobjid = e.oid AND m.deptype = 'e'
@@ -58,7 +58,7 @@ SQL
 	$node->command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $file, "${name}_text" ], "$name: psql");
 	is($node->safe_psql("${name}_text", $all), $before{$name}, "$name: same families and bytes");
 	is($node->safe_psql("${name}_text", $refresh), $before{$name}, "$name: and after REFRESH");
-	# written out, a view has no form of its own: it takes the one of the type
+	# written out, a view has no variant of its own: it gets the variant of the type
 	is($node->safe_psql("${name}_text", $dependents), $with ? 'early v w' : '', "$name: restored views that need cuckoo_citus");
 	$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, "${name}_text" ], "$name: pg_dump -Fc of the restored one");
 	$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', "${name}_custom", $file ], "$name: pg_restore");

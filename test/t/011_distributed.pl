@@ -19,7 +19,7 @@ plan skip_all => 'this PostgreSQL has no citext' if !citus($node);
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE TYPE color AS ENUM ('red', 'green');
--- the form of an aggregate that a call over a column of this type chooses
+-- the variant of an aggregate that a call over a column of this type chooses
 CREATE FUNCTION chosen(call text, type text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	form text;
@@ -61,12 +61,12 @@ SQL
 checks($node, 'postgres', <<'SQL');
 SELECT 'exact argument types: cf_agg(' || type || call || ')', chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element ' || type || parameters || ')'
 FROM unnest('{text,citext,"\"char\"",smallint,integer,bigint,oid,uuid,bytea,date,timestamp without time zone,timestamp with time zone,time without time zone,interval,numeric,inet,macaddr,macaddr8}'::text[]) type, forms;
-SELECT 'a state that can be sent: ' || count(*) || ' forms', count(*) = 4 * 18 AND bool_and(aggtranstype = 'cuckoostate'::regtype AND aggcombinefn <> 0)
+SELECT 'a state that can be sent: ' || count(*) || ' variants', count(*) = 4 * 18 AND bool_and(aggtranstype = 'cuckoostate'::regtype AND aggcombinefn <> 0)
 FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname = 'cf_agg' AND aggtranstype <> 'internal'::regtype;
 SELECT 'an address: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element inet)' FROM unnest('{cidr}'::text[]) type;
 SELECT 'a numeric: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element numeric)' FROM unnest('{"numeric(10,2)"}'::text[]) type;
 SELECT 'a type that is a text: ' || type, chosen('cf_agg(v)', type) = 'cf_agg(element text)' FROM unnest('{varchar,varchar(10)}'::text[]) type;
-SELECT 'types without a form, whose rows are fetched: ' || type || call, chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element anycompatible' || parameters || ')'
+SELECT 'types without a variant, whose rows are fetched: ' || type || call, chosen('cf_agg(v' || call || ')', type) = 'cf_agg(element anycompatible' || parameters || ')'
 FROM unnest('{real,double precision,boolean,timetz,jsonb,integer[],color}'::text[]) type, forms;
 
 CREATE VIEW sized AS SELECT part, test_partial_agg('cf_agg(integer,float8,float8,bigint)'::regprocedure, ROW(v, 10000::float8, 0.01::float8, 42::bigint))::text AS state

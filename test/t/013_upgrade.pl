@@ -125,7 +125,7 @@ CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (capacity = 1);
 CREATE INDEX indexed_r ON indexed USING cuckoo (r);
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
-# the same calls over forms for single types
+# the same calls of variants for single types
 my $citus = 2 == grep { $_->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") } $from, $to;
 my $by_citext = $citus ? ', cf_agg(word::citext) AS by_citext' : '';
 
