@@ -173,10 +173,7 @@ cuckoo_pair_lane_hits(uint64_t bucket1, uint64_t bucket2, uint64_t lanes,
 	return hits;
 }
 
-/*
- * The highest bits of lanes that are zero.  Unlike Mycroft's test, it is
- * exact.
- */
+/* The highest bits of lanes that are zero: an exact test, unlike Mycroft's. */
 static inline uint64_t
 cuckoo_zero_lanes(uint64_t x, const CuckooHeader *h)
 {
@@ -226,7 +223,7 @@ cuckoo_narrow_slots(uint64_t hits, uint64_t gather)
 static inline uint32_t
 cuckoo_wide_slots(uint64_t hits, int lane)
 {
-	/* bits 0 and 1 are slots 2 and 0; `lane` bits higher are slots 3 and 1 */
+	/* slot 2 is bit 0, slot 0 bit 1, slot 3 bit `lane`, slot 1 the next bit */
 	hits >>= lane - 2;
 	return (uint32_t) ((hits >> 1 & 1) | (hits >> lane & 2) |
 					   (hits & 1) << 2 | (hits >> lane & 1) << 3);

@@ -156,8 +156,8 @@ remove_narrow_hit(CuckooHeader *h, uint8_t *image, uint64_t hash, uint64_t hit,
 }
 
 /*
- * Like insert_narrow(), for removals.  Of several matching lanes only the
- * lowest is certain to match; remove_any() then decides.
+ * Like insert_narrow(), for removals.  If several lanes match, only the lowest
+ * match is certain, so remove_any() decides.
  */
 static CUCKOO_INLINE CuckooStatus
 remove_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, bool grown,

@@ -81,8 +81,8 @@ elements_of_keys(const CuckooHeader *h, double keys)
 }
 
 /*
- * Let n_a, n_b and n_union be the numbers of elements for which the numbers of
- * keys in a, in b and in either are expected.  Then
+ * Let n_a, n_b and n_union be the results of elements_of_keys() for the
+ * numbers of keys in a, in b, and in either.  Then
  *
  *	common = n_a + n_b - n_union
  *
@@ -95,8 +95,9 @@ elements_of_keys(const CuckooHeader *h, double keys)
  *
  * If the numbers of elements were Poisson variables, keys would be
  * independent, and the variance of the estimate would be the sum of the
- * variances of these changes.  It includes the variance of the number of
- * common elements, which is this number itself, so that is subtracted.
+ * variances of these changes.  This sum includes the variance of the number of
+ * common elements.  As a Poisson variable it has a variance equal to the
+ * number, which is subtracted.
  */
 void
 cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,

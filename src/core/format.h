@@ -19,9 +19,9 @@
 #define CUCKOO_FLAG_PAGES		0x02
 
 /*
- * Offsets of the fields of the header.  The buckets, m0 * 2^g of 4 * (f0 - g)
- * - 4 bits, follow it, and then the checksum of 8 bytes: XXH3 (64 bits, seed
- * 0) of all bytes before it.
+ * Offsets of the fields of the header.  m0 * 2^g buckets of 4 * (f0 - g) - 4
+ * bits follow the header, and a checksum of 8 bytes follows the buckets: XXH3
+ * (64 bits, seed 0) of all bytes before it.
  */
 enum
 {

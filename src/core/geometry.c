@@ -241,11 +241,11 @@ round_base(uint64_t exact, bool windows)
 }
 
 /*
- * Halves the buckets for the capacity until 32 to 63 remain, or 128 to 255 if
- * the capacity is above a million, so that each segment is a window.  If 32
- * fingerprint bits end this earlier, more base buckets remain.  They are
- * rounded up to windows of 128, and there are fewer halvings if that would add
- * more than 1/32.
+ * Chooses m0 by halving the buckets for the capacity.  Up to a capacity of a
+ * million, 32 to 63 base buckets remain.  Above it 128 to 255 remain, so each
+ * segment is a window.  The halvings end earlier if fingerprints get 32 bits.
+ * Then m0 is rounded up to a multiple of 128, for windows; halvings are undone
+ * while this adds more than 1/32.
  *
  *	capacity	bits	buckets		doublings	base buckets	f0
  *	1e6			13		263158		13			33 -> 34		26

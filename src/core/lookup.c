@@ -48,8 +48,8 @@ contains_narrow_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
 }
 
 /*
- * Functions of their own, and they load the bucket again: this leaves
- * registers to the code before the hit.
+ * Separate functions, which load the bucket again: the code before the hit
+ * then has more registers.
  */
 static CUCKOO_NOINLINE bool
 contains_shared_hit(const CuckooHeader *h, const uint8_t *image, uint64_t hash,
@@ -99,7 +99,7 @@ typedef bool (*ContainsFunction) (const CuckooHeader *h, const uint8_t *image,
 
 static const ContainsFunction contains_of[] = CUCKOO_BY_KIND(contains);
 
-/* Does not look up the most common kind in the table: one instruction less. */
+/* The most common kind skips the table, which saves an instruction. */
 bool
 cuckoo_contains(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {

@@ -77,9 +77,7 @@ cuckoo_copies_of(uint32_t matches)
 	[CUCKOO_ANY] = prefix##_any \
 }
 
-/*
- * The lanes to compare with the two narrow buckets of a hash, and the buckets.
- */
+/* The lane pattern of a hash, and the offsets of its two narrow buckets. */
 typedef struct CuckooNarrowPair
 {
 	uint64_t	lanes;			/* CuckooPattern.lanes */
@@ -88,8 +86,8 @@ typedef struct CuckooNarrowPair
 } CuckooNarrowPair;
 
 /*
- * The lane of the fingerprint, in every lane.  It does not depend on the low
- * nibble of the hash, the only part that cuckoo_fingerprint() changes.
+ * The lane of the fingerprint, repeated in every lane.  It does not depend on
+ * the low nibble of the hash, the only part that cuckoo_fingerprint() changes.
  */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)

@@ -82,8 +82,8 @@ cuckoo_partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 }
 
 /*
- * All bits if c, else none.  For cases where compilers make a branch from
- * cuckoo_select(), because they skip one of its two values.
+ * All bits if c, else none.  Use it where compilers turn cuckoo_select() into
+ * a branch, to skip the computation of one value.
  */
 static inline uint32_t
 cuckoo_mask_if(bool c)
@@ -128,7 +128,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 }
 
 /*
- * cuckoo_partner() without its checks.  An XOR applies to pos as to j, because
+ * cuckoo_partner() without its checks.  An XOR maps pos as it maps j, because
  * m0 is then a multiple of 128. cuckoo_scale() computes pos / m0.
  */
 static CUCKOO_INLINE uint32_t
@@ -182,9 +182,9 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 }
 
 /*
- * Growth from `level` moves an entry up if its lowest ext bit XOR this is 1.
- * The result is 1 if the entry is at the larger base bucket of a far pair and
- * P has a new bit; else 0.
+ * Growth from `level` moves an entry up if its lowest ext bit XOR this result
+ * is 1.  The result is 1 at the larger base bucket of a far pair if bit
+ * `level` of P is set; else 0.
  */
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)

@@ -43,7 +43,7 @@
 /*
  * The largest fillfactor if memory is short and rows are inserted later.
  * Inserts begin to fail at 95% of the slots of a page.  With 2400 slots, a
- * page exceeds this if it is 4.5 standard deviations above the mean.
+ * page reaches that only if it is 4.5 standard deviations above the mean.
  */
 #define INSERT_FILLFACTOR	85
 

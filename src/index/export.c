@@ -186,7 +186,7 @@ check_secret(Relation rel)
 {
 	uint64		seed;
 
-	/* an option that was set after the build is not the seed */
+	/* the index keeps its seed if the option is changed after the build */
 	if (!(cuckoo_index_seed(rel, &seed) &&
 		  seed == cuckoo_index_open(rel)->meta.seed) &&
 		!CUCKOO_OWNS_RELATION(RelationGetRelid(rel), GetUserId()))

@@ -195,10 +195,7 @@ extern void cuckoo_page_geometry(CuckooHeader *h, const CuckooMeta *meta,
 extern CuckooLocation cuckoo_index_location(const CuckooIndex *index,
 											uint64 hash, BlockNumber block);
 
-/*
- * The ext bits of a fingerprint, and in an index that locates also the
- * payload.
- */
+/* The ext bits of a fingerprint, and above them the payload. */
 static inline uint32
 cuckoo_location_ext(const CuckooLocation *at)
 {
@@ -206,8 +203,9 @@ cuckoo_location_ext(const CuckooLocation *at)
 }
 
 /*
- * A key (core/core.h) for the core functions that take a hash: in the page *h
- * of `level`, it has the bucket and the fingerprint of the location.
+ * A hash to pass to core functions: in the filter *h of a page at `level`, it
+ * has the bucket and the fingerprint of the location (README of the core,
+ * "Keys").
  */
 extern uint64 cuckoo_page_key(const CuckooLocation *at, const CuckooHeader *h,
 							  int level);
@@ -329,10 +327,10 @@ extern CuckooOptions cuckoo_index_options(Relation rel);
 extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
 
 /*
- * Fills in a zeroed hasher for values of a type, allocated in `context`.
- * Unlike in filters, an enum is hashed by its OID, because a label may be
- * renamed, and text that cannot be converted to UTF-8 by its bytes, because
- * INSERT must not fail.
+ * Fills in a zeroed hasher for values of a type, allocated in `context`.  It
+ * differs from the hasher of filters in two cases.  An enum is hashed by its
+ * OID, because a label may be renamed.  Text that cannot be converted to UTF-8
+ * is hashed by its bytes, because INSERT must not fail.
  */
 extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
 								   Oid collation, MemoryContext context);
@@ -424,7 +422,7 @@ extern void cuckoo_close(CuckooOpenIndex *index);
 
 /*
  * Raises error 0A000 if Citus stores the rows of the index's table in shards.
- * The index must not be empty: it must have its block 0.
+ * Block 0 of the index must exist.
  */
 extern void cuckoo_check_local(const CuckooOpenIndex *index);
 
