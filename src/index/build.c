@@ -223,7 +223,6 @@ write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta,
 	UnlockReleaseBuffer(buffer);
 }
 
-/* The state of a build. */
 typedef struct BuildState
 {
 	Relation	rel;
@@ -233,7 +232,7 @@ typedef struct BuildState
 	bool		stale;			/* the type has changed during the build */
 	BlockNumber blocks;			/* length of the table */
 	BlockNumber first;			/* first block with an element */
-	bool		created;		/* the pages have been created */
+	bool		created;
 	uint64	   *words;
 	uint64		count;
 	uint64		room;
@@ -337,7 +336,6 @@ fit_pages(BuildState *b, CuckooMeta *meta)
 						  CUCKOO_MOST_PAGES);
 }
 
-/* Memory for filling pages, one after the other. */
 typedef struct FillWork
 {
 	CuckooHeader h;
@@ -525,7 +523,7 @@ estimate_words(const BuildState *b, BlockNumber block)
 }
 
 /*
- * Makes room for a word, when the scan of the table has reached `block`.  If
+ * Makes room for a word.  The scan of the table has reached `block`.  If
  * memory is used up, moves the collected words into the index.
  */
 static void
@@ -544,7 +542,6 @@ room_for_word(BuildState *b, BlockNumber block)
 		flush(b, estimate_words(b, block));
 }
 
-/* Adds a hash and its block to the collected words. */
 static void
 collect_hash(BuildState *b, uint64 hash, BlockNumber block)
 {

@@ -36,17 +36,17 @@ typedef void (*PageFunction) (Relation rel, Page page, BlockNumber block,
 							  void *state);
 
 /*
- * Calls a function for the page of a segment, which we expect at `level`, and
- * for the pages that were split off from it.  If the page is at level g by
- * now, its children of levels `level` + 1 to g are read next.  For example,
- * segment 0 is expected at level 0 and found at level 2:
+ * Calls a function for the page of a segment, expected at `level`, and for the
+ * pages split off from it.  If the page is at level g by now, its children of
+ * levels `level` + 1 to g are read next.  For example, segment 0 is expected
+ * at level 0 and found at level 2:
  *
  *	page of segment 0, level 2		our copy
  *	page of segment 1				split off at level 0, expected at level 1
  *	page of segment 2				split off at level 1, expected at level 2
  *
- * Pages that split off after the copy are covered by the copy.  So each hash
- * is read once, and every hash that was inserted before is read.
+ * The copy covers pages that split off later.  So each hash is read once, and
+ * every hash that was inserted before is read.
  * Locks held on entry: none.
  */
 static void
@@ -86,7 +86,6 @@ read_pages(Relation rel, PageFunction function, void *state)
 
 /* ---- cf_index_filter ---- */
 
-/* The pages of an index, and the filter that is made from them. */
 typedef struct Export
 {
 	CuckooMeta	meta;
@@ -426,9 +425,8 @@ cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 }
 
 /*
- * Looks up all rows of the table.  Runs as the owner of the table, because
- * expressions and predicates are the owner's code; even BuildIndexInfo()
- * evaluates constants in them.
+ * Looks up all rows of the table, as its owner: expressions and predicates are
+ * the owner's code, and even BuildIndexInfo() evaluates constants in them.
  */
 static int64
 check_rows(CuckooOpenIndex *index)

@@ -41,7 +41,6 @@ static relopt_kind options_kind;
 
 #define DEFAULT_FILLFACTOR	92
 
-/* Parses a 64-bit number.  False if the text is not one. */
 static bool
 parse_seed(const char *text, uint64 *seed)
 {
@@ -90,7 +89,6 @@ define_options(void)
 						 "", check_seed, AccessExclusiveLock);
 }
 
-/* The parser's description of an option. */
 #define OPTION(name, type) \
 	{.optname = #name, .opttype = RELOPT_TYPE_##type, \
 	 .offset = offsetof(CuckooOptions, name)}

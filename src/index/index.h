@@ -167,15 +167,13 @@ cuckoo_index_locates(const CuckooIndex *index)
 
 /*
  * Returns the cached meta data, and reads block 0 if there are none.  The
- * result is valid until the next catalog lookup, which may drop it.  Error
- * XX002 if block 0 is corrupt.
+ * result is valid until the next catalog lookup.  Error XX002 if block 0 is
+ * corrupt.
  * Locks held on entry: none.
  */
 extern const CuckooIndex *cuckoo_index_open(Relation rel);
 
-/*
- * Drops the cached meta data, which the next cuckoo_index_open() reads again.
- */
+/* Drops the cached meta data. */
 extern void cuckoo_index_forget(Relation rel);
 
 /*
@@ -265,8 +263,8 @@ extern void cuckoo_page_init_meta(Page page, const CuckooMeta *meta);
 extern void cuckoo_page_set_extents_end(Page page);
 
 /*
- * Raises the error for a corrupt page.  `what` is a format that says what was
- * found and expected.
+ * Raises the error for a corrupt page.  The format says what was found and
+ * expected.
  */
 pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 											 const char *what,...)
@@ -276,8 +274,8 @@ pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 
 /*
  * Adds a hash, and its block if the index locates.  Splits pages as needed.
- * Returns false if the index already contains them.  A build passes `logged`
- * false, because it logs all pages at its end.
+ * Returns false if the index already contains them.  `logged` is false in a
+ * build, which logs all pages at its end.
  * Locks held on entry: none.
  */
 extern bool cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block,
@@ -393,7 +391,6 @@ extern double cuckoo_false_blocks(const CuckooMeta *meta, double blocks,
 
 /* ---- open.c: opening an index for a function; privileges, usability ---- */
 
-/* An index that a function has opened, and its table. */
 typedef struct CuckooOpenIndex
 {
 	Relation	heap;
@@ -436,8 +433,8 @@ pg_noreturn extern void cuckoo_index_stale_error(Relation rel);
 extern bool cuckoo_index_is_stale(Relation rel);
 
 /*
- * True if the index may lack rows that are visible to the snapshot, because it
- * was built later: on a standby, or according to pg_index.indcheckxmin.
+ * True if the index was built too late for the snapshot, on a standby or
+ * according to pg_index.indcheckxmin: it may lack rows that the snapshot sees.
  */
 extern bool cuckoo_index_is_too_new(Relation rel, Snapshot snapshot);
 

@@ -314,13 +314,13 @@ saturate_page(Relation rel, const CuckooLocation *at, int level)
 }
 
 /*
- * Replaces the entries of a value by its mark if they fill more than a quarter
- * of a full page.  Returns true if it did, or if the page has changed, so that
- * the insert is retried.
- * Locks held on entry: none.
+ * Replaces the entries of a value by its mark, if they fill more than a
+ * quarter of a full page.  Returns true if the page has changed, now or
+ * before, so the insert is retried.
  *
  * Entries of other values with the same ext bits are replaced as well: the
  * mark stands for those values, too.
+ * Locks held on entry: none.
  */
 static bool
 mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)

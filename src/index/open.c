@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * index/open.c
- *		Opens an index for a function: checks privileges and whether it is
- *		usable.
+ *		Opens an index for a function: checks privileges and usability.
  *
- * The answer "no" means that no row visible to the query has the value.  If
- * the index cannot know that, the function raises an error.  It does not
- * return "maybe", because a caller that drops duplicates would then drop every
- * row.
+ * "No" means: no row visible to the query has the value.  If the index cannot
+ * know it, the function raises an error instead of returning "maybe".  A
+ * caller that drops duplicates would then drop every row.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +33,6 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-/* True if a relation is an index of this access method. */
 static bool
 is_index(Relation rel)
 {
@@ -235,9 +232,9 @@ is_in_catalog_of_citus(Oid table)
 }
 
 /*
- * True if Citus stores the rows of the table in shards, which are other
- * tables.  Citus invalidates the table's relcache entry then, but not the
- * index's.  So look again after an invalidation of any table.
+ * True if Citus stores the rows of the table in other tables, its shards.
+ * Citus invalidates the table's relcache entry then, but not the index's.  So
+ * look again after an invalidation of any table.
  */
 static bool
 is_distributed(const CuckooOpenIndex *index)

@@ -311,8 +311,8 @@ cuckoo_page_filter(const CuckooIndex *index, Relation rel, Page page,
 
 /*
  * Reads the page of a segment.  Returns its buffer, pinned and locked in
- * `mode`, or InvalidBuffer if the cached meta data, which may be old, list no
- * such page or if it is only allocated.
+ * `mode`.  Returns InvalidBuffer if the page is only allocated, or not in the
+ * cached list of extents, which may be old.
  * Locks held on entry: none.
  */
 static Buffer

@@ -254,8 +254,8 @@ probe_locations(const CuckooOpenIndex *index, const uint64 *hashes, int n,
 }
 
 /*
- * Looks up elements, some of which may be null.  Sets found[] and returns true
- * if one was found.  If `any`, the first one that is found is enough.
+ * Looks up elements, some of which may be null.  Sets found[].  Returns true
+ * if one was found, and may stop there if `any`.
  */
 static bool
 probe_elements(const CuckooOpenIndex *index, const CuckooHasher *hasher,

@@ -4,9 +4,9 @@
  *		Bitmap scans of an index that locates, and their costs.
  *
  * A lookup finds the entries with the ext bits of the hash in one page, and
- * decodes blocks from them.  The executor checks the condition for each row of
- * these blocks, so a wrong block costs time and never changes a result.  If
- * the index cannot know the blocks, the bitmap gets all blocks.
+ * decodes blocks from them.  The executor checks each row of these blocks, so
+ * a wrong block costs time and never changes a result.  If the blocks are
+ * unknown, the bitmap gets all blocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,6 @@
 
 /* ---- looking up ---- */
 
-/* Makes room for n more blocks in memory of `context`. */
 static void
 room_for_blocks(CuckooBlocks *found, uint32 n, MemoryContext context)
 {
@@ -113,7 +112,6 @@ cuckoo_index_lookup(Relation rel, uint64 hash, CuckooBlocks *found,
 
 /* ---- scans ---- */
 
-/* The state of a scan. */
 typedef struct CuckooScan
 {
 	CuckooHasher hasher;
@@ -170,10 +168,9 @@ cuckoo_table_blocks(Relation rel)
 }
 
 /*
- * Prepares the hasher for a key.  A key of the operator class's own type has a
- * value of the column's type, which may be another one (varchar, a domain, an
- * int column indexed as oid), so it is hashed like the column.  Returns false
- * if the key's type cannot be hashed.
+ * Prepares the hasher for a key.  A key of the operator class's own type is
+ * hashed like the column, whose type may differ (varchar, a domain, an int
+ * column indexed as oid).  Returns false if the key's type cannot be hashed.
  */
 static bool
 prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
