@@ -16,8 +16,9 @@ $$;
 CREATE FUNCTION indexes_of(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(name[1], ', ') FROM regexp_matches(plan_of(query)::text, '"Index Name": "(.*?)"', 'g') name
 $$;
--- blocks of tables that the bitmap scans of a query read
-CREATE FUNCTION heap_blocks(query text) RETURNS int LANGUAGE sql SET enable_seqscan = off AS $$
+-- blocks of tables that the bitmap scans of a query read; EXPLAIN does not say what workers read
+CREATE FUNCTION heap_blocks(query text) RETURNS int LANGUAGE sql
+	SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 AS $$
 	SELECT sum(n[1]::int)::int
 	FROM regexp_matches(plan_of(query, 'ANALYZE, ')::text, '"(?:Exact|Lossy) Heap Blocks": (\d+)', 'g') n
 $$;

@@ -345,6 +345,12 @@ SELECT cf_index_check('leveled_v', true) = count(*) AS all_rows FROM leveled;
 DROP FUNCTION rows_of, mixed, ext_of, twin;
 DROP TABLE halves, grown, twins, marked, leveled;
 
+-- each value is in a little less than a quarter of a page: some pages of a build have too many, and are split
+CREATE TABLE clustered AS SELECT v FROM generate_series(1, 500) block, generate_series(1, 226) v ORDER BY block, v;
+CREATE INDEX clustered_v ON clustered USING cuckoo (v) WITH (seed = 1, capacity = 1);
+SELECT growth_level > 0 AS split, cf_index_check('clustered_v', true) FROM cf_index_info('clustered_v');
+DROP TABLE clustered;
+
 -- random tables: rows and their length, frequent values, an index that is built before rows come or between, and
 -- then changes, vacuums and rebuilds
 CREATE TABLE random (v int, filler text);
@@ -656,6 +662,15 @@ REINDEX INDEX rebuilt_id;
 \set VERBOSITY default
 DROP TABLE rebuilt;
 DROP FUNCTION asks;
+-- not while rows may be missing
+BEGIN;
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'seen_id'::regclass;
+SELECT cf_index_contains('seen_id', 7);
+ROLLBACK;
+BEGIN;
+UPDATE pg_index SET indisready = false WHERE indexrelid = 'seen_id'::regclass;
+SELECT cf_index_contains('seen_id', 7);
+ROLLBACK;
 -- what cannot be made
 CREATE UNIQUE INDEX ON visits USING cuckoo (id);
 CREATE INDEX ON visits USING cuckoo (id, url);

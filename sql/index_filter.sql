@@ -133,6 +133,7 @@ CREATE INDEX dense_id ON dense USING cuckoo (id) WITH (locate = off, fpp = 0.5, 
 INSERT INTO dense SELECT i FROM generate_series(1, 20000) i;
 SELECT saturated, fpp_now, growth_bits FROM cf_index_info('dense_id');
 SELECT cf_index_contains('dense_id', -1), cf_index_check('dense_id', true);
+SELECT count(*) FILTER (WHERE c), count(*) FROM unnest(cf_index_contains_each('dense_id', ARRAY(TABLE dense))) c;
 SELECT cf_index_filter('dense_id');
 REINDEX INDEX dense_id;
 SELECT saturated, fpp_now < 0.1 AS fpp_now FROM cf_index_info('dense_id');

@@ -18,7 +18,7 @@ use CuckooTest 'lines_of';
 use Test::More;
 
 my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5',
-	'hot_standby = on', 'max_parallel_workers_per_gather = 0');
+	'hot_standby = on', 'max_parallel_workers_per_gather = 0', 'max_prepared_transactions = 1');
 my $subscriber = start_node('subscriber');
 my $standby;
 my $connection = $publisher->connstr . ' dbname=postgres';
@@ -157,7 +157,8 @@ $publisher->safe_psql('postgres', lines("$FindBin::RealBin/../../sql/helpers.sql
 # WAL has no full pages but those that indexes ask for. One is built with memory
 # for a part of the rows, and for too few, because the first blocks have few: its
 # pages are split while it is built. Others grow from nothing, with values in many
-# blocks, or have pages that are not in use yet.
+# blocks, or have pages that are not in use yet, that are saturated, or rows from
+# when their type had another hash.
 $publisher->safe_psql('postgres', $_) foreach ('ALTER SYSTEM SET full_page_writes = off', 'SELECT pg_reload_conf()');
 $publisher->poll_query_until('postgres', "SELECT current_setting('full_page_writes') = 'off'");
 $publisher->safe_psql('postgres', <<'SQL');
@@ -171,7 +172,16 @@ CREATE TABLE grown (i int, filler text);
 CREATE INDEX grown_i ON grown USING cuckoo (i) WITH (seed = 1, capacity = 1);
 CREATE INDEX grown_default ON grown USING cuckoo ((i + 1)) WITH (seed = 1);
 CREATE INDEX grown_filter ON grown USING cuckoo (i) WITH (seed = 1, capacity = 1, locate = off);
+CREATE TABLE dense (i int);
+CREATE INDEX dense_i ON dense USING cuckoo (i) WITH (seed = 1, fpp = 0.5, growth_bits = 0, locate = off);
+CREATE TYPE pair AS (a int);
+CREATE TABLE pairs AS SELECT ROW(i)::pair AS p FROM generate_series(1, 1000) i;
+CREATE INDEX pairs_p ON pairs USING cuckoo (p) WITH (seed = 1);
 CHECKPOINT;
+ALTER TYPE pair ADD ATTRIBUTE b int;
+INSERT INTO pairs VALUES (ROW(-1, 1));
+ALTER TYPE pair DROP ATTRIBUTE b;
+INSERT INTO dense SELECT generate_series(1, 20000);
 SET maintenance_work_mem = '1MB';
 CREATE INDEX built_i ON built USING cuckoo (i) WITH (seed = 1, capacity = 1);
 INSERT INTO grown SELECT CASE WHEN i % 4 < 2 THEN -(i % 4) ELSE i END, repeat('f', 900) FROM generate_series(1, 10000) i;
@@ -186,11 +196,13 @@ FROM compared('sparse_i', 'SELECT generate_series(-1000, 0)'), cf_index_info('sp
 SELECT 'all rows by one that grew', lookups = 20001 AND rows = 20000 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(-5000, -1)');
 SELECT 'all rows by one that had many pages', rows = 20000 AND wrong = 0 FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
 SELECT 'all rows in the filter', bool_and(cf_contains(f, i)) FROM grown, (SELECT cf_index_filter('grown_filter') OFFSET 0) f(f);
+SELECT 'what is saturated has any value', saturated > 0 AND cf_index_contains('dense_i', -1) FROM cf_index_info('dense_i');
+SELECT 'an index is stale, although the type is the old one', stale FROM cf_index_info('pairs_p');
 SQL
 checks_of($publisher, 'primary', $grown);
 $publisher->wait_for_catchup($standby);
 checks_of($standby, 'standby', $grown);
-same_files('after they grew', qw(built_i sparse_i grown_i grown_default grown_filter));
+same_files('after they grew', qw(built_i sparse_i grown_i grown_default grown_filter dense_i pairs_p));
 
 # The primary rebuilds an index without a row that is deleted there, and creates
 # another one. A transaction of the standby still sees the row: its plans find
@@ -198,6 +210,7 @@ same_files('after they grew', qw(built_i sparse_i grown_i grown_default grown_fi
 $publisher->safe_psql('postgres', <<'SQL');
 CREATE TABLE held AS SELECT i FROM generate_series(1, 1000) i;
 CREATE INDEX held_i ON held USING cuckoo (i);
+CREATE TABLE late AS SELECT i FROM generate_series(1, 10) i;
 CREATE UNLOGGED TABLE unlogged AS SELECT i FROM generate_series(1, 1000) i;
 CREATE INDEX unlogged_i ON unlogged USING cuckoo (i);
 CREATE INDEX unlogged_sized ON unlogged USING cuckoo ((i + 1)) WITH (capacity = 100000);
@@ -205,10 +218,10 @@ CREATE INDEX unlogged_filter ON unlogged USING cuckoo (i) WITH (locate = off);
 SQL
 $publisher->wait_for_catchup($standby);
 my $wait = sub {
-	my ($found) = @_;
+	my ($condition) = @_;
 
 	return q(\! for i in $(seq 1000); do psql -XAtd ') . $standby->connstr('postgres') .
-	  qq(' -c "SELECT to_regclass('rebuilt') IS $found" | grep -q t && break; sleep 0.1; done);
+	  qq(' -c "SELECT $condition" | grep -q t && break; sleep 0.1; done);
 };
 checks($standby, 'postgres', <<"SQL");
 SELECT cf_index_contains('unlogged_i', 1);
@@ -217,7 +230,7 @@ SET enable_seqscan = off;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT 'standby: a row is in the index', cf_index_contains('held_i', 7);
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM held WHERE i = 7' -c 'REINDEX INDEX held_i' -c 'CREATE INDEX held_new ON held USING cuckoo (mod(i, 5000))' -c 'CREATE TABLE rebuilt ()'
-@{[ $wait->('NOT NULL') ]}
+@{[ $wait->("to_regclass('rebuilt') IS NOT NULL") ]}
 SELECT 'standby: it still sees the row', count(*) = 1 FROM held WHERE i = 7;
 SELECT 'standby: by the index that was rebuilt', indexes_of('SELECT FROM held WHERE i = 7') = 'held_i';
 SELECT 'standby: and by the new one', count(*) = 1 FROM held WHERE mod(i, 5000) = 7;
@@ -230,9 +243,24 @@ SELECT 'standby: and may not ask the index', :'code' = '55000';
 SELECT 'standby: another one may', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
 SELECT 'standby: and has no such row', count(*) = 0 FROM held WHERE i = 7;
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'REINDEX INDEX CONCURRENTLY held_i' -c 'DROP TABLE rebuilt'
-@{[ $wait->('NULL') ]}
+@{[ $wait->("to_regclass('rebuilt') IS NULL") ]}
 SELECT 'standby: rebuilt beside others', NOT cf_index_contains('held_i', 7) AND cf_index_contains('held_i', 8);
 SELECT 'standby: all rows', rows = 999 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(-5, 10)');
+
+-- an index that is there before the snapshot, and is built and valid after it
+\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c BEGIN -c 'INSERT INTO late VALUES (0)' -c "PREPARE TRANSACTION 'late'"
+\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'CREATE INDEX CONCURRENTLY late_i ON late USING cuckoo ((i + 1))' &
+@{[ $wait->("to_regclass('late_i') IS NOT NULL") ]}
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT 'standby: it sees another row', count(*) = 1 FROM late WHERE i = 9;
+\\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM late WHERE i = 9' -c "COMMIT PREPARED 'late'"
+@{[ $wait->("indisvalid FROM pg_index WHERE indexrelid = 'late_i'::regclass") ]}
+SELECT 'standby: finds it by the index that lacks it', count(*) = 1 AND indexes_of('SELECT FROM late WHERE i + 1 = 10') = 'late_i' FROM late WHERE i + 1 = 10;
+SELECT cf_index_contains('late_i', 10);
+\\set code :SQLSTATE
+END;
+SELECT 'standby: and may not ask that', :'code' = '55000';
+SELECT 'standby: another one may', NOT cf_index_contains('late_i', 10) AND cf_index_contains('late_i', 1);
 SQL
 
 # Truncated, and shorter than what entries say
