@@ -15,7 +15,7 @@ use FindBin;
 use Test::More;
 
 our @EXPORT = qw(new_node start_node start_standby citus partial_aggregates checks report
-	blocks_of run_block run_blocks_left_to);
+	blocks_of run_block run_blocks_left_to time_limit expect_in_logs);
 our @EXPORT_OK = qw(lines_of);
 
 # the source
@@ -48,12 +48,109 @@ use PostgreSQL::Test::Utils;
 	};
 }
 
+# ---- what hangs ----
+
+# A test may take ten minutes, and on a slow machine so many times more as
+# PG_TEST_TIMEOUT_DEFAULT is than 180. After that it says in which of its lines it
+# waits, and for which statements, and ends.
+my @nodes;
+my $seconds;
+
+sub time_limit
+{
+	$seconds = shift() * ($ENV{PG_TEST_TIMEOUT_DEFAULT} || 180) / 180;
+	alarm $seconds;
+	return;
+}
+
+# The statements that run on a node
+sub statements_of
+{
+	my ($node) = @_;
+	my @psql = ('psql', '-XAtw', '-d', $node->connstr('postgres'), '-c', <<'SQL');
+SELECT format('%s, for %s, %s: %s', pid, clock_timestamp() - query_start, coalesce('waits for ' || wait_event, 'runs'), left(query, 1000))
+FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()
+SQL
+
+	open my $answer, '-|', 'timeout', 20, @psql or return;
+	return map { $node->name . ": $_" } <$answer>;
+}
+
+$SIG{ALRM} = sub {
+	my %lines;
+
+	for (my $i = 0; my (undef, $file, $line) = caller $i; $i++)
+	{
+		$lines{$line} = 1 if $file eq $0;
+	}
+	fail("it hangs in line " . join(', ', sort keys %lines) . ": not ready after $seconds s");
+	diag(map { statements_of($_) } @nodes);
+	# and the nodes with it
+	exit 1;
+};
+time_limit(600);
+
+# ---- logs ----
+
+# What a test provokes of the lines that no log may have (test/logs.sh)
+my @expected;
+
+sub expect_in_logs
+{
+	push @expected, @_;
+	return;
+}
+
+# Whether the logs of all nodes are without such lines, which it shows
+sub logs_are_right
+{
+	my ($name) = $0 =~ m{([^/]+)\.pl$};
+	my @logs = glob "$PostgreSQL::Test::Utils::log_path/${name}_*.log";
+
+	open my $wrong, '-|', "$top/test/logs.sh", @logs or die "logs.sh: $!";
+	my @lines = grep { my $line = $_; !grep { $line =~ $_ } @expected } <$wrong>;
+	close $wrong or $? == 1 << 8 or die 'logs.sh failed';
+	diag(@lines[ 0 .. ($#lines > 20 ? 20 : $#lines) ]) if @lines;
+	return !@lines;
+}
+
+{
+	no warnings 'redefine';
+	my $ready = 0;
+	my $done = \&Test::Builder::done_testing;
+	my $init = \&PostgreSQL::Test::Cluster::init;
+
+	*Test::Builder::done_testing = sub {
+		ok(logs_are_right(), 'nothing in the logs that must not be there') if @nodes;
+		$ready = 1;
+		goto &$done;
+	};
+	*PostgreSQL::Test::Cluster::init = sub {
+		my ($node) = @_;
+
+		&$init;
+		$node->append_conf('postgresql.conf', join "\n", lines_of("$top/test/server.conf"), '');
+		return;
+	};
+
+	# the cause, where a test ends early
+	END
+	{
+		local $?;
+
+		logs_are_right() if @nodes && !$ready;
+	}
+}
+
+# ---- nodes ----
+
 # A node that is not initialized; @of are parameters such as install_path.
 sub new_node
 {
 	my ($name, @of) = @_;
 
-	return PostgreSQL::Test::Cluster->new($name, @of);
+	push @nodes, PostgreSQL::Test::Cluster->new($name, @of);
+	return $nodes[-1];
 }
 
 # A running server, with the extension in its database postgres. Before its
@@ -81,6 +178,8 @@ sub start_standby
 	$node->start;
 	return $node;
 }
+
+# ---- checks ----
 
 # Creates the extension cuckoo_citus in the database postgres, with what it
 # requires; in a schema, out of the search path, calls of cf_agg do not choose

@@ -7,6 +7,8 @@
 # therefore run beside the others. A suite says when it begins, and at its end
 # what it counted, but its output is shown only after a failure.
 #
+# A suite that takes too long is ended, and shows what of it runs then.
+#
 # The last line is "N passed, N failed". If tests were left out, the lines
 # before name them, and ", N skipped" follows. A suite that fails without
 # saying in which test counts as one failure. One that passes nothing fails as
@@ -20,7 +22,7 @@ logs=$TMPDIR/suites		# NAME.log, and NAME.counts: passed, failed, skipped
 processes=$(getconf _NPROCESSORS_ONLN)
 
 # in the order in which they begin
-suites=(tap runner style regression isolation clients scan sql unit)
+suites=(tap runner style regression isolation clients scan sql unit logs)
 declare -A title=(
 	[tap]='TAP tests, about 2 minutes, beside the others'
 	[runner]='what this script makes of suites'
@@ -30,14 +32,18 @@ declare -A title=(
 	[clients]='clients for C, Python and JavaScript on the golden vectors'
 	[scan]='random queries by the scan and without it, 10 seconds'
 	[sql]='hostile values through SQL'
-	[unit]='unit tests of the core, about a minute')
+	[unit]='unit tests of the core, about a minute'
+	[logs]='the log of the server')
 minutes=3
+limit=1800	# seconds of a suite
 if [ -n "$nightly" ]; then
 	title[scan]='random queries by the scan and without it, 10 minutes'
 	title[sql]='hostile values through SQL, 10 minutes'
 	title[unit]='unit tests of the core with large sizes, about 10 minutes'
 	minutes=35
+	limit=10800
 fi
+limit=$((limit * ${PG_TEST_TIMEOUT_DEFAULT:-180} / 180))
 
 # ---- counting --------------------------------------------------------------
 
@@ -64,6 +70,39 @@ counts_of()
 		END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
+# processes_of PID: it, and those that it has started
+processes_of()
+{
+	local pid
+
+	echo "$1"
+	for pid in $(ps -o pid= --ppid "$1"); do
+		processes_of "$pid"
+	done
+}
+
+# within_limit COMMAND...: ends it when the time is up. The servers of TAP tests end
+# with that on which this script runs.
+within_limit()
+{
+	local end=$((SECONDS + limit)) pid pids
+
+	"$@" &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		if [ $SECONDS -ge $end ]; then
+			mapfile -t pids < <(processes_of $pid)
+			echo "*** $* hangs: not ready after $limit s. These run:"
+			ps -o pid,etime,args -p "${pids[*]}"
+			psql -XAtc "SELECT pid, datname, wait_event, query FROM pg_stat_activity WHERE state <> 'idle'"
+			kill -KILL "${pids[@]}"
+			break
+		fi
+		sleep 0.1
+	done
+	wait $pid
+}
+
 # suite NAME: runs suite_NAME, counts, and shows its log if something failed
 suite()
 {
@@ -74,7 +113,7 @@ suite()
 	done
 	number="suite $number of ${#suites[@]}"
 	echo "$number: ${title[$name]}"
-	"suite_$name" >"$log" 2>&1
+	within_limit "suite_$name" >"$log" 2>&1
 	status=$?
 	read -r passed failed skipped < <(counts_of "$log")
 	if [ $status != 0 ] && [ "$failed" = 0 ]; then
@@ -159,6 +198,13 @@ suite_unit()
 	make -s unit LONG="$nightly"
 }
 
+suite_logs()
+{
+	test/logs.sh ../log
+	[ $? = 1 ] || printf 'not '
+	echo 'ok 1 - nothing in the log that must not be there'
+}
+
 # Also builds the unit tests, beside the first of the other suites, because two
 # suites must not build in the same folder at the same time.
 suite_tap()
@@ -170,7 +216,7 @@ suite_tap()
 	make -s -j "$processes" -C test/module install || return
 	# those that take longest first, so that none is left at the end
 	tests=$(printf '%s\n' test/t/{016,018,005,013,014,017,008,006,015}*.pl test/t/*.pl | awk '!seen[$0]++')
-	[ -z "$nightly" ] || export REBUILDS=50
+	[ -z "$nightly" ] || export REBUILDS=50 FAULTS=all
 	make -s installcheck REGRESS= ISOLATION= PROVE_FLAGS="-v -j $processes" PROVE_TESTS="${tests//$'\n'/ }" || return
 	# for others they skip themselves, but here it was installed
 	! grep -q 'skipped: needs make -C test/module install' "$logs/tap.log"
@@ -202,6 +248,9 @@ suite_runner()
 	expect 'a file ended early'    '1 1 0' printf '%s\n' 'ok 1 - a' '  Parse errors: No plan found'
 	expect 'to be done'            '1 0 0' printf '%s\n' 'not ok 1 - a # TODO b' 'ok 2 - c'
 	expect 'unit tests'            '5 1 0' printf '%s\n' '3 passed, 0 failed' '2 passed, 1 failed'
+	limit=1
+	expect 'hangs'                 '1 1 0' sh -c 'echo ok 1 - a; sleep 60'
+	expect 'all of it is ended'    '1 1 0' sh -c 'echo ok 1 - a; (sleep 70; echo ok 2 - b) & (sleep 80) & wait'
 }
 
 # expect NAME COUNTS COMMAND...: what suite() counts of the command
@@ -233,6 +282,7 @@ echo "${#suites[@]} suites, which take about $minutes minutes with two idle proc
 } &
 suite tap
 wait
+suite logs
 
 for name in "${suites[@]}"; do
 	left_out "$logs/$name.log" | sed "s/^/left out, $name: /"

@@ -24,13 +24,16 @@
 # postgres if the caller is root. In its environment make, psql and similar
 # programs find the build, the server and its database without arguments.
 # TEMP_CONFIG names the settings by which further servers find the extension
-# (PostgreSQL::Test::Cluster adds them to every node).
+# (PostgreSQL::Test::Cluster adds them to every node). Statements have a time limit,
+# and COMMAND fails if the server's log has what no log may have (test/logs.sh);
+# but not with -b.
 set -uo pipefail
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 tmp=		# everything made here; the path is short enough for a socket
 packages=()	# to be installed
 shared_buffers=256MB
+settings=	# a file with more
 
 say()
 {
@@ -368,7 +371,7 @@ start_server()
 	say "starting a server in $tmp"
 	run initdb -D "$tmp/data" -U postgres -A trust -N >"$tmp/log" 2>&1 ||
 		die "$(cat "$tmp/log")"
-	cat - "$TEMP_CONFIG" >>"$tmp/data/postgresql.conf" <<-END
+	cat - ${settings:+"$settings"} "$TEMP_CONFIG" >>"$tmp/data/postgresql.conf" <<-END
 		listen_addresses = ''
 		unix_socket_directories = '$tmp'
 		shared_buffers = $shared_buffers
@@ -429,8 +432,11 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 	done
 	shift $((OPTIND - 1))
 	if [ $# -gt 0 ]; then
+		[ -n "$bring" ] || settings=$source_dir/test/server.conf
 		start_server
 		run "$@" || exit
+		"$source_dir/test/logs.sh" "$tmp/log"
+		[ $? = 1 ] || die "the server's log has lines that must not be there"
 		[ -z "$bring" ] || cp -R "$tmp/src/$bring/." "$source_dir/$bring"
 	elif [ ! -t 0 ]; then
 		start_server >&2

@@ -5,11 +5,12 @@
  *
  *	test_fault(kind, n)
  *		From now on the n-th point of that kind, 'cancel' or 'memory', fails,
- *		once.  0 is for none.  The kind 'kill' has the points of 'cancel', but
- *		ends the process there, and with it all sessions of the server.
+ *		once.  0 is for none, and -1 for the first one in a line where none
+ *		of that kind has failed.  The kind 'kill' has the points of 'cancel',
+ *		but ends the process there, and with it all sessions of the server.
  *
- *	test_fault_pending()
- *		Is it still to come?
+ *	test_fault_left()
+ *		What is left of n; 0 if the point has failed.
  *
  *	test_fault_lines(kind)
  *		The points of that kind at which this session failed, as FILE:LINE.
@@ -28,7 +29,7 @@
 #undef CHECK_FOR_INTERRUPTS
 
 PG_FUNCTION_INFO_V1(test_fault);
-PG_FUNCTION_INFO_V1(test_fault_pending);
+PG_FUNCTION_INFO_V1(test_fault_left);
 PG_FUNCTION_INFO_V1(test_fault_lines);
 PG_FUNCTION_INFO_V1(test_limit_files);
 
@@ -36,7 +37,8 @@ PG_FUNCTION_INFO_V1(test_limit_files);
 
 typedef struct FaultKind
 {
-	int64		left;			/* points until the one that fails; 0: none */
+	int64		left;			/* points until the one that fails; 0: none; -1:
+								 * until the first one of a new line */
 	int			count;
 	const char *files[MAX_LINES];
 	int			lines[MAX_LINES];
@@ -50,15 +52,21 @@ static FaultKind kills;
 static bool
 is_to_fail(FaultKind *kind, const char *file, int line)
 {
+	int			i = 0;
+
 	/* between critical sections only, as a cancel */
-	if (kind->left == 0 || CritSectionCount > 0 || --kind->left > 0)
+	if (kind->left == 0 || CritSectionCount > 0 ||
+		(kind->left > 0 && --kind->left > 0))
 		return false;
-	for (int i = 0; i < kind->count; i++)
-		if (kind->lines[i] == line && strcmp(kind->files[i], file) == 0)
-			return true;
-	if (kind->count < MAX_LINES)
+	while (i < kind->count &&
+		   (kind->lines[i] != line || strcmp(kind->files[i], file) != 0))
+		i++;
+	if (kind->left < 0 && (i < kind->count || i == MAX_LINES))
+		return false;
+	kind->left = 0;
+	if (i == kind->count && i < MAX_LINES)
 	{
-		kind->files[kind->count] = file;
+		kind->files[i] = file;
 		kind->lines[kind->count++] = line;
 	}
 	return true;
@@ -103,11 +111,11 @@ test_fault(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* test_fault_pending() */
+/* test_fault_left() */
 Datum
-test_fault_pending(PG_FUNCTION_ARGS)
+test_fault_left(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(cancels.left > 0 || failures.left > 0 || kills.left > 0);
+	PG_RETURN_INT64(cancels.left + failures.left + kills.left);
 }
 
 /* test_fault_lines(text) */

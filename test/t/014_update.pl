@@ -62,20 +62,28 @@ sub script
 # the extension's members and what goes with a member: the types of arrays,
 # columns, entries of operator families. The rows are those of the catalogs
 # themselves, so that nothing is left out, whatever the version of PostgreSQL,
-# but instead of OIDs, which differ, they have the objects' names.
-sub objects_of
+# but instead of OIDs, which differ, they have the objects' names. Those of one
+# extension may name objects of another one.
+sub members_of
 {
-	my ($database, $extension) = @_;
-	my $closure = <<"SQL";
+	my ($extensions) = @_;
+
+	return <<"SQL";
 WITH RECURSIVE member AS (
-	SELECT 'pg_extension'::regclass::oid AS classid, oid AS objid FROM pg_extension WHERE extname = '$extension'
+	SELECT 'pg_extension'::regclass::oid AS classid, oid AS objid FROM pg_extension WHERE extname ~ '^$extensions\$'
 	UNION
 	SELECT d.classid, d.objid FROM pg_depend d JOIN member m ON d.refclassid = m.classid AND d.refobjid = m.objid
 	WHERE d.deptype IN ('e', 'i', 'a') AND d.refobjsubid = 0
 )
 SQL
+}
+
+sub objects_of
+{
+	my ($database, $extension) = @_;
+	my $closure = members_of($extension);
 	my %name = map { split /\t/, $_, 2 } split /\n/, $node->safe_psql($database,
-		"$closure SELECT objid || E'\\t' || pg_describe_object(classid, objid, 0) FROM member");
+		members_of('.*') . "SELECT objid || E'\\t' || pg_describe_object(classid, objid, 0) FROM member");
 	my @catalogs = split /\n/, $node->safe_psql($database, "$closure SELECT DISTINCT classid::regclass FROM member");
 	my %of = (pg_aggregate => 'aggfnoid', pg_attribute => 'attrelid', pg_description => 'objoid', pg_init_privs => 'objoid', pg_depend => 'objid');
 	my $query = join ' UNION ALL ', map {
@@ -149,6 +157,11 @@ if ($node->safe_psql('postgres', "SELECT to_regproc('pg_get_loaded_modules') IS 
 foreach my $extension (@extensions)
 {
 	my $today = content_of("$folder/$extension--$default{$extension}.sql");
+
+	# a release that has all of today's objects
+	script("$extension--0.0.sql", $today);
+	script("$extension--0.0--$default{$extension}.sql", '');
+	is_deeply([ differences($fresh{$extension}, updated($extension, '0.0')) ], [], "$extension, updated by nothing, is as a fresh one");
 
 	foreach my $path (glob "$frozen/$extension--*.sql")
 	{

@@ -217,6 +217,8 @@ SELECT 'the server lives, and errors are of corruption, of files that end before
 	count(*) = 0 FROM outcomes WHERE outcome NOT IN ('right', 'wrong', 'XX001', 'XX002')
 	AND NOT (outcome IN ('XX000', '58P01', '55000') OR (outcome IN ('0A000', '54000') AND call ~ 'cf_index_filter'));
 SELECT 'other damages are seen', count(DISTINCT n) > 170 FROM outcomes WHERE outcome ~ '^XX';
+SELECT 'a check counts the items of a page', count(*) = 16 FROM outcomes WHERE call ~ 'check.* = 0'
+	AND outcome = 'XX002' AND n / 4 - 64 BETWEEN 32 AND 39 AND n % 4 < 2;
 SELECT 'a check of the rows misses no lost row', count(*) = 0 FROM outcomes a JOIN outcomes b USING (n)
 WHERE a.outcome = 'right' AND b.outcome = 'wrong' AND (a.call ~ 'true.* = 100' AND b.call ~ 'i = 7|contains'
 	OR a.call ~ 'true.* IN ' AND b.call ~ 'WHERE i = ANY');
