@@ -4,7 +4,7 @@
 # what is missing (test/throwaway.sh), so they work before PGXS is there.
 #
 #	make check              run all tests, which takes about 3 minutes
-#	make check-nightly      run them with longer random ones, in about 35 minutes
+#	make check-nightly      run longer random ones, and a server with assertions
 #	make check-clients      test the clients for C, Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium
@@ -51,6 +51,9 @@ check:
 	@test/throwaway.sh -t test/check.sh
 check-nightly:
 	@test/throwaway.sh -t test/check.sh nightly
+	@if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null; \
+	then test/versions.sh -c gcc assert || [ $$? = 77 ]; \
+	else echo 'left out: a PostgreSQL with assertions, which needs root and mmdebstrap (test/versions.sh)'; fi
 check-clients:
 	@test/throwaway.sh -c clients/check.sh
 bench-clients:

@@ -59,6 +59,8 @@ FROM (SELECT cf_agg(i, 100000, 0.001) AS a FROM generate_series(1, 2000) i) a, (
 SELECT cf_add_filter(none, f) = f AS unsized, cf_add_filter(cf_new(100, 0.01, 7), f) = f AS empty, cf_add_filter(f, none) = f AS nothing,
 	cf_add_filter(f, cf_new(100, 0.01, 7)) = f AS empty_other, cf_add_filter(NULL, f) IS NULL AS to_none, cf_add_filter(f, NULL) = f AS add_null
 FROM cf_add(cf_new(100, 0.01, 7), 1) f, (SELECT cf_agg(1) FILTER (WHERE false) AS none) n;
+-- the geometry is that of the first one
+SELECT cf_add_filter(f, none) = f AS same FROM cf_new(100, 0.01, 7) f, (SELECT cf_agg(1) FILTER (WHERE false)) n(none);
 CREATE TABLE grows AS SELECT 1 AS id, cf_agg(i, 100000, 0.001) AS f FROM generate_series(1, 50000) i;
 UPDATE grows SET f = cf_add_filter(f, (SELECT cf_agg(i, 100000, 0.001) FROM generate_series(49001, 51000) i));
 SELECT cf_canonical(f) = (SELECT cf_union_all(cf_agg(i, 100000, 0.001), cf_agg(i + 49000, 100000, 0.001) FILTER (WHERE i <= 2000)) FROM generate_series(1, 50000) i) AS sum FROM grows;

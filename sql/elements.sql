@@ -510,6 +510,9 @@ DROP FUNCTION compare;
 SELECT cf_hash(interval '2147483647:00' + interval '414564141:00:54.775807') = cf_hash(interval '106751991 days 04:00:54.775807') AS greatest,
 	cf_hash(interval '-2147483647:00' - interval '414564141:00:54.775808') = cf_hash(interval '-106751991 days -04:00:54.775808') AS least;
 
+-- numbers of any length
+SELECT count(DISTINCT cf_hash(repeat('1234', n)::numeric)) FROM generate_series(1, 100) n;
+
 -- hashes are the same on every machine: these never change
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS integer FROM (VALUES (1)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS text FROM (VALUES ('cuckoo')) x(v);

@@ -74,6 +74,12 @@ SELECT * FROM compared('visits_id', 'SELECT generate_series(1, 100)');
 INSERT INTO visits SELECT i, 'u' || i FROM generate_series(1, 3000) i;
 SELECT * FROM compared('visits_id', 'SELECT generate_series(-100, 0)');
 SELECT * FROM compared('visits_url');
+-- pages are allocated in extents, and the last one of a generation ends with it
+CREATE TABLE extents (i int);
+CREATE INDEX extents_i ON extents USING cuckoo (i) WITH (seed = 1, capacity = 102000);
+INSERT INTO extents SELECT generate_series(1, 3000);
+SELECT pages, growth_level, bytes / current_setting('block_size')::int AS blocks FROM cf_index_info('extents_i');
+DROP TABLE extents;
 -- VACUUM says when a lookup reads more than one block in vain: here in an index that was made for few rows
 CREATE TABLE outgrown (id int, filler text);
 CREATE INDEX outgrown_id ON outgrown USING cuckoo (id) WITH (seed = 1, capacity = 1, growth_bits = 0, fpp = 0.5);
@@ -494,6 +500,22 @@ INSERT INTO documents SELECT repeat(i || ' is long', 1000) FROM generate_series(
 CREATE INDEX documents_doc ON documents USING cuckoo (doc);
 SELECT * FROM compared('documents_doc', 'SELECT repeat(i || '' is long'', 999) FROM generate_series(1, 50) i');
 DROP TABLE documents;
+-- memory of one row is free again: hashing a range leaves a copy of it
+CREATE TABLE ranges (i int, r int4range);
+CREATE FUNCTION measured(i int, r int4range) RETURNS int4range IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	IF i % 1000 = 0 THEN
+		RAISE NOTICE '% times 10 kB', (SELECT (sum(used_bytes) / 10000)::int FROM pg_backend_memory_contexts
+			WHERE name IN ('cuckoo build', 'cuckoo insert', 'cuckoo check'));
+	END IF;
+	RETURN r;
+END $$;
+INSERT INTO ranges SELECT i, int4range(i, i + 5) FROM generate_series(1, 3000) i;
+CREATE INDEX ranges_r ON ranges USING cuckoo (measured(i, r));
+SELECT cf_index_check('ranges_r', true);
+INSERT INTO ranges SELECT i, int4range(i, i + 5) FROM generate_series(3001, 6000) i;
+DROP TABLE ranges;
+DROP FUNCTION measured;
 -- int4 as oid
 CREATE INDEX kinds_as_oid ON kinds USING cuckoo (i oid_ops);
 UPDATE kinds SET i = -i WHERE i % 2 = 0;
@@ -600,6 +622,9 @@ SELECT count(*) > 30 AS classes, bool_and(amvalidate(oid)) FROM pg_opclass
 CREATE OPERATOR CLASS less_ops FOR TYPE int4 USING cuckoo AS OPERATOR 1 <;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'less_ops';
 DROP OPERATOR FAMILY less_ops USING cuckoo;
+CREATE OPERATOR CLASS no_ops FOR TYPE int4 USING cuckoo AS STORAGE int4;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'no_ops';
+DROP OPERATOR FAMILY no_ops USING cuckoo;
 
 -- ---- functions ----
 
@@ -680,6 +705,7 @@ CREATE INDEX ON visits USING cuckoo (id DESC);
 \set VERBOSITY default
 CREATE INDEX ON visits USING cuckoo (id) WITH (fpp = 0);
 CREATE INDEX ON visits USING cuckoo (id) WITH (seed = 'x');
+CREATE INDEX ON visits USING cuckoo (id) WITH (seed = '5x');
 CREATE INDEX ON visits USING cuckoo (id) WITH (locate = 'maybe');
 CREATE INDEX ON visits USING cuckoo (id) WITH (growth_bits = 25);
 CREATE INDEX ON visits USING cuckoo (id) WITH (gate = on);
@@ -828,6 +854,21 @@ CREATE TABLE calls AS SELECT call FROM unnest(ARRAY['SELECT items FROM cf_index_
 SELECT call, caller, outcome(call, 'owned.by_expression', caller) AS expression,
 	outcome(call, 'owned.by_predicate', caller) AS predicate
 FROM calls, unnest(ARRAY['index_super', 'index_owner', 'index_reader', 'index_nobody']) caller;
+-- nor may it become another user
+SET ROLE index_owner;
+CREATE FUNCTION owned.g(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+CREATE INDEX by_role ON owned.t USING cuckoo (owned.g(k));
+CREATE OR REPLACE FUNCTION owned.g(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	-- which 17 and later set for code of others
+	IF current_setting('server_version_num')::int >= 170000 AND current_setting('search_path') <> 'pg_catalog, pg_temp' THEN
+		RAISE 'by the search path %', current_setting('search_path');
+	END IF;
+	PERFORM set_config('role', 'none', true);
+	RETURN $1;
+END $$;
+RESET ROLE;
+SELECT outcome('cf_index_check($1, true)', 'owned.by_role', 'index_super');
 
 -- the table of Citus's catalog: a table with a row in it is empty, and its rows are in shards
 SELECT cf_index_contains('seen_id', 3);
@@ -860,7 +901,7 @@ RESET allow_system_table_mods;
 UPDATE pg_class SET relname = relname WHERE oid = 'seen'::regclass;
 SELECT cf_index_contains('seen_id', 3);
 DROP TABLE owned.t, calls;
-DROP FUNCTION owned.f, outcome;
+DROP FUNCTION owned.f, owned.g, outcome;
 DROP SCHEMA owned;
 DROP ROLE index_super, index_owner, index_nobody;
 

@@ -1,6 +1,5 @@
 #!/usr/bin/perl
-# Makes small faults in PostgreSQL's side of src/, and lists those that no test
-# notices.
+# Makes small faults in src/, and lists those that no test notices.
 #
 # usage: test/mutate.pl list          all faults, a line each, without a server
 #        make mutate SHARD=1/20       tries every 20th, on a throwaway server
@@ -10,8 +9,9 @@
 # neighbour, + by -, a number by the next one, true by false.
 #
 # Each is made in the throwaway copy, compiled, installed and tested until a
-# test fails: first by the tests about its file, then by the other regression
-# tests, then by the isolation and TAP tests about it. Tests that take three
+# test fails: first by the tests about its file (of the core by unit tests), then
+# by the other regression tests, then by the isolation and TAP tests about it.
+# Tests that take three
 # times their usual time are ended and listed, because the fault may only be
 # slow. If no test notices a fault, it has survived: either a test is missing,
 # or the fault changes nothing that can be seen. The latter go to
@@ -22,7 +22,7 @@
 #
 # SHARD=i/n    the i-th of n parts, each of which has faults of all files.
 # ONLY=regex   only the faults whose name matches.
-# DEPTH=n      1: only the regression tests about the file; 2: all of them; 3, the
+# DEPTH=n      1: only the tests about the file; 2: all regression tests; 3, the
 #              default: isolation and TAP tests, too, a minute for each survivor.
 # FOR=n        begins no other fault after so many seconds.
 use strict;
@@ -34,50 +34,67 @@ use Time::HiRes qw(time sleep);
 
 $| = 1;
 
-# What is about a file: regression tests; isolation tests; TAP tests.
+# What is about a file: regression tests; isolation tests; TAP tests; unit tests.
 my @files = (
-	[ 'agg/agg',            'agg batch',          '',        '001 005 011 017' ],
-	[ 'agg/params',         'agg',                '',        '003 005 011 017' ],
-	[ 'agg/state',          'agg batch',          '',        '002 005 011 017' ],
-	[ 'agg/state_io',       'agg io',             '',        '001 003 005 011 017' ],
-	[ 'element/family',     'elements functions', '',        '003 017' ],
-	[ 'element/hash',       'elements',           '',        '004 009 017' ],
-	[ 'element/hasher',     'elements functions', '',        '003 017' ],
-	[ 'element/signature',   'elements',           '',        '003 017' ],
-	[ 'error',              'functions io',       '',        '' ],
-	[ 'filter/change',      'functions expanded', 'changes', '002 006 017' ],
-	[ 'filter/compatible',  'sets',               '',        '011' ],
-	[ 'filter/datum',       'io functions expanded', '',     '002 017' ],
-	[ 'filter/info',        'functions',          '',        '' ],
-	[ 'filter/io',          'io',                 '',        '017' ],
-	[ 'filter/new',         'functions',          '',        '017' ],
-	[ 'filter/set_state',   'sets',               '',        '002 011 017' ],
-	[ 'filter/sets',        'sets',               '',        '011 017' ],
-	[ 'index/build',        'index index_filter', 'indexes', '006 016 021' ],
-	[ 'index/export',       'index_filter index', 'indexes', '019 021' ],
-	[ 'index/handler',      'index index_filter', 'indexes', '013 017' ],
-	[ 'index/insert',       'index index_filter', 'indexes', '006 016 021' ],
-	[ 'index/open',         'index index_filter', 'indexes', '006' ],
-	[ 'index/page',         'index index_filter', 'indexes', '006 021' ],
-	[ 'index/probe',        'index_filter index', 'indexes', '017 021' ],
-	[ 'index/scan',         'index',              'indexes', '006 017 021' ],
-	[ 'planner/estimate',   'plan',               '',        '003' ],
-	[ 'planner/join',       'plan',               '',        '' ],
-	[ 'planner/support',    'plan expanded',      '',        '003' ],
-	[ 'planner/test',       'plan scan',          '',        '003' ],
-	[ 'probe/cache',        'probe scan',         'probes',  '002 017' ],
-	[ 'probe/probe',        'probe batch',        'probes',  '002 017' ],
-	[ 'scan/exec',          'scan',               'scans',   '002 005' ],
-	[ 'scan/filters',       'scan',               'scans',   '005' ],
-	[ 'scan/path',          'scan plan',          '',        '003 005 010' ]);
-
-# make unit tests the core
-{
-	my %known = map { ("src/$_->[0].c" => 1) } @files;
-	my @unknown = grep { !$known{$_} && !m{^src/(core/|module)} } glob 'src/*.c src/*/*.c';
-
-	die "no tests are known for @unknown\n" if @unknown;
-}
+	[ 'agg/agg.c',            'agg batch',          '',        '001 005 011 017' ],
+	[ 'agg/agg.h',            'agg batch',          '',        '005' ],
+	[ 'agg/params.c',         'agg',                '',        '003 005 011 017' ],
+	[ 'agg/state.c',          'agg batch',          '',        '002 005 011 017' ],
+	[ 'agg/state_io.c',       'agg io',             '',        '001 003 005 011 017' ],
+	[ 'core/bucket.h',        'functions io',       '',        '015', 'bucket entries' ],
+	[ 'core/build.c',         'agg sets',           '',        '015', 'build table' ],
+	[ 'core/change.c',        'functions index',    '',        '015', 'filter fill' ],
+	[ 'core/core.h',          'functions io',       '',        '015', 'format filter' ],
+	[ 'core/estimate.c',      'sets functions',     '',        '015', 'keys index filter' ],
+	[ 'core/evict.c',         'functions index',    '',        '015', 'fill table' ],
+	[ 'core/evict.h',         'functions index',    '',        '015', 'fill table' ],
+	[ 'core/format.c',        'io functions',       '',        '015', 'format images' ],
+	[ 'core/format.h',        'io functions',       '',        '015', 'format images' ],
+	[ 'core/geometry.c',      'functions io',       '',        '015', 'format build' ],
+	[ 'core/geometry.h',      'functions io',       '',        '015', 'index format' ],
+	[ 'core/keys.c',          'sets',               '',        '015', 'keys' ],
+	[ 'core/locate.c',        'index',              'indexes', '021', 'locate' ],
+	[ 'core/locate.h',        'index',              'indexes', '021', 'locate' ],
+	[ 'core/lookup.c',        'probe index',        '',        '015', 'bucket entries filter' ],
+	[ 'core/match.h',         'probe index',        '',        '015', 'bucket entries' ],
+	[ 'core/position.h',      'functions io',       '',        '015', 'index' ],
+	[ 'core/port.h',          'functions io',       '',        '015', 'bucket format images index' ],
+	[ 'core/sort.c',          'agg sets',           '',        '015', 'sort' ],
+	[ 'element/element.h',    'elements functions', '',        '' ],
+	[ 'element/family.c',     'elements functions', '',        '003 017' ],
+	[ 'element/hash.c',       'elements',           '',        '004 009 017' ],
+	[ 'element/hasher.c',     'elements functions', '',        '003 017' ],
+	[ 'element/signature.c',  'elements',           '',        '003 017' ],
+	[ 'error.c',              'functions io',       '',        '' ],
+	[ 'error.h',              'functions io',       '',        '' ],
+	[ 'filter/change.c',      'functions expanded', 'changes', '002 006 017' ],
+	[ 'filter/compatible.c',  'sets',               '',        '011' ],
+	[ 'filter/datum.c',       'io functions expanded', '',     '002 017' ],
+	[ 'filter/filter.h',      'io functions expanded', '',     '002 017' ],
+	[ 'filter/info.c',        'functions',          '',        '' ],
+	[ 'filter/io.c',          'io',                 '',        '017' ],
+	[ 'filter/new.c',         'functions',          '',        '017' ],
+	[ 'filter/set_state.c',   'sets',               '',        '002 011 017' ],
+	[ 'filter/sets.c',        'sets',               '',        '011 017' ],
+	[ 'index/build.c',        'index index_filter', 'indexes', '006 016 021' ],
+	[ 'index/export.c',       'index_filter index', 'indexes', '019 021' ],
+	[ 'index/handler.c',      'index index_filter', 'indexes serializable', '013 017' ],
+	[ 'index/index.h',        'index index_filter', 'indexes', '006 021' ],
+	[ 'index/insert.c',       'index index_filter', 'indexes', '006 016 021' ],
+	[ 'index/open.c',         'index index_filter', 'indexes serializable', '006' ],
+	[ 'index/page.c',         'index index_filter', 'indexes', '006 021' ],
+	[ 'index/probe.c',        'index_filter index', 'indexes', '017 021' ],
+	[ 'index/scan.c',         'index',              'indexes serializable', '006 017 021' ],
+	[ 'module.c',             'scan plan index',    '',        '003' ],
+	[ 'planner/estimate.c',   'plan',               '',        '003' ],
+	[ 'planner/join.c',       'plan',               '',        '' ],
+	[ 'planner/support.c',    'plan expanded',      '',        '003' ],
+	[ 'planner/test.c',       'plan scan',          '',        '003' ],
+	[ 'probe/cache.c',        'probe scan',         'probes',  '002 017' ],
+	[ 'probe/probe.c',        'probe batch',        'probes',  '002 017' ],
+	[ 'scan/exec.c',          'scan',               'scans',   '002 005' ],
+	[ 'scan/filters.c',       'scan',               'scans',   '005' ],
+	[ 'scan/path.c',          'scan plan',          '',        '003 005 010' ]);
 
 my $known_file = 'test/mutants.txt';
 
@@ -188,23 +205,26 @@ sub faults_of_body
 	return @faults;
 }
 
-# All faults: their name, file and text.
+# All faults: their name, file and text. Of each file that has functions it must be
+# known what is about it.
 sub all_faults
 {
 	my @all;
 	my %seen;
+	my %about = map { ("src/$_->[0]" => $_) } @files;
 
-	foreach my $about (@files)
+	foreach my $file (glob 'src/*.[ch] src/*/*.[ch]')
 	{
-		my $file = "src/$about->[0].c";
 		my $text = slurp($file);
 		my $code = code_of($text);
+		my $about = delete $about{$file};
 		my @of_file;
 
 		while ($code =~ /^(\w+)\([^{};]*\)\n(\{\n.*?^\})/gms)
 		{
 			push @of_file, map { [ $1, $_ ] } faults_of_body($code, $-[2], $+[2]);
 		}
+		die "test/mutate.pl does not know which tests are about $file\n" if @of_file && !$about;
 		foreach (sort { $a->[1][0][0] <=> $b->[1][0][0] } @of_file)
 		{
 			my ($function, $edits) = @$_;
@@ -231,13 +251,14 @@ sub all_faults
 				$line =~ s/\s+/ /g;
 				push @lines, $line;
 			}
-			my $name = "$about->[0].c $function: $lines[0] => $lines[1]";
+			my $name = "$about->[0] $function: $lines[0] => $lines[1]";
 			my $nth = ++$seen{$name};
 
 			$name .= " ($nth)" if $nth > 1;
 			push @all, { name => $name, file => $file, text => $mutant, about => $about };
 		}
 	}
+	die "there is no ", join(', ', sort keys %about), "\n" if %about;
 	return @all;
 }
 
@@ -294,6 +315,17 @@ sub regression
 		$tests eq '' ? () : "REGRESS=helpers $tests");
 }
 
+# True if the unit tests about a file pass, which most have not.
+sub unit
+{
+	my ($seconds, $about) = @_;
+	my @programs = map { "build/mutate/test_$_" } split / /, $about->[4] // '';
+
+	# the folder is named after the compiler
+	return !@programs || run($seconds, 'sh', '-c',
+		"make -s CC=cc unit_dir=build/mutate @programs && " . join(' && ', @programs));
+}
+
 # The regression tests about the files of some faults.
 sub about
 {
@@ -314,13 +346,10 @@ sub slow_tests
 		'PROVE_TESTS=' . join(' ', map { glob "test/t/$_*.pl" } split / /, $scripts));
 }
 
-# The machine's code in an object file.
-sub object
+# The machine's code of the library
+sub code
 {
-	my ($file) = @_;
-
-	(my $object = $file) =~ s/c$/o/;
-	system('strip', '-g', '-o', 'mutate.o', $object) == 0 or die "strip failed\n";
+	system(qw(strip -g -R .note.gnu.build-id -o mutate.o cuckoo.so)) == 0 or die "strip failed\n";
 	return md5(slurp('mutate.o'));
 }
 
@@ -362,7 +391,7 @@ my $depth = $ENV{DEPTH} || 3;
 my $seconds = $ENV{FOR} || 1e9;
 my %names = map { $_->{name} => 1 } @all;
 my %count = map { $_ => 0 } qw(noticed slow survived known same refused);
-my %objects;
+my %codes;
 my @survivors;
 my $start = time;
 
@@ -374,8 +403,14 @@ print "no such fault, in $known_file: $_\n" foreach grep { !$names{$_} } sort ke
 
 # some TAP tests need it
 $depth < 3 || run(300, qw(make -s -C test/module install)) or die slurp('mutate.log');
+foreach my $about (values %{ { map { $_->{file} => $_->{about} } @chosen } })
+{
+	unit(600, $about) or die "the unit tests fail without a fault:\n" . slurp('mutate.log');
+}
 build() && regression(3600, $depth == 1 ? about(@chosen) : '') or die "the tests fail without a fault:\n" . slurp('mutate.log');
 my $limit = 30 + 3 * (time - $start);
+
+$codes{ code() } = 1;
 
 foreach my $mutant (@chosen)
 {
@@ -391,13 +426,12 @@ foreach my $mutant (@chosen)
 
 	my $original = slurp($file);
 
-	$objects{$file} //= { object($file) => 1 };
 	spew($file, $mutant->{text});
 	if (!build()) { $result = 'refused' }
-	elsif ($objects{$file}{ object($file) }++) { $result = 'same' }
+	elsif ($codes{ code() }++) { $result = 'same' }
 	else
 	{
-		$result = regression($limit, $about->[1])
+		$result = unit($limit, $about) && regression($limit, $about->[1])
 			&& ($depth < 2 || regression($limit, ''))
 			&& ($depth < 3 || slow_tests(2 * $limit, $about)) ? 'survived' :
 			$too_long ? 'slow' : 'noticed';

@@ -12,6 +12,8 @@ use Test::More;
 
 my $node = start_node('encoding');
 
+expect_in_logs(qr/expected source encoding/);
+
 # Words of letters that LATIN1 has. They are UTF-8 here and for the client, and
 # SQL_ASCII keeps the bytes that it is sent.
 my @letters = qw(é ä ß ñ ç å ø ü þ Ö);
@@ -100,6 +102,10 @@ SELECT 'by a plan with the index', plan_of('SELECT FROM odd WHERE w = chr(129) |
 SELECT cf_add(cf_new(), chr(129));
 SELECT 'for a filter, which others read, they are an error', :'SQLSTATE' = '22P05';
 SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_filter'), chr(233) || 7);
+-- a conversion that fails for another reason
+UPDATE pg_conversion SET conproc = 'utf8_to_win'::regproc WHERE conname = 'windows_1252_to_utf8';
+INSERT INTO odd VALUES (chr(233));
+SELECT 'another error is one for an index, too', :'SQLSTATE' = 'XX000';
 SQL
 
 # An encoding that has no conversion to UTF-8 at all

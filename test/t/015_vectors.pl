@@ -94,11 +94,11 @@ foreach my $image (@$images)
 
 	$sql .= sprintf "SELECT %s FROM (SELECT %s::cuckoofilter, %s::%s[]) image(f, probes), cf_info(f) i,\n"
 		. "LATERAL (SELECT string_agg(cf_count(f, v)::text, '' ORDER BY n) FROM unnest(probes) WITH ORDINALITY p(v, n)) c(counts)\n"
-		. "WHERE (i.element_family, i.items, i.seed, counts, cf_contains_each(f, probes), f::text) IS DISTINCT FROM\n"
-		. "(%s, %d, x'%s'::bigint, %s, (SELECT array_agg(c > '0' ORDER BY n) FROM regexp_split_to_table(counts, '') WITH ORDINALITY s(c, n)), %s);\n",
+		. "WHERE (i.element_family, i.items, i.seed, round((i.fpp_now * 2.0 ^ (%d - 1) * %d / greatest(i.items, 1))::numeric, 2), counts, cf_contains_each(f, probes), f::text)\n"
+		. "IS DISTINCT FROM (%s, %d, x'%s'::bigint, least(i.items, 1), %s, (SELECT array_agg(c > '0' ORDER BY n) FROM regexp_split_to_table(counts, '') WITH ORDINALITY s(c, n)), %s);\n",
 		quoted($image->{name}), quoted($image->{image}),
 		quoted('{' . join(',', map { "\"$_\"" =~ s/\\/\\\\/gr } @{ $image->{probes} }) . '}'), $type,
-		quoted($image->{family}), $image->{items}, $image->{seed}, quoted($image->{counts}),
+		$image->{f0}, $image->{m0}, quoted($image->{family}), $image->{items}, $image->{seed}, quoted($image->{counts}),
 		quoted($image->{image});
 }
 nothing_wrong('counts of probes in images');

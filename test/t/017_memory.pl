@@ -32,7 +32,7 @@ my @left = (
 	[ 'f, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count add delete add_unique) ],
 	[ 'stored, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count) ],
 	[ 'n, 5::numeric', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains add) ],
-	[ "U&'caf\\00e9'::text, 0::bigint", 'cf_hash(anycompatible,bigint)' ],
+	(map { [ "$_, 0::bigint", 'cf_hash(anycompatible,bigint)' ] } "U&'caf\\00e9'::text", 'mood', 'long', 'address', 'long COLLATE any_case'),
 	[ 'f, h', map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible cuckoofilter_eq) ],
 	[ 'f', map { "$_(cuckoofilter)" } qw(cf_canonical cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
 	[ 'state, state', 'citus.cuckoo_agg_combine(citus.cuckoostate,citus.cuckoostate)' ]);
@@ -48,9 +48,20 @@ SKIP:
 		CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
 		CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
 		CREATE FUNCTION growth(function regprocedure, calls int, VARIADIC "any") RETURNS bigint AS 'cuckoo_test', 'cuckoo_growth' LANGUAGE C;
+		CREATE TYPE mood AS ENUM ('good');
 		CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, cf_agg(i::numeric) AS n,
-			state_agg(i::text) AS state, NULL::cuckoofilter AS stored FROM generate_series(1, 20) i;
+			state_agg(i::text) AS state, NULL::cuckoofilter AS stored, 'good'::mood, repeat('long ', 1000) AS long,
+			'10.0.0.1'::inet AS address FROM generate_series(1, 20) i;
 		UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i)});
+	# where there is ICU, and elsewhere the same once more
+	$node->safe_psql('latin1', q{DO $$
+		BEGIN
+			IF EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') THEN
+				CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+			ELSE
+				CREATE COLLATION any_case FROM "C";
+			END IF;
+		END $$});
 	foreach my $case (@left)
 	{
 		my ($arguments, @functions) = @$case;

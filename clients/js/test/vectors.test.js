@@ -74,6 +74,7 @@ test('images', async () => {
     assert.equal(filter.pages, expected.pages ?? filter.pages, expected.name);
     for (const key of ['family', 'items', 'm0', 'f0', 'g', 'windows']) assert.equal(filter[key], expected[key], expected.name);
     assert.equal(filter.seed, BigInt.asIntN(64, BigInt(`0x${expected.seed}`)));
+    assert.equal(filter.fpp, (2 * expected.items) / (expected.m0 * 2 ** expected.f0));
     assert.equal(filter.toString(), expected.image);
     assert.deepEqual((await CuckooFilter.load(filter.image)).image, filter.image);
     const values = expected.probes.map((literal) => parse(expected, literal));

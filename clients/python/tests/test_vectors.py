@@ -155,6 +155,7 @@ class Vectors(unittest.TestCase):
                 for key in ("family", "items", "m0", "f0", "g", "windows"):
                     self.assertEqual(getattr(f, key), case[key], key)
                 self.assertEqual(f.seed % 2**64, int(case["seed"], 16))
+                self.assertAlmostEqual(f.fpp, 2 * case["items"] / (case["m0"] << case["f0"]))
                 values = [parse(case, literal) for literal in case["probes"]]
                 counts = [int(digit) for digit in case["counts"]]
                 self.assertSame(values, [f.count(value) for value in values], counts)
