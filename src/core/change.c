@@ -40,8 +40,8 @@ insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
 	return inserted(h, image, cuckoo_table_insert(&table, pair.fp,
-										   (uint32_t) pair.pos1,
-										   (uint32_t) pair.pos2));
+												  (uint32_t) pair.pos1,
+												  (uint32_t) pair.pos2));
 }
 
 /* The insert if both buckets are full and no lane matches. */

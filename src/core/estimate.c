@@ -106,7 +106,7 @@ cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
 	double		n_a = elements_of_keys(h, (double) a_keys);
 	double		n_b = elements_of_keys(h, (double) b_keys);
 	double		n_union = elements_of_keys(h, (double) (a_keys + b_keys -
-													   common_keys));
+														common_keys));
 	double		common = n_a + n_b - n_union;
 	double		possible = fmin(fmax(common, 0), fmin(n_a, n_b));
 	double		variance = -possible;

@@ -156,7 +156,7 @@ prefetch_others(const CuckooTable *t, uint32_t pos)
 	for (int i = 0; i < CUCKOO_SLOTS; i++)
 		CUCKOO_PREFETCH(t->buckets +
 						cuckoo_bucket_byte(h, cuckoo_partner(h, pos,
-															   slots[i])));
+															 slots[i])));
 }
 
 /* Adds a visit of a bucket, unless it was visited. */

@@ -38,7 +38,7 @@ static inline uint64_t
 entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
-	CuckooMapping	mapping = h->mappings[fp & 0xff];
+	CuckooMapping mapping = h->mappings[fp & 0xff];
 	uint32_t	other = partner_base(h, mapping, j);
 	uint32_t	ext;
 

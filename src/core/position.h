@@ -106,7 +106,7 @@ cuckoo_fingerprint(uint32_t fp)
 static CUCKOO_INLINE CuckooPair
 cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 {
-	CuckooMapping	mapping = h->mappings[hash & 0xff];
+	CuckooMapping mapping = h->mappings[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
 	uint64_t	j2 = paged ? cuckoo_reflected_in_page(h, mapping, j1)
 		: cuckoo_partner_base(h, mapping, j1);
@@ -134,7 +134,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 static CUCKOO_INLINE uint32_t
 cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
-	CuckooMapping	mapping = h->mappings[fp & 0xff];
+	CuckooMapping mapping = h->mappings[fp & 0xff];
 	uint32_t	mask = cuckoo_mask_if(cuckoo_is_reflection(mapping));
 	uint32_t	xored = cuckoo_xor_partner(mapping, pos);
 	uint32_t	reflected;
@@ -189,7 +189,7 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 static inline uint32_t
 cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
 {
-	CuckooMapping	mapping = h->mappings[core];
+	CuckooMapping mapping = h->mappings[core];
 
 	if (!cuckoo_is_reflection(mapping) ||
 		j < cuckoo_reflected(mapping, h->base, j))

@@ -592,7 +592,7 @@ hash_value(BuildState *b, Datum value)
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 cuckoo_collect_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
-		bool alive, void *state)
+					 bool alive, void *state)
 {
 	BuildState *b = state;
 	BlockNumber block = ItemPointerGetBlockNumber(tid);

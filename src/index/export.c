@@ -146,7 +146,7 @@ keep_page(Relation rel, Page page, BlockNumber block, void *state)
  */
 static void
 store_page(Export *e, const uint8 *image, uint32 number, uint32 segment,
-		 int level)
+		   int level)
 {
 	CuckooHeader h;
 
@@ -239,7 +239,7 @@ cf_index_filter(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		store_page(&e, cuckoo_page_image(e.pages[i]), header->number,
-				 header->segment, header->level);
+				   header->segment, header->level);
 		pfree(e.pages[i]);
 	}
 	cuckoo_checksum_write(e.image, cuckoo_image_size(&e.h));
@@ -396,7 +396,7 @@ typedef struct CheckState
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
-		  bool alive, void *state)
+				   bool alive, void *state)
 {
 	CheckState *s = state;
 	MemoryContext caller;

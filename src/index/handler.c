@@ -224,8 +224,8 @@ insert_state(Relation rel, IndexInfo * info)
 static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
-	   Relation heap, IndexUniqueCheck unique, bool unchanged,
-	   IndexInfo * info)
+					Relation heap, IndexUniqueCheck unique, bool unchanged,
+					IndexInfo * info)
 {
 	InsertState *state;
 	MemoryContext caller;
@@ -239,8 +239,8 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 	/*
 	 * Hashing may process the invalidation of a type of the family "other".
-	 * Then hash again, until the hash is stable.  Do not wait until the hasher
-	 * is current: with debug_discard_caches = 1 each catalog lookup
+	 * Then hash again, until the hash is stable.  Do not wait until the
+	 * hasher is current: with debug_discard_caches = 1 each catalog lookup
 	 * invalidates it.
 	 */
 	do
@@ -263,12 +263,12 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	cuckoo_index_insert(rel, hash, ItemPointerGetBlockNumber(tid), true);
 
 	/*
-	 * PostgreSQL leaves this check to us (ampredlocks), because it would check
-	 * too early.  A reader takes the predicate lock before it reads a page.
-	 * If it has read this page before our change, the check finds its lock.
-	 * If it reads the page later, it finds the entry.  Check even if the index
-	 * did not change: the reader may have looked for the value without finding
-	 * this row.
+	 * PostgreSQL leaves this check to us (ampredlocks), because it would
+	 * check too early.  A reader takes the predicate lock before it reads a
+	 * page. If it has read this page before our change, the check finds its
+	 * lock. If it reads the page later, it finds the entry.  Check even if
+	 * the index did not change: the reader may have looked for the value
+	 * without finding this row.
 	 */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;
@@ -277,7 +277,7 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 /* Removes nothing: the index cannot know which row an entry belongs to. */
 static IndexBulkDeleteResult *
 cuckoo_bulk_delete(IndexVacuumInfo * info, IndexBulkDeleteResult * stats,
-			IndexBulkDeleteCallback callback, void *state)
+				   IndexBulkDeleteCallback callback, void *state)
 {
 	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
 }

@@ -110,9 +110,9 @@ cuckoo_where(PG_FUNCTION_ARGS)
 	values[3] = hex(pair.fp);
 	values[4] = array(buckets, 2, INT4OID);
 	values[5] = BoolGetDatum(cuckoo_partner(&h, (uint32) pair.pos1,
-											  pair.fp) == pair.pos2 &&
+											pair.fp) == pair.pos2 &&
 							 cuckoo_partner(&h, (uint32) pair.pos2,
-											  pair.fp) == pair.pos1);
+											pair.fp) == pair.pos1);
 	values[6] = array(contents, PAIR_SLOTS, TEXTOID);
 	values[7] = array(slots, n, INT4OID);
 	values[8] = BoolGetDatum(cuckoo_contains(&h, image, hash));

@@ -227,7 +227,7 @@ test_tables(void)
 
 		for (int kind = 0; kind < CUCKOO_MAPPINGS; kind++)
 		{
-			CuckooMapping	mapping = cuckoo_mappings[kind][core];
+			CuckooMapping mapping = cuckoo_mappings[kind][core];
 			bool		is_near = kind == CUCKOO_PAGES ||
 				(kind != CUCKOO_NO_WINDOWS && (core == 0 || core % 4 != 0));
 			bool		is_step = is_near && kind == CUCKOO_WINDOWS;
