@@ -66,7 +66,8 @@ extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 
 /* Stores `fp` in the emptier of its two buckets.  Evicts if both are full. */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_table_insert(const CuckooTable *t,
-														uint32_t fp, uint32_t pos,
+														uint32_t fp,
+														uint32_t pos,
 														uint32_t other);
 
 /*
