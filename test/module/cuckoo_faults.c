@@ -37,8 +37,8 @@ PG_FUNCTION_INFO_V1(test_limit_files);
 
 typedef struct FaultKind
 {
-	int64		left;			/* points until the one that fails; 0: none; -1:
-								 * until the first one of a new line */
+	int64		left;			/* points until the one that fails; 0: none;
+								 * -1: until the first one of a new line */
 	int			count;
 	const char *files[MAX_LINES];
 	int			lines[MAX_LINES];
