@@ -6,17 +6,18 @@
  * The source of the filter decides what is known:
  *
  *	a constant, a parameter of a custom plan
- *		The filter is probed for the column's most common values.  The other
- *		values have two estimates.  Items / distinct values assumes that the
- *		other items are values of the column, as joins assume of their smaller
- *		side.  The second estimate is the share of the histogram's values that
- *		the filter contains.  It depends on the sample, so the first one counts
- *		unless the second contradicts it.  The first is always an upper limit.
- *		If the number of distinct values is a guess, neither counts.
+ *		The column's most common values are looked up in the filter.  Other
+ *		values have two estimates of the share that the filter contains:
+ *		(1) items / distinct values.  Like the estimates of joins, this assumes
+ *		that all items are values of the column, so it is an upper limit.
+ *		(2) the share of the values in the histogram that the filter contains.
+ *		It varies with the sample, so it is used only if it contradicts (1).
+ *		If the number of distinct values is a guess, (1) only limits the
+ *		default.
  *	an aggregate in an InitPlan
  *		The number of items is the number of input rows.
  *	any other, such as a column of a table
- *		A test and its negation each pass half of the rows.
+ *		A test and its negation are each expected to pass half of the rows.
  *
  * The planner derives the estimates of NOT, IS NOT TRUE and similar tests.
  *
@@ -41,7 +42,7 @@
 /* The share of the non-null rows that an unknown filter contains. */
 #define DEFAULT_CONTAINS_SEL	0.5
 
-/* A filter as the planner knows it. */
+/* The known properties of a filter at plan time. */
 typedef struct KnownFilter
 {
 	double		items;
@@ -173,7 +174,7 @@ typedef struct SampledValues
 {
 	int			count;
 	int			found;
-	double		frequency;		/* of all these values in the column */
+	double		frequency;		/* sum for all these values */
 	double		found_frequency;
 } SampledValues;
 
@@ -234,8 +235,9 @@ rows_of_table(PlannerInfo *root, const RelOptInfo *rel, bool *pruned)
 }
 
 /*
- * The number of distinct values of a partition's column in the whole table, of
- * which `rows` rows are scanned.  Returns 0 without statistics.
+ * The column of a partition: the number of its distinct values in the whole
+ * table.  `rows` is the number of rows in all scanned partitions.  Returns 0
+ * without statistics of the table.
  */
 static double
 distinct_in_table(PlannerInfo *root, Node *element, double rows)
@@ -274,13 +276,15 @@ distinct_in_table(PlannerInfo *root, Node *element, double rows)
 }
 
 /*
- * The share of a filter's items among the values of a partition's column, which
- * has `distinct` values.  1 for other relations.
+ * The share of a filter's items that are values of a partition's column.  The
+ * column has `distinct` values in this partition.  Returns 1 for other
+ * relations.
  *
- * A partition has a part of the table's distinct values.  Without statistics of
- * the table, no value is assumed to be in two partitions, and the part is the
- * partition's part of the rows.  If partitions are pruned, the larger part
- * counts, because the filter may be made for the scanned partitions only.
+ * The share is the partition's distinct values / the table's distinct values.
+ * Without statistics of the table, it is the partition's share of the rows, as
+ * if no value were in two partitions.  If partitions are pruned, it is the
+ * larger share, because the filter may contain values of the scanned partitions
+ * only.
  */
 static double
 part_of_items(PlannerInfo *root, const RelOptInfo *rel, Node *element,
@@ -305,8 +309,8 @@ part_of_items(PlannerInfo *root, const RelOptInfo *rel, Node *element,
 
 /*
  * The share of a column's uncommon values that the filter contains.  There are
- * `distinct` such values, and `part` of the `items` are among them.  `seen` is
- * a sample of the values.
+ * `distinct` such values.  Of the `items`, the share `part` are such values.
+ * `seen` is a sample of the values.
  */
 static double
 contained_share(double items, double part, double distinct, double fpp,
@@ -331,8 +335,8 @@ contained_share(double items, double part, double distinct, double fpp,
 
 /*
  * Probes the filter for a column's values in pg_statistic.  Skips values that
- * the user may not see, and values of another family: the query itself will
- * raise the error for these.
+ * the user may not see.  Also skips values of another family, for which the
+ * query itself will raise the error.
  */
 static void
 probe_column(SampledValues *common, SampledValues *histogram,

@@ -14,10 +14,11 @@
  * tables this low estimate leads to nested loops.
  *
  * cuckoo_adjust_joins() changes the estimate to min(s, d).  This is right for a
- * filter that repeats the join.  For another filter, such as a block list, it
- * is an upper limit for equally frequent keys, and at most the estimate without
- * the filter.  A high estimate costs a larger hash table.  A low estimate may
- * cost a pass over a table for each row.  Only inner joins are adjusted.
+ * filter that repeats the join.  For another filter, such as a block list,
+ * min(s, d) is an upper limit if all keys are equally frequent.  It never
+ * exceeds the estimate without the filter.  A high estimate costs a larger hash
+ * table.  A low estimate may cost a pass over a table for each row.  Only inner
+ * joins are adjusted.
  *
  *-------------------------------------------------------------------------
  */
@@ -114,8 +115,8 @@ adjust_clauses(PlannerInfo *root, const EquivalenceClass *class,
 
 /*
  * Removes foreign keys of one column between two relations, for the estimate
- * only.  The planner then uses the adjusted clauses of the class: a foreign key
- * has the same selectivity, but no cached one to adjust.
+ * only.  The planner would estimate the join by the foreign key instead of the
+ * clauses of the class, and ignore the adjusted selectivities.
  */
 static void
 forget_foreign_key(PlannerInfo *root, const EquivalenceClass *class,

@@ -19,16 +19,16 @@
  * a test takes about as long as a comparison (measured).  Its cost is above 1,
  * so "column = constant" is evaluated first: the comparison is exact, and its
  * time does not depend on the size of a filter.  PostgreSQL evaluates
- * conditions of equal cost in the order of the query, and such comparisons
- * last.  If each row has another filter, each test reads its filter into the
- * processor's cache, or in slices.
+ * conditions of equal cost in the order of the query, but comparisons from
+ * equivalence classes last.  If each row has a different filter, each test must
+ * also load its filter into the processor's cache, or read slices of it.
  */
 #define CUCKOO_COST_OF_A_TEST			1.1
 #define CUCKOO_COST_OF_ANOTHER_FILTER	10
 
 /*
- * The parts of a test: [NOT] cf_contains(filter, element), the same with an
- * operator, or element <@ ANY (array of filters).
+ * The parts of a test: [NOT] cf_contains(filter, element), [NOT] filter @>
+ * element, [NOT] element <@ filter, or element <@ ANY (array of filters).
  */
 typedef struct CuckooTest
 {
@@ -61,9 +61,9 @@ extern List *cuckoo_call_arguments(const Node *node, Oid *function);
 /*
  * Finds the filter and the element among the arguments of a function that is
  * declared like cf_contains(), or like cuckoo_contained() with exchanged
- * arguments.  For cf_contains_any() and cf_contains_all() the second argument
- * may be one element of the array.  Returns false unless there are two
- * arguments.
+ * arguments.  For cf_contains_any() and cf_contains_all() the caller may pass
+ * one element of the array instead of the array.  Returns false unless there
+ * are two arguments.
  */
 extern bool cuckoo_test_arguments(Oid function, List *args, Node **filter,
 								  Oid *filter_type, Node **element);

@@ -19,7 +19,7 @@ PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
 PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
 PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
-/* True for cf_contains_any() and cf_contains_all(), which sets *all. */
+/* True for a test of an array.  *all: the filter must contain all elements. */
 static bool
 is_array_test(Oid function, bool *all)
 {
@@ -123,9 +123,10 @@ cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
 }
 
 /*
- * Support function of cf_add() and other changes by one element.  They may
- * change the variable f of "f := cf_add(f, x)" in place, because an error
- * leaves f unchanged.  x may depend on f: it is hashed before f changes.
+ * Support function of cf_add() and other changes by one element.  These
+ * functions may change the variable f of "f := cf_add(f, x)" in place, because
+ * an error leaves f unchanged.  x may depend on f: it is hashed before f
+ * changes.
  */
 Datum
 cuckoo_change_support(PG_FUNCTION_ARGS)

@@ -4,8 +4,9 @@
  *		Recognizing membership tests and their arguments.
  *
  * A condition is a test if it calls one of our C functions, under any name and
- * schema.  Our support functions cannot rely on this, because any operator may
- * name them.  They check the declared types of the arguments.
+ * schema.  Any function or operator may name our support and selectivity
+ * functions.  These therefore check the declared types of the arguments
+ * instead.
  *
  *-------------------------------------------------------------------------
  */

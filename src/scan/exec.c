@@ -6,10 +6,10 @@
  * scan/path.c puts cuckoo_scan_methods, a custom scan, into plans.  The scan
  * returns the rows of a sequential scan in the same order.  It runs only
  * forward, and in parallel workers.  The other conditions are evaluated before
- * and after the test, in the planner's order, on which row-level security
- * depends.  Expressions are evaluated up to a page ahead.  They may raise an
- * error for a row that the query would not reach, and they do not see effects
- * of the rows in between.
+ * and after the test, in the planner's order: row-level security depends on it.
+ * Expressions are evaluated up to a page ahead.  They may raise an error for a
+ * row that the query would not reach.  They do not see the effects of rows of
+ * the page that are returned before theirs.
  *
  * With a filter larger than the processor's cache, each probe waits for memory.
  * The executor cannot overlap these waits, because it finishes one row before
@@ -23,9 +23,9 @@
  *					filters are fetched if the expected rows repay it
  *					(probes_to_come(), probe/cache.c).
  *
- * Each partition has a separate scan, with its own first page, estimate and
- * filter expression (a sub-select is evaluated once).  Only fetched filters are
- * shared.  doc/hacking.md explains the output of EXPLAIN (ANALYZE).
+ * Each partition has a separate scan, with its own first page and estimate.
+ * The scans share fetched filters, and the result of a sub-select.
+ * doc/hacking.md explains the output of EXPLAIN (ANALYZE).
  *
  *-------------------------------------------------------------------------
  */
@@ -43,10 +43,10 @@
 #include "utils/ruleutils.h"
 
 /*
- * A filter is fetched after 1 / PROBES_AHEAD of the probes that repay it.  A
- * query that reads all rows loses this share of the time of fetching.  In a
- * query that ends early, fetching takes at most PROBES_AHEAD times as long as
- * the probes before it.
+ * n probes in slices take as long as fetching a filter.  The filter is fetched
+ * after n / PROBES_AHEAD probes.  A query that reads all rows loses at most
+ * 1 / PROBES_AHEAD of the time of fetching.  In a query that ends soon after,
+ * fetching takes at most PROBES_AHEAD times as long as the probes before it.
  */
 #define PROBES_AHEAD		16
 
@@ -83,8 +83,9 @@ typedef struct CuckooScanState
 	ExprState  *before;			/* conditions before the test */
 	ExprState  *after;			/* conditions after the test */
 	ExprState  *all;			/* for row_passes() */
-	ExprState  *element;		/* NULL if a plain column, and the test first */
-	AttrNumber	column;			/* this column then */
+	ExprState  *element;		/* NULL if `column` is valid */
+	AttrNumber	column;			/* of the element, if it is a plain column and
+								 * no condition comes before the test */
 
 	/* the filters, and when to fetch them */
 	CuckooScanFilters filters;
@@ -238,8 +239,8 @@ add_element(CuckooScanState *s, Datum element)
  * fails, if the element is null, or if there is no filter.  The steps are in
  * the order of a sequential scan, because each may raise an error.
  *
- * A plain column is read from the tuple.  Only rows that pass are then stored
- * in the slot, which is slower.
+ * A plain column is read from the tuple.  Storing a row in the slot is slower,
+ * and then only done for rows that pass.
  */
 static bool
 add_row(CuckooScanState *s)
@@ -301,7 +302,7 @@ next_batch(CuckooScanState *s)
 		s->batch = MemoryContextAlloc(s->css.ss.ps.state->es_query_cxt,
 									  sizeof(CuckooBatch));
 
-	/* before the rows: all rows of a batch are probed in one way */
+	/* before the rows: all rows of a batch are probed in the same way */
 	prepare_filters(s);
 	do
 	{
@@ -313,7 +314,7 @@ next_batch(CuckooScanState *s)
 	/* in other phases add_element() has probed */
 	if (s->filters.phase == CUCKOO_FILTERS_BY_BATCH)
 	{
-		/* memory for slices, if another probe dropped a stored filter */
+		/* if another probe dropped a stored filter, slices are read here */
 		caller = MemoryContextSwitchTo(per_tuple);
 		cuckoo_probe_batch(&s->filters, s->batch->hashes, s->count,
 						   s->batch->found);

@@ -5,8 +5,8 @@
  *
  * A test may have an array of filters.  It is true if any filter contains the
  * element.  A filter is probed only for rows that the filters before it do not
- * contain.  Results and errors are the same as of the test's function calls,
- * for the same rows.
+ * contain.  Results and errors are the same as if the test's function were
+ * called for each row.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +47,7 @@ reserve(CuckooScanFilters *set, int n)
 	MemoryContext query = MemoryContextGetParent(set->memory);
 	MemoryContext caller = MemoryContextSwitchTo(query);
 
-	/* no overflow: a filter has 40 bytes or more in an array of up to 1 GB */
+	/* no overflow: an array has at most 1 GB, and a filter at least 40 bytes */
 	Size		size = n * sizeof(CuckooScanFilter);
 
 	if (n > set->room)
@@ -201,7 +201,7 @@ void
 cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 				   bool *found)
 {
-	/* elements that no filter so far contains: */
+	/* the elements that no earlier filter contains */
 	uint64		left_hashes[MaxHeapTuplesPerPage];
 	int			left[MaxHeapTuplesPerPage];
 	bool		left_found[MaxHeapTuplesPerPage];

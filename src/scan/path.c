@@ -3,9 +3,9 @@
  * scan/path.c
  *		Offers the scan of scan/exec.c to the planner.
  *
- * cuckoo_scan_init() sets a hook when the library is loaded.  Planning a query
- * with a test calls our support function, which loads the library, before it
- * creates paths.
+ * cuckoo_scan_init() sets a hook when the library is loaded.  This is always in
+ * time for a query with a test: the planner calls our support function, which
+ * loads the library, before it creates paths.
  *
  * The scan returns the rows of a sequential scan.  It can replace one if the
  * table's conditions include a test with the same filter for all rows:
@@ -17,9 +17,9 @@
  * nested loop.
  *
  * The scan is faster than a sequential one for many rows, and as fast for few
- * (bench/README.md).  It is not offered for tables with fewer than MIN_ROWS
- * rows, nor if a LIMIT or a cursor will probably end it before MIN_ROWS rows,
- * nor if conditions cannot be evaluated ahead of the rows.
+ * (bench/README.md).  It is offered only if the query will probably read at
+ * least MIN_ROWS rows, in spite of a LIMIT or a cursor, and if all conditions
+ * can be evaluated ahead of the rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,8 +39,9 @@
 #define MIN_ROWS		1000
 
 /*
- * The scan saves this per row and filter, in cpu_operator_cost: the function
- * call, about half of the time.  Costs do not count the saved cache misses.
+ * The scan saves this cost per row, in cpu_operator_cost: the call of the
+ * test's function, about half the time of a test.  It also saves cache misses,
+ * but planner costs do not include these.
  */
 #define SAVED_COST		0.5
 
@@ -90,8 +91,9 @@ scan_tests(List *conditions, Index relid)
 
 /*
  * True if the conditions can be evaluated ahead of the rows that the query
- * reads.  Sub-plans would be initialized more than once, and a volatile
- * function may see the progress of the query.
+ * reads.  False for sub-plans, because the scan initializes each condition
+ * twice.  False for volatile functions, because their results may depend on
+ * the rows that were returned before.
  */
 static bool
 can_look_ahead(List *conditions)
@@ -145,15 +147,15 @@ rows_to_read(PlannerInfo *root, RelOptInfo *rel)
 		query->groupClause != NIL || query->distinctClause != NIL ||
 		query->hasAggs || query->hasWindowFuncs)
 		return rel->tuples;
-	/* below 1 it is a fraction */
+	/* 1 or more: a number of rows, else a fraction of the rows */
 	if (share >= 1)
 		share /= Max(rel->rows, 1);
 	return Min(share, 1) * rel->tuples;
 }
 
 /*
- * Creates the plan.  Its test is the first suitable condition.  It is searched
- * again, because a join of partitions may have copied the path's conditions.
+ * Creates the plan.  Its test is the first suitable condition.  The path does
+ * not store the test, because a partitionwise join may copy the conditions.
  */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
@@ -213,8 +215,9 @@ offer_scan(RelOptInfo *rel)
 	Path	   *path = &scan_path(lfirst(cell))->path;
 
 	/*
-	 * A member of an inheritance tree keeps the sequential scan as well: a
-	 * parameterized Append can reparameterize that, and not ours.
+	 * A member of an inheritance tree keeps the sequential scan as well.  A
+	 * parameterized Append may need it: the planner can reparameterize it,
+	 * but not a custom scan.
 	 */
 	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		rel->pathlist = list_insert_nth(rel->pathlist,
@@ -232,10 +235,10 @@ offer_scan(RelOptInfo *rel)
  * Offers the scan as the inner side of joins with the relations that provide
  * the filter of a test.
  *
- * An outer join may have a condition on other relations, as in "ON
- * cf_contains(f, v) AND name = 'x'".  Such a condition stays with the join, and
- * the scan would probe filters that the query must not probe.  Then it is not
- * offered.
+ * An outer join may have a condition on other relations only, like name = 'x'
+ * in "ON cf_contains(f, v) AND name = 'x'".  The join evaluates it after the
+ * scan, so the scan would probe filters that the query must not probe.  Then
+ * the scan is not offered.
  */
 static void
 offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
@@ -254,7 +257,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 		CuckooTest	test;
 		Path	   *seqscan;
 
-		/* only these were charged CUCKOO_COST_OF_ANOTHER_FILTER */
+		/* only tests with such a filter cost CUCKOO_COST_OF_ANOTHER_FILTER */
 		if (!join_clause_is_movable_to(rinfo, rel) ||
 			!cuckoo_recognize_test(&test, (Node *) rinfo->clause) || test.any ||
 			!contain_var_clause((Node *) test.filter))
@@ -264,7 +267,7 @@ offer_inner_scans(PlannerInfo *root, RelOptInfo *rel, List *join_tests)
 													 rel->relids), 0);
 		if (!can_look_ahead(seqscan->param_info->ppi_clauses))
 			continue;
-		/* deduct it, because all rows of the scan have one filter */
+		/* deduct this cost: all rows of one scan have the same filter */
 		seqscan->total_cost -=
 			(CUCKOO_COST_OF_ANOTHER_FILTER - CUCKOO_COST_OF_A_TEST) *
 			cpu_operator_cost * rel->tuples;
@@ -289,7 +292,7 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 		find_seqscan(rel->pathlist) == NULL ||
 		!can_look_ahead(rel->baserestrictinfo) || !is_heap(rte->relid))
 		return;
-	/* first, because offer_scan() replaces the sequential scan */
+	/* first: offer_scan() replaces the sequential scan */
 	offer_inner_scans(root, rel, join_tests);
 	if (tests != NIL)
 		offer_scan(rel);

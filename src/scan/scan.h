@@ -21,7 +21,7 @@ extern void cuckoo_scan_init(void);
 
 /*
  * In a plan, custom_exprs has all conditions in order.  custom_private has the
- * number of the test in this list, and the expected number of probes.
+ * index of the test in this list, and the expected number of probes.
  */
 extern const CustomScanMethods cuckoo_scan_methods;
 
@@ -29,7 +29,7 @@ extern const CustomScanMethods cuckoo_scan_methods;
 
 /*
  * The counts of EXPLAIN (ANALYZE).  A filter that several scans or loops use
- * counts in each.
+ * is counted in each.
  */
 enum
 {
@@ -77,7 +77,8 @@ extern void cuckoo_eval_filters(CuckooScanFilters *set, ExprContext *econtext);
  * Opens set->count filters, at least one.  Fetches stored filters if `probes`
  * more probes repay it.  The phase becomes BY_BATCH if all filters are in
  * memory, have one seed, and have the family of the elements.  Otherwise it
- * becomes BY_ROW, to raise an error at the right row.
+ * becomes BY_ROW.  Each row then calls the test's function, which reads slices,
+ * and raises errors at the right row.
  */
 extern void cuckoo_open_filters(CuckooScanFilters *set, uint32 probes);
 extern void cuckoo_close_filters(CuckooScanFilters *set);
