@@ -70,7 +70,7 @@ change_begin(Change *change, FunctionCallInfo fcinfo, uint8 family, uint16 tag)
 	change->family = family;
 	change->tag = tag;
 	change->expanded = NULL;
-	/* a filter that must be fetched is fetched into an expanded object */
+	/* fetch or decompress the filter directly into an expanded object */
 	if (VARATT_IS_EXTERNAL_ONDISK(argument) || VARATT_IS_COMPRESSED(argument))
 		change_expand(change);
 	else
@@ -102,7 +102,7 @@ grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 	*status = cuckoo_header_set_level(h, h->level + 1);
 	if (*status != CUCKOO_OK)
 		return filter;
-	/* the object may outlive a cancel request, so free memory on errors */
+	/* the object may outlive an error, so free memory */
 	PG_TRY();
 	{
 		MemoryContext caller = MemoryContextSwitchTo(expanded->hdr.eoh_context);
@@ -126,9 +126,12 @@ grow_filter(CuckooExpanded *expanded, CuckooHeader *h, struct varlena *filter,
 }
 
 /*
- * Adds one element up to max_copies times.  Returns true if it was added.
- * `filter` begins as the object's image.  If the filter grows, `filter` is a
- * larger image, which replaces the object's only when the element has room.
+ * Adds an element, unless the filter contains max_copies copies.  Returns true
+ * if it was added.
+ *
+ * `filter` is first the image of the expanded object.  Growing sets it to a
+ * larger image.  The object receives the larger image only when the element is
+ * inserted, so an error leaves the object unchanged.
  */
 static bool
 change_add(Change *change, uint64 hash, int max_copies)
@@ -144,7 +147,6 @@ change_add(Change *change, uint64 hash, int max_copies)
 	h.family = change->family;
 	h.tag = change->tag;
 	change_expand(change);
-	/* the object changes only after the element has room */
 	filter = change->expanded->flat;
 	while ((status = cuckoo_insert(&h, cuckoo_image(filter), hash,
 								   max_copies)) != CUCKOO_OK)
@@ -188,9 +190,9 @@ change_delete(Change *change, uint64 hash)
 }
 
 /*
- * Adds n elements up to max_copies times each, or deletes them if max_copies is
- * 0.  Returns true if any element changed the filter.  Unless done is NULL,
- * sets done[i] to true if element i did.
+ * Adds n elements, up to max_copies copies of each, or deletes them if
+ * max_copies is 0.  Returns true if the filter changed.  If `done` is not NULL,
+ * sets done[i] to whether element i changed the filter.
  */
 static bool
 change_all(Change *change, const uint64 *hashes, int n, int max_copies,
@@ -239,7 +241,7 @@ change_begin_array(Change *change, FunctionCallInfo fcinfo,
 	return hashes;
 }
 
-/* Returns the filter after the change, or the argument if none changed it. */
+/* Returns the changed filter, or the argument if nothing changed. */
 static Datum
 change_end(Change *change, bool any)
 {
@@ -371,8 +373,8 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 }
 
 /*
- * cf_add_filter(filter, other): the sum of both.  Only the elements of `other`
- * are inserted, by their keys, which work as hashes (core/core.h).
+ * cf_add_filter(filter, other): the sum of both.  Inserts the elements of
+ * `other`.  Their keys work as hashes (core/README, "Keys").
  */
 Datum
 cf_add_filter(PG_FUNCTION_ARGS)

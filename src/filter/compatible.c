@@ -49,8 +49,8 @@ is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 }
 
 /*
- * The number of doublings up to the capacity of a filter.  Its fingerprints
- * then have the ft bits of its fpp, but at least 9.
+ * The number of doublings up to the capacity of a filter.  At its capacity the
+ * fingerprints have the fpp_bits of its fpp, but at least 9.
  */
 static int
 doublings(const CuckooHeader *h)

@@ -3,19 +3,20 @@
  * filter/datum.c
  *		Filters as datums: new datums, headers, and expanded objects.
  *
- * The header of a stored filter is read from the whole filter if it is in
- * memory, else from its first bytes.  It is always checked against the length
- * of the filter.  Error XX001 if it is corrupt.
+ * Reading the header of a stored filter fetches its first bytes only.  The
+ * header is always checked against the length of the filter.  Error XX001 if it
+ * is corrupt.
  *
  * A change returns an expanded object (utils/expandeddatum.h): the image in a
  * separate memory context, and a pointer with or without the right to write.  A
  * call that receives the right changes the image in place.  Otherwise it copies
- * the filter.  So a chain of calls copies a filter once, and in PostgreSQL 18
- * and later so does a chain of assignments in PL/pgSQL (planner/support.c).
+ * the filter.  So a chain of calls copies a filter once.  In PostgreSQL 18 and
+ * later a chain of assignments in PL/pgSQL, such as f := cf_add(f, x), also
+ * copies it once (planner/support.c).
  *
- * An object contains the image like a plain datum, with a current header.  Its
- * checksum is stale, because computing it would read the whole image for each
- * change.  Flattening copies the image and computes the checksum.
+ * An object contains the image like a plain datum, with a current header.  The
+ * checksum is stale, because each change would read the whole image to compute
+ * it.  Flattening copies the image and computes the checksum.
  *
  *-------------------------------------------------------------------------
  */

@@ -31,8 +31,9 @@
 extern int	cuckoo_checked_fpp(double fpp);
 
 /*
- * Sets *h to the geometry for a capacity, which is a float8 for the sake of 1e6
- * in SQL.  Returns the capacity, rounded up.  Error 22023 outside the limits.
+ * Sets *h to the geometry for a capacity, and returns the capacity, rounded up.
+ * The capacity is a float8, so that SQL accepts 1e6.  Error 22023 outside the
+ * limits.
  */
 extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 									 int bits, uint64 seed);
@@ -87,9 +88,9 @@ cuckoo_expanded_object(Datum datum, const ExpandedObjectMethods *methods)
 }
 
 /*
- * The method get_flat_size of an aggregate's state works between these two, in
- * a temporary memory context.  Its caller may be a sort, and in PostgreSQL 17
- * and later the memory context of a sort cannot free single chunks.
+ * For the method get_flat_size of an aggregate's state: between these two calls
+ * it works in a temporary memory context.  The context of its caller may be
+ * that of a sort, which cannot free single chunks in PostgreSQL 17 and later.
  * cuckoo_begin_flatten() returns the caller's context.
  */
 static inline MemoryContext
@@ -164,8 +165,8 @@ extern void cuckoo_check_compatible(const CuckooHeader *a,
 extern void cuckoo_header_inherit(CuckooHeader *h, const CuckooHeader *other);
 
 /*
- * Enough runs for any state: each is more than twice as long as the next, so
- * the first of 40 runs would have more than 2^38 keys.
+ * Enough runs for any state: each run has more than twice as many keys as the
+ * next, so the first of 40 runs would have more than 2^38 keys.
  */
 #define CUCKOO_MAX_RUNS		40
 
@@ -212,9 +213,10 @@ extern CuckooSetState *cuckoo_set_state(Datum datum);
 extern void cuckoo_set_merge(CuckooSetState *state);
 
 /*
- * Builds the filter of a state, which replaces its runs.  A variable may
- * contain the state, so after an error the state still has its set.  With
- * `last_use` the state may be lost, and its keys are not copied.
+ * Returns the filter of a state, which then contains the filter instead of
+ * runs.  After an error the state still contains the runs, because a variable
+ * may contain the state.  With `last_use` the state is not used after an
+ * error, so its keys are consumed instead of copied.
  */
 extern struct varlena *cuckoo_set_filter(CuckooSetState *state, bool last_use);
 

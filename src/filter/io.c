@@ -4,10 +4,10 @@
  *		Input and output of cuckoofilter: text is base64 of the image; binary
  *		and bytea are the image.
  *
- * All bytes from outside pass cuckoo_validate(), the only function that
- * verifies the checksum.  The bytes of a cuckoofilter and a bytea are the same,
- * so the cast to bytea needs no function, and binary output, equality and
- * hashes use the functions of bytea.
+ * cuckoo_validate() checks all bytes from outside.  No other function verifies
+ * the checksum.  A cuckoofilter has the same bytes as its image as bytea.  So
+ * the cast to bytea needs no function, and binary output, equality and hashes
+ * use the functions of bytea.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,9 @@ PG_FUNCTION_INFO_V1(cuckoofilter_from_bytea);
 #define BASE64_BLOCK	8192
 
 /*
- * Apart from white space, the text must equal the encoding of its bytes:
- * pg_b64_decode() also accepts characters after padding, and any unused bits.
+ * Encodes the decoded bytes again, and compares the result with the text
+ * (without white space), because pg_b64_decode() accepts characters after the
+ * padding, and ignores unused bits.
  */
 struct varlena *
 cuckoo_base64_decode(const char *text)

@@ -103,7 +103,7 @@ cf_clear(PG_FUNCTION_ARGS)
 
 	cuckoo_peek_header(&h, PG_GETARG_DATUM(0));
 	cuckoo_check_status(cuckoo_header_set_level(&h, 0));
-	/* the filter keeps its family */
+	/* family and tag stay */
 	h.items = 0;
 	PG_RETURN_POINTER(empty_filter(&h));
 }

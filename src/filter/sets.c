@@ -4,10 +4,10 @@
  *		Filters as sets: union, sum, intersection, overlap, canonical form.
  *
  * Filters of one geometry, seed and element family are combined by their keys
- * (core/core.h), without their elements.  Every result is canonical: equal sets
- * give equal bytes.  The functions are therefore commutative and associative
- * byte for byte.  The aggregates give the same filter in any order of rows, and
- * from partial states.
+ * (core/README, "Keys"), without their elements.  Every result is canonical:
+ * equal sets give equal bytes.  The functions are therefore commutative and
+ * associative byte for byte.  The aggregates give the same bytes in any order
+ * of rows, and from partial states.
  *
  * cf_union(), cf_union_all() and cf_intersect() are also the transition and
  * combine functions of aggregates, whose states are in filter/set_state.c.
@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(cf_overlap);
 PG_FUNCTION_INFO_V1(cf_overlap_info);
 PG_FUNCTION_INFO_V1(cf_canonical);
 
-/* An aggregate's state of up to this many items is rewritten for each row. */
+/* The state of an aggregate is a plain filter up to this number of items. */
 #define SMALL_ITEMS		1000
 
 /* Returns the filter of an argument, and its header in *h. */
@@ -129,7 +129,7 @@ cuckoo_at_least_trans(PG_FUNCTION_ARGS)
 						   k, state->least),
 				 errhint("Use a constant, or group by the columns that it depends on.")));
 
-	/* nulls are skipped, but their k must be in range */
+	/* null filters are skipped, but k must be in range in their rows, too */
 	if (!PG_ARGISNULL(1))
 	{
 		const struct varlena *filter = filter_argument(fcinfo, 1, &h);
@@ -193,7 +193,7 @@ cf_overlap(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(overlap.common);
 }
 
-/* cf_overlap_info(a, b): this estimate, its error, and derived figures */
+/* cf_overlap_info(a, b): the estimate of cf_overlap(), its error, and more */
 Datum
 cf_overlap_info(PG_FUNCTION_ARGS)
 {
@@ -215,7 +215,7 @@ cf_overlap_info(PG_FUNCTION_ARGS)
 	for (int i = 0; i < (int) lengthof(figures); i++)
 	{
 		values[i] = Float8GetDatum(figures[i]);
-		/* NaN is a share of nothing */
+		/* a share of an empty set is NaN, and null in SQL */
 		nulls[i] = isnan(figures[i]);
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
