@@ -9,17 +9,17 @@
  *
  * The state of cf_agg is declared "internal".  A distributed engine then
  * fetches the rows instead of aggregating on its workers, where it would call
- * the transition function without an expression for the element type.  The
- * extension cuckoo_citus has variants for single types.  Their state is the SQL
- * type cuckoostate, which an engine can send as text or binary.  In memory both
- * states are the same, see keep_state().
+ * the transition function without the expression that determines the element
+ * type.  The extension cuckoo_citus has variants of cf_agg for single types.
+ * Their state is the SQL type cuckoostate, which an engine can send as text or
+ * binary.  In memory both states are the same, see keep_state().
  *
- * The final function sorts an expanded state, which does not change the set
- * (agg/state.c).  It is therefore declared read-only: cf_agg works as a window
- * aggregate, and several aggregates may share one state.
+ * The final function may sort an expanded state, but the set stays the same
+ * (agg/state.c).  So the function is declared read-only: cf_agg works as a
+ * window aggregate, and several aggregates may share one state.
  *
  * Distributed engines call the transition function with a new FmgrInfo for each
- * row.  So all data is in the state, and the hasher of a call site is a cache.
+ * row.  So all data is in the state.  The hasher in fn_extra is only a cache.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,14 +57,14 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		/* in an aggregate it is the state that we returned for the last row */
+		/* in an aggregate this is the state returned for the last row */
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
 		if (nargs > 0)
 			cuckoo_check_params(&state.params, nargs, args);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
 
-	/* nulls are skipped, but their parameters count */
+	/* null values are skipped, but the parameters of their rows must agree */
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(state.datum);
 	PG_RETURN_DATUM(cuckoo_add_hash(&state,
@@ -131,8 +131,8 @@ sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 }
 
 /*
- * cuckoo_agg_final(state): the filter.  Without values it is unsized, even if
- * null values came with parameters: equal sets give equal bytes.
+ * cuckoo_agg_final(state): the filter.  Without values the filter is unsized,
+ * even if rows with null values had parameters, so equal sets give equal bytes.
  */
 Datum
 cuckoo_agg_final(PG_FUNCTION_ARGS)
@@ -177,7 +177,7 @@ keep_state(FunctionCallInfo fcinfo, Datum state)
 	MemoryContext context;
 	MemoryContext caller;
 
-	/* null (0), or nearly always the state that was passed */
+	/* null (0), or the state that was passed, as nearly always */
 	if (state == (Datum) 0 ||
 		(!PG_ARGISNULL(0) && state == PG_GETARG_DATUM(0)))
 		return state;

@@ -69,7 +69,7 @@ difference(const CuckooAggParams *a, const CuckooAggParams *b)
 						 (long long) a->capacity, (long long) b->capacity);
 	if (a->bits != b->bits)
 		appendStringInfo(&text, "%sfpp (%.3g and %.3g, "
-						 "rounded down to what whole bits give)",
+						 "rounded down to whole bits)",
 						 text.len > 0 ? ", " : "", cuckoo_fpp_at_capacity(&x),
 						 cuckoo_fpp_at_capacity(&y));
 	if (a->seed != b->seed)

@@ -14,18 +14,18 @@
  *				merged into the run.  The room then becomes at least one and a
  *				half times the run.
  *
- * Memory of an expanded state, in bytes for each distinct value: 8 for its
- * hash, 4 for the reserve of half as many, and 4 of scratch to sort a full
- * reserve.  Workspace and image of the final function raise the peak to 14 to
- * 20 bytes (measured), and to 24 with a capacity, because of the keys.
+ * Memory of an expanded state, in bytes for each distinct value: 8 for the
+ * hash, up to 4 for the free room, and up to 4 of scratch to sort a full tail.
+ * The final function adds its workspace and the image.  The peak of an
+ * aggregation was 14 to 20 bytes, and 24 with a capacity, which needs keys
+ * (measured).
  *
- * Sorting and merging a tail does not change the set.  It has no interrupt
- * checks halfway, so after an error the state still has the same set.
+ * Sorting and merging a tail does not change the set, even if an error
+ * interrupts it: it checks for interrupts only while the set is complete.
  *
  * A flat state may come from a damaged page.  Its header is checked when it is
- * opened, unless this aggregate created it.  Hashes are checked only on input.
- * In a damaged state they may have any order, which gives a wrong filter but is
- * memory-safe.
+ * opened, unless this aggregate created it.  The order of the hashes is checked
+ * only on input.  A damaged order gives a wrong filter, but is memory-safe.
  *
  *-------------------------------------------------------------------------
  */
@@ -225,7 +225,7 @@ expanded_sort(CuckooExpandedState *state)
 		return;
 	/* not in the state's memory, which may outlive an error */
 	scratch = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
-	/* hashes are random, so few share one of 4 * n places */
+	/* hashes are random: few agree in their log2(4 * n) highest bits */
 	cuckoo_sort(tail, n, scratch, 0, 4 * n);
 
 	/* drop repetitions, and copy the rest to scratch for the merge */
@@ -243,7 +243,7 @@ expanded_reserve(CuckooExpandedState *state, Size n)
 {
 	CuckooHeader h;
 
-	/* error if no filter can contain them; growable ones go down to 8 bits */
+	/* error if no filter can have so many items with these parameters */
 	cuckoo_check_status(cuckoo_header_exact(&h, state->count,
 											state->params.capacity == 0 ?
 											state->params.bits :

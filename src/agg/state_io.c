@@ -91,7 +91,7 @@ cuckoo_agg_serialize(PG_FUNCTION_ARGS)
 {
 	CuckooAggState state;
 
-	/* forming the tuple that is sent flattens an expanded state */
+	/* an expanded state is flattened when it becomes part of a tuple */
 	cuckoo_open_state(&state, PG_GETARG_DATUM(0), false);
 	if (state.expanded != NULL)
 		PG_RETURN_DATUM(EOHPGetRODatum(&state.expanded->hdr));

@@ -5,12 +5,13 @@
  *
  * A probe in slices costs as much as reading several chunks of a TOASTed value
  * in sequence.  A query that keeps probing a filter therefore fetches it when
- * its slices have cost as much as fetching.  This at most doubles the work of
- * fetching at once.  The entry of a filter counts its probes in slices.
+ * its slices have cost as much as fetching.  Both together cost at most twice
+ * as much as fetching at once.  The entry of a filter counts its probes in
+ * slices.
  *
  * All call sites with the same fn_mcxt share a cache in that context: several
- * calls in one query, or the partitions of a table.  In PL/pgSQL the context is
- * of the transaction or DO block.
+ * calls in one query, or the partitions of a table.  In PL/pgSQL this context
+ * lives as long as the transaction or DO block.
  *
  * The key is the TOAST pointer.  An entry is never stale: a changed filter has
  * another TOAST pointer.
@@ -33,15 +34,15 @@
 #include "utils/rel.h"
 
 /*
- * Chunks that are read in sequence in the time of a probe in slices (measured
- * on PostgreSQL 15: 10 microseconds a probe, 1.3 a chunk).
+ * The number of chunks that are read in sequence in the time of one probe in
+ * slices (measured on PostgreSQL 15: 10 microseconds a probe, 1.3 a chunk).
  */
 #define CHUNKS_OF_A_PROBE	8
 
 /*
- * Searching 30 entries takes no longer than a hash table.  If a query probes
- * more than KEPT filters in turn, each probe reads slices, and takes 50 times
- * as long.
+ * The number of entries.  A linear search through 30 entries is as fast as a
+ * hash table.  If a query probes more than KEPT filters in turn, each probe
+ * reads slices, and takes 50 times as long.
  */
 #define KEPT				64
 
@@ -90,8 +91,8 @@ cuckoo_cache(MemoryContext context)
 }
 
 /*
- * Drops the filter of an entry and zeroes the entry.  The TOAST pointer of a
- * call site with a stale pointer to the entry then matches no filter.
+ * Drops the filter of an entry and zeroes the entry.  A call site may still
+ * point to the entry, but the TOAST pointers then differ.
  */
 static void
 drop(CuckooCache *cache, CuckooStored *stored)

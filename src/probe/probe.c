@@ -29,10 +29,10 @@ PG_FUNCTION_INFO_V1(cf_contains_all);
 PG_FUNCTION_INFO_V1(cf_contains_each);
 
 /*
- * One slice reads two buckets at most this many bytes apart.  It reads a chunk
- * or two more, but costs less than a second slice.  Near buckets
- * (core/position.h) are rarely further apart: a window of 128 buckets has at
- * most 1984 bytes, and only a larger segment or a page may have more.
+ * Two buckets that are at most this many bytes apart are read in one slice: it
+ * has one or two more chunks, but costs less than a second slice.  Near buckets
+ * (core/README, "Positions") are rarely further apart: a window of 128 buckets
+ * has at most 1984 bytes.  Only a larger segment or a page may have more.
  */
 #define ONE_SLICE			2048
 
@@ -296,7 +296,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	return found;
 }
 
-/* True if cf_contains() would return `found` for a non-null element. */
+/* True if the result for any non-null element of the array is `found`. */
 static bool
 array_has(FunctionCallInfo fcinfo, bool found)
 {
