@@ -161,7 +161,7 @@ INSERT INTO cases (needs, expected, a, b) VALUES
 	('', '42804 %', $$ARRAY[ROW(1, 'x')::pair]$$, $$ARRAY[ROW(1, 2)::pair3]$$),
 	-- the one place where PostgreSQL's hash passes over the shape of an array
 	('', 'true', $$ROW('{}', '{1,2}')::pairs$$, $$ROW('{}', '{{1},{2}}')::pairs$$),
-	('', '0A000 Make one element %', $$ROW(1, 'x')$$, $$ROW(1, 'x')$$),
+	('', '0A000 Combine the columns %', $$ROW(1, 'x')$$, $$ROW(1, 'x')$$),
 	-- types of somebody's own
 	('', 'true', $$'1'::own$$, $$'01'::own$$),
 	('', '42804 %', $$'1'::own$$, $$1::oid$$),

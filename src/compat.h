@@ -22,11 +22,12 @@
 #endif
 
 /*
- * 16: ICU collations have rules.  Join clauses of equal expressions need the
- * outer join.  A custom scan chooses its kind of slots.  (In 15 it has slots
- * for virtual rows, and initializes slot and projection again.)  Errors of
- * input functions can be soft.  One function checks the owner of any object,
- * and one the rights on it.  fmgr.h declares _PG_init().
+ * 16: ICU collations have rules.  generate_join_implied_equalities() has an
+ * argument for the outer join.  A custom scan chooses its kind of slots.  (In
+ * 15 PostgreSQL initializes slots for virtual rows, and our scan initializes
+ * slot and projection again.)  Errors of input functions can be soft.  One
+ * function checks the owner of any object, and one the rights on any object.
+ * fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"

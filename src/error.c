@@ -23,9 +23,9 @@ cuckoo_assert_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * The only place that maps a status to an SQLSTATE.  A reason to refuse an
- * image becomes the error for a corrupt stored filter.  Functions that read
- * input raise their own error instead.
+ * The only place that maps a status to an SQLSTATE.  Any status that rejects an
+ * image raises the error for a corrupt stored filter.  Functions that read
+ * input raise another error instead.
  */
 void
 cuckoo_error(CuckooStatus status)

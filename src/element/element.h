@@ -55,7 +55,7 @@ typedef struct CuckooHasher
 	uint8		family;
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
-	int16		length;			/* typlen of its argument; -1 varies */
+	int16		length;			/* typlen of hash_proc's argument */
 	bool		any_text;		/* hash text as raw bytes if it has no UTF-8 */
 	bool		trim;			/* drop trailing blanks, as of char(n) */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
@@ -69,8 +69,8 @@ extern bool cuckoo_hashable(Oid type, Oid collation);
 
 /*
  * A hash of the attribute numbers of all row types inside `type`; 0 without row
- * types.  Dropping an attribute and adding another changes it, because this
- * changes the meaning of stored rows.
+ * types.  If an attribute is dropped and another is added, stored rows have
+ * another meaning, and the result is another one.
  */
 extern uint32 cuckoo_type_layout(Oid type);
 
@@ -88,7 +88,7 @@ extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
 extern CuckooHasher *cuckoo_hasher(FunctionCallInfo fcinfo, int argno,
 								   Size size);
 
-/* False if types have changed since cuckoo_hasher_init(), as in a query. */
+/* False if types may have changed since cuckoo_hasher_init(). */
 extern bool cuckoo_hasher_is_current(const CuckooHasher *hasher);
 
 /* The elements of an array argument. */

@@ -108,8 +108,8 @@ cuckoo_plain_family(Oid type, uint8 *family, CuckooEncoding *encoding)
 }
 
 /*
- * Converts a value of one family to an element of another, for hints.  Family 0
- * is any, and the first matching row counts.
+ * For hints: how to convert a value to an element of another family.  0 stands
+ * for any family.  The first matching row is used.
  */
 typedef struct Conversion
 {
@@ -150,7 +150,7 @@ static const Conversion conversions[] = {
 	"$1 AT TIME ZONE 'UTC'"},
 	{CUCKOO_FAMILY_TEXT, CUCKOO_FAMILY_TIMESTAMPTZ,
 	"$1::timestamptz in their time zone"},
-	/* the input function of the other type accepts all spellings */
+	/* a cast from text accepts all spellings of a value */
 	{CUCKOO_FAMILY_TEXT, 0, NULL}
 };
 

@@ -12,7 +12,7 @@
  *	integer		int2, int4, int8				int64, little-endian
  *	text		text, varchar, char(n), name,	UTF-8; char(n) without trailing
  *				"char", enums by label			blanks; see hash_char()
- *	bytea		bytea							as it is
+ *	bytea		bytea							its bytes
  *	uuid		uuid							its 16 bytes
  *	boolean		boolean							one byte
  *	date		date							int32, little-endian
@@ -64,8 +64,8 @@ hash_int64(int64 value, uint64 seed)
 }
 
 /*
- * PostgreSQL's hash of a value.  The function may be user-defined.  It receives
- * an expanded object read-only, because <@ ANY hashes it for each filter.
+ * PostgreSQL's hash of a value.  The function may be user-defined.  It may not
+ * change an expanded object, because <@ ANY hashes the object for each filter.
  */
 static Datum
 extended_hash(const CuckooHasher *hasher, Datum value)
@@ -87,7 +87,7 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 	int			size = 12;
 	Datum		hash;
 
-	/* detoast only once; an AnyArrayType that is expanded is no datum */
+	/* detoast only once; if `array` is expanded, it is not a datum */
 	hash = extended_hash(hasher, expanded ? value : PointerGetDatum(array));
 	cuckoo_store64(bytes, DatumGetInt64(hash));
 	cuckoo_store32(bytes + 8, ndim);
@@ -121,7 +121,7 @@ text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
 	{
 		int			code = geterrcode();
 
-		/* the errors of a conversion, or of a missing one; nothing is held */
+		/* no conversion, or not of this text; such errors hold no locks */
 		if (code != ERRCODE_UNTRANSLATABLE_CHARACTER &&
 			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE &&
 			code != ERRCODE_UNDEFINED_FUNCTION)
@@ -153,7 +153,7 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 		return hash_int64(DatumGetInt64(hash), seed);
 	}
 
-	/* SQL_ASCII does not define its bytes, so they are hashed unchanged */
+	/* SQL_ASCII is no encoding, so its bytes are hashed unchanged */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
 	{
 		char	   *utf8 = text_in_utf8(hasher, text, len);
@@ -239,11 +239,11 @@ hash_inet(Datum value, uint64 seed)
 }
 
 /*
- * A numeric: "0", "N" (NaN), "I" or "i" (plus or minus infinity).  Any other
- * value is c * 10^e with an integer c that does not end with a zero.  It gives
- * the sign, e as int32, and the decimal digits of c.  Example: 1.50 gives "+",
- * -1, "15".  The scale does not matter.  The digits come from the documented
- * binary form, in groups of four.
+ * The bytes of a numeric are "0" for zero, "N" for NaN, "I" for plus infinity
+ * and "i" for minus infinity.  Any other value is c * 10^e with an integer c
+ * that does not end with a zero.  Its bytes are the sign, e as int32, and the
+ * decimal digits of c.  Example: 1.5 and 1.50 give "+", -1, "15".  The digits
+ * come from numeric_send(), in groups of four.
  */
 static uint64
 hash_decimal(Datum value, uint64 seed)
@@ -291,8 +291,8 @@ hash_decimal(Datum value, uint64 seed)
 
 /*
  * An interval in microseconds, in 128 bits.  A month has 30 days and a day 24
- * hours, as in comparisons.  The days are multiplied in two parts: the upper
- * part is shifted by 20 bits, and no product exceeds 64 bits.
+ * hours, as in comparisons.  The low 20 bits of the days, and the bits above,
+ * are converted to microseconds separately, so that no product exceeds 64 bits.
  */
 static uint64
 hash_interval(Datum value, uint64 seed)

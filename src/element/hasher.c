@@ -93,7 +93,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 		hasher->encoding == CUCKOO_ENCODING_TEXT)
 		hasher->encoding = entry->hash_opintype == ANYARRAYOID ?
 			CUCKOO_ENCODING_ARRAY : CUCKOO_ENCODING_OTHER;
-	/* not the FmgrInfo of the type cache, which survives a changed function */
+	/* the FmgrInfo of the type cache may be of a function since replaced */
 	hasher->hash_proc = MemoryContextAlloc(context, sizeof(FmgrInfo));
 	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }

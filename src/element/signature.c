@@ -5,8 +5,9 @@
  *
  * A 16-bit tag protects a filter of "other" against values of another type.  It
  * is the hash of the type signature: everything on which the equality of the
- * type depends (append_type_signature()).  The signature has no schemas, names
- * or OIDs, because a restore may change them, except OIDs of built-in objects.
+ * type depends (append_type_signature()).  A restore may change the schema, the
+ * name and the OID of a type, so the signature has none of these, except the
+ * OIDs of built-in types.
  *
  * A type without a complete signature has no tag, and its values cannot be
  * elements.  An enum within an array, range or row is refused, because its hash
@@ -52,9 +53,9 @@ is_generic(const TypeCacheEntry *entry)
 
 /*
  * The extended hash function of the default hash operator class, or InvalidOid.
- * The type cache leaves hash_extended_proc empty if the session first looked up
- * an equality operator of another operator class, as for rows.  Therefore this
- * also looks in the operator family.
+ * The type cache may lack this function (hash_extended_proc), if the session
+ * has first looked up an equality operator of another operator class, for
+ * example to compare rows.  So this also searches the operator family.
  */
 Oid
 cuckoo_hash_function(const TypeCacheEntry *entry)
@@ -78,8 +79,8 @@ static const Refusal no_hash_function = {
 	"Cast the element to a type that can be hashed, for example json to jsonb, or any other type to text."
 };
 static const Refusal anonymous_row = {
-	"Rows of no named type cannot be told from rows of other types.",
-	"Make one element of the columns: (a, b)::text, ARRAY[a, b] if they have one type, or (a, b)::t with a composite type t."
+	"Rows without a named type cannot be distinguished from rows of other types.",
+	"Combine the columns into one element: (a, b)::text, ARRAY[a, b] if they have one type, or (a, b)::t with a composite type t."
 };
 static const Refusal contains_enum = {
 	"The type contains an enum, whose hash can change with a dump and restore.",
