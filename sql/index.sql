@@ -416,6 +416,11 @@ SELECT options, s.* FROM unnest(ARRAY['fillfactor = 92', 'fillfactor = 50', 'cap
 	'capacity = 4000, fillfactor = 50', 'capacity = 40000', 'capacity = 4000, fpp = 0.001', 'capacity = 4000, fpp = 0.5',
 	'capacity = 4000, growth_bits = 0', 'capacity = 4000, growth_bits = 3', 'capacity = 4000, growth_bits = 12',
 	'capacity = 1, growth_bits = 0, fpp = 0.5']) options, sizes(options) s;
+-- values of several rows fill pages unevenly: the build has more pages, and splits none
+CREATE TABLE several AS SELECT i % 80000 AS v, repeat('f', 60) AS filler FROM generate_series(1, 400000) i;
+CREATE INDEX several_v ON several USING cuckoo (v) WITH (seed = 1);
+SELECT growth_level, round(bytes / 400000.0, 1) AS bytes, cf_index_check('several_v', true) FROM cf_index_info('several_v');
+DROP TABLE several;
 DROP FUNCTION sizes;
 -- the seed is random without the option, and that of the option
 CREATE INDEX sized_1 ON sized USING cuckoo (i) WITH (locate = off);

@@ -39,6 +39,7 @@
 /* A build fills at most this share of the slots of a page. */
 #define FULLEST_PAGE		0.972
 #define FIT_TRIES			16
+#define MOST_ADDED_PAGES	0.5		/* as a share of the pages */
 
 /*
  * The largest fillfactor if memory is short and rows are inserted later.
@@ -279,10 +280,10 @@ sort_words(BuildState *b)
 
 /* A value in more blocks than this becomes a mark, see mark_value(). */
 static uint64
-hot_blocks(const BuildState *b)
+hot_blocks(const CuckooMeta *meta)
 {
-	return b->options.locate ?
-		b->index->meta.page_buckets * CUCKOO_SLOTS / 4 : PG_UINT64_MAX;
+	return meta->flags & CUCKOO_META_LOCATE ?
+		meta->page_buckets * CUCKOO_SLOTS / 4 : PG_UINT64_MAX;
 }
 
 /* The end of the words that have the same hash as word i. */
@@ -296,14 +297,14 @@ end_of_hash(const BuildState *b, uint64 i)
 	return i;
 }
 
-/* The number of entries in the fullest of `pages` pages. */
+/* The number of entries in the fullest page, with `pages` pages. */
 static uint64
-fullest_page(const BuildState *b, uint32 pages)
+fullest_page(const BuildState *b, const CuckooMeta *meta, uint32 pages)
 {
 	uint64		fullest = 0;
 	uint64		entries = 0;
 	uint32		number = 0;
-	uint64		hot = hot_blocks(b);
+	uint64		hot = hot_blocks(meta);
 	uint64		end;
 
 	for (uint64 i = 0; i < b->count; i = end)
@@ -323,17 +324,28 @@ fullest_page(const BuildState *b, uint32 pages)
 
 /*
  * Adds pages until none is too full.  A page that is too full would be split,
- * and the first split allocates an extent of up to 256 pages.
+ * and the first split allocates an extent of up to 256 pages.  If values have
+ * so many rows that MOST_ADDED_PAGES would not suffice, adds none.
  */
 static void
 fit_pages(BuildState *b, CuckooMeta *meta)
 {
 	double		most = meta->page_buckets * CUCKOO_SLOTS * FULLEST_PAGE;
+	double		limit = Min(meta->pages * (1 + MOST_ADDED_PAGES),
+							(double) CUCKOO_MOST_PAGES);
+	double		pages = meta->pages;
 
-	for (int i = 0; i < FIT_TRIES &&
-		 (double) fullest_page(b, meta->pages) > most; i++)
-		meta->pages = Min(meta->pages + (meta->pages + 199) / 200,
-						  CUCKOO_MOST_PAGES);
+	for (int i = 0; i < FIT_TRIES && pages <= limit; i++)
+	{
+		double		excess = (double) fullest_page(b, meta, (uint32) pages) / most - 1;
+
+		if (excess <= 0)
+		{
+			meta->pages = (uint32) pages;
+			return;
+		}
+		pages = ceil(pages * (1 + Max(excess / 2, 0.005)));
+	}
 }
 
 typedef struct FillWork
@@ -354,7 +366,7 @@ static uint64
 page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
 {
 	const CuckooIndex *index = b->index;
-	uint64		hot = hot_blocks(b);
+	uint64		hot = hot_blocks(&index->meta);
 	uint64		n = 0;
 	uint64		kept = 0;
 	uint64		next;
