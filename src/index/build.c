@@ -39,7 +39,7 @@
 /* A build fills at most this share of the slots of a page. */
 #define FULLEST_PAGE		0.972
 #define FIT_TRIES			16
-#define MOST_ADDED_PAGES	0.5		/* as a share of the pages */
+#define MOST_ADDED_PAGES	0.8 /* as a share of the pages */
 
 /*
  * The largest fillfactor if memory is short and rows are inserted later.
