@@ -57,9 +57,9 @@ insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * The insert for narrow buckets, without a branch on which bucket or slot it
- * is.  Chooses the bucket like cuckoo_table_insert().  If a lane matches,
- * which may be a copy, insert_any() decides.
+ * The insert for narrow buckets.  Does not branch on the bucket or the slot.
+ * Chooses the bucket like cuckoo_table_insert().  A lane that matches may be a
+ * copy: then insert_any() decides.
  */
 static CUCKOO_INLINE CuckooStatus
 insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,

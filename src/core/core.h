@@ -89,10 +89,10 @@ extern uint32_t cuckoo_find_entries(const CuckooHeader *h,
  * below one eighth.
  *
  * Five fingerprints of one pair of buckets, each added twice, block the pair.
- * Honest elements did that in one of 50,000 fills through 64 to 1000 buckets,
- * at load factors down to 0.23.  To get below one eighth, a filter would have
- * to grow for this reason twice in a row.  So crafted elements can make a
- * filter at most 16 times as large as its contents.
+ * Ordinary elements blocked a pair in one of 50,000 filters that grew from 64
+ * to 1000 buckets, at load factors of 0.23 and more.  To get below one eighth,
+ * a filter would have to grow for this reason twice in a row.  So crafted
+ * elements can make a filter at most 16 times as large as its contents.
  */
 static inline bool
 cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
@@ -101,8 +101,8 @@ cuckoo_is_crafted(const CuckooHeader *h, uint64_t items)
 }
 
 /*
- * Adds one copy, unless the filter contains `max_copies` (1 or 2).  Of the
- * header in the image, writes only the number of items.  Returns
+ * Adds one copy, unless the filter contains `max_copies` (1 or 2).  Writes only
+ * the number of items to the header of the image.  Returns
  *
  *	CUCKOO_OK			added
  *	CUCKOO_UNCHANGED	the filter contains `max_copies`
@@ -137,9 +137,9 @@ extern bool cuckoo_has_room(const CuckooHeader *h, const uint8_t *image,
 
 /*
  * Splits a filter into two halves by the lowest ext bit, which the entries
- * lose.  *h has the geometry of *old with one bit less.  Its items and the
- * headers of the images are not used.  The halves are zeroed memory.  Returns
- * the number of items of `upper`.
+ * lose.  *h has the geometry of *old with one bit less.  Ignores its items, and
+ * writes no headers.  The halves are zeroed memory.  Returns the number of
+ * items of `upper`.
  */
 extern uint64_t cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
 							 const CuckooHeader *h, uint8_t *lower,
@@ -175,7 +175,7 @@ extern void cuckoo_build_pack(const CuckooHeader *h, void *slots,
  * ---- keys, core/keys.c ----
  *
  * cuckoo_keys_read() and cuckoo_keys_of_hashes() make sorted runs of keys.
- * The functions below them combine runs. cuckoo_keys_level() and
+ * The functions below them combine runs.  cuckoo_keys_level() and
  * cuckoo_keys_order() prepare a run for cuckoo_build().  README, "Keys",
  * explains keys.
  */
@@ -260,8 +260,8 @@ extern uint64_t cuckoo_keys_at_least(const CuckooRun *run, uint32_t least,
 extern CuckooStatus cuckoo_keys_level(CuckooHeader *h, uint64_t n);
 
 /*
- * Orders keys for cuckoo_build() at the level of *h.  They are in the order of
- * level `from`, which is not higher; a sorted run is in the order of level 0.
+ * Orders keys for cuckoo_build() at the level of *h.  The keys are in the order
+ * of level `from`, at most that level; a sorted run is in the order of level 0.
  * `scratch` has room for n keys.  Returns the result, which is in `keys` or in
  * `scratch`.
  */

@@ -95,9 +95,8 @@ elements_of_keys(const CuckooHeader *h, double keys)
  *
  * If the numbers of elements were Poisson variables, keys would be
  * independent, and the variance of the estimate would be the sum of the
- * variances of these changes.  This sum includes the variance of the number of
- * common elements.  As a Poisson variable it has a variance equal to the
- * number, which is subtracted.
+ * variances of these changes.  But the number of common elements is fixed.  Its
+ * variance as a Poisson variable, which equals the number, is subtracted.
  */
 void
 cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,

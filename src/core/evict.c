@@ -178,7 +178,7 @@ add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
 /*
  * Sets others[i] to the partner bucket of slot i.  Returns the slot whose
  * partner bucket is the emptiest, or -1 if all are full.  Does not branch on
- * which one has room.
+ * which bucket has room.
  */
 static CUCKOO_INLINE int
 find_room(const CuckooTable *t, uint32_t pos,

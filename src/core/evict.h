@@ -5,7 +5,7 @@
  *		necessary.
  *
  * For change.c and build.c.  A table is the buckets of an image, or the
- * unpacked slots of a small build: a bucket is four words, the occupied ones
+ * unpacked slots of a small build: four words for a bucket, occupied slots
  * first.  README, "Evictions", compares the strategies.
  *
  *-------------------------------------------------------------------------

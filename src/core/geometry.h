@@ -151,8 +151,8 @@ extern uint64_t cuckoo_max_capacity(int fpp_bits);
 extern CuckooStatus cuckoo_header_enlarge(CuckooHeader *h, int percent);
 
 /*
- * Computes the derived fields from the stored fields, without checks, except
- * that base must not be 0.  cuckoo_header_read() checks all fields, and
+ * Computes the derived fields from the stored fields, and checks nothing; base
+ * must not be 0.  cuckoo_header_read() checks all fields, and
  * cuckoo_header_set_level() checks level and size.
  */
 extern void cuckoo_header_derive(CuckooHeader *h);

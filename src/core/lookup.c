@@ -3,9 +3,9 @@
  * core/lookup.c
  *		Looking up elements.
  *
- * B.  Fan, D.  G.  Andersen, M.  Kaminsky, M.  D.  Mitzenmacher: Cuckoo
- * Filter: Practically Better Than Bloom.  CoNEXT 2014.  README, "Lookups",
- * explains the kinds of functions.
+ * Fan, Andersen, Kaminsky, Mitzenmacher: Cuckoo Filter: Practically Better
+ * Than Bloom.  CoNEXT 2014.  README, "Lookups", explains the kinds of
+ * functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -259,7 +259,7 @@ half_pattern(const CuckooHeader *h, int at, uint32_t mask, uint32_t value)
 	p.byte = (uint32_t) at / 8;
 	p.mask = both * (mask >> 4);
 	p.value = both * ((value & mask) >> 4);
-	/* contiguous bits plus their lowest bit; with mask 0 all lanes match */
+	/* the bit above the mask; with mask 0, any bit: then all lanes match */
 	p.carry = both * (mask == 0 ? 1 : (mask >> 4) + ((mask & (0 - mask)) >> 4));
 	return p;
 }

@@ -68,11 +68,11 @@ cuckoo_pause(uint64_t n)
 #endif
 
 /*
- * CUCKOO_INLINE: callers specialize the function by a constant argument, or it
- * would pass a struct through memory.  CUCKOO_NOINLINE: it would take
- * registers from the caller's fast path.  CUCKOO_INTERNAL: only other files of
- * the core call it, and the linker cannot replace it by a function of another
- * library.
+ * CUCKOO_INLINE: callers specialize the function by a constant argument, or a
+ * call would pass a struct through memory.  CUCKOO_NOINLINE: if inlined, the
+ * function would need registers of the caller's fast path.  CUCKOO_INTERNAL:
+ * only files of the core call the function, and the linker cannot replace it by
+ * a function of another library.
  */
 #if CUCKOO_GNU
 #define CUCKOO_PREFETCH(p)	__builtin_prefetch(p)
@@ -104,8 +104,8 @@ cuckoo_opaque(uint64_t x)
 }
 
 /*
- * Returns a if c, else b, by a conditional move. c is unpredictable, but
- * compilers may not know this and generate a branch.
+ * Returns a if c, else b, by a conditional move instead of a branch, because c
+ * is unpredictable.
  */
 static inline uint64_t
 cuckoo_select(bool c, uint64_t a, uint64_t b)
@@ -128,8 +128,8 @@ cuckoo_select(bool c, uint64_t a, uint64_t b)
 #endif
 
 /*
- * If the byte order is unknown, numbers are assembled byte by byte.  All
- * numbers of an image are little-endian and unaligned.
+ * All numbers of an image are little-endian and unaligned.  If the byte order
+ * of the machine is another one or unknown, they are assembled byte by byte.
  */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) && \
 	__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(CUCKOO_PORTABLE)

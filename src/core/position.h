@@ -4,7 +4,7 @@
  *		The fingerprint and the two buckets of a hash.
  *
  * README, "Positions" and "Growth", explains the code; FORMAT.md, "Hash to
- * place", specifies it. cuckoo_pair() starts from a hash, cuckoo_partner()
+ * position", specifies it.  cuckoo_pair() starts from a hash, cuckoo_partner()
  * from a stored fingerprint.
  *
  *-------------------------------------------------------------------------
@@ -33,7 +33,7 @@ cuckoo_is_reflection(CuckooMapping mapping)
 	return mapping >> 32 != 0;
 }
 
-/* P at the last level, of which a filter uses the low g bits.  0 for near. */
+/* P at the last level; 0 for near.  A filter uses the low g bits. */
 static inline uint32_t
 cuckoo_far_segment(CuckooMapping mapping)
 {
@@ -129,7 +129,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
 
 /*
  * cuckoo_partner() without its checks.  An XOR maps pos as it maps j, because
- * m0 is then a multiple of 128. cuckoo_scale() computes pos / m0.
+ * m0 is then a multiple of 128.  cuckoo_scale() computes pos / m0.
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)

@@ -3,10 +3,10 @@
  * core/sort.c
  *		Sorting hashes and keys, whose bits are random.
  *
- * Counting passes over the bits in which almost all words differ, from the
- * lowest digit up (Knuth, The Art of Computer Programming, 5.2.5); then an
- * insertion sort.  A sort by comparison would take a third of the time of
- * cf_agg.
+ * Counting passes, from the lowest digit up (Knuth, The Art of Computer
+ * Programming, 5.2.5), over the bits in which almost all words differ.  Then
+ * insertion sorts of the words that are equal in these bits.  A sort by
+ * comparison would take a third of the time of cf_agg.
  *
  *-------------------------------------------------------------------------
  */

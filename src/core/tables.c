@@ -4,7 +4,7 @@
  *		The constant tables of the core, computed by the preprocessor.
  *
  * Quadruples of nibbles are numbered in lexicographic order: 0000 is 0, 0001
- * is 1, ffff is 3875. nibbles[] also has entries for the other 220 values of
+ * is 1, ffff is 3875.  nibbles[] also has entries for the other 220 values of
  * 12 bits, because lookups in a corrupt image do not check the code.
  *
  *-------------------------------------------------------------------------
@@ -81,7 +81,7 @@ _Static_assert(QUADRUPLES_SIZE == CUCKOO_CODES * sizeof(uint16_t),
 			   "all sorted quadruples, each once");
 _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 			   (CUCKOO_CODE_MASK + 1) * sizeof(uint16_t),
-			   "an entry for whatever 12 bits can be");
+			   "an entry for each value of 12 bits");
 
 #define ROW16(M, r) \
 	M(r##0), M(r##1), M(r##2), M(r##3), M(r##4), M(r##5), M(r##6), M(r##7), \
@@ -109,9 +109,9 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 #define ZERO_CODE(n) (uint16_t) (LOWER((n) % 16 * 16) - UPPER((n) / 16))
 
 /*
- * The code of a, b, c and d.  They must be literal numbers, because they
- * become parts of names: enum constants for the terms of the formula.
- * Compilers would need long for thousands of formulas.
+ * The code of a, b, c and d, which must be literal numbers: F##a is an enum
+ * constant for a term of the formula.  Compilers would be slow with thousands
+ * of whole formulas.
  */
 #define TERMS(n) F##n = FIRST(n), S##n = SECOND(n), T##n = THIRD(n)
 enum

@@ -23,8 +23,8 @@
  */
 typedef struct CuckooOrder
 {
-	uint64_t	after;			/* lowest bits of slots after it, and of what
-								 * follows the bucket */
+	uint64_t	after;			/* lowest bits of slots after it, and the
+								 * first bit after the bucket */
 	uint64_t	equal;			/* highest bits of slots with its nibble */
 } CuckooOrder;
 
@@ -61,12 +61,12 @@ extern const CuckooTables cuckoo_tables;
  * The partner mapping of a core, in one word, so that one load reads it:
  *
  *	reflection		low half of H << 32 | P at the last level << 8; P = 0 for
- *					near. The low half of H is not 0 for any core.
+ *					near.  The low half of H is not 0 for any core.
  *	XOR with d		d
  *
- * README, "Positions", explains them.  There is a table for filters without
- * windows, with segments as windows, with windows of 128 buckets, and with
- * pages.  CuckooHeader.mappings points to one of them.
+ * README, "Positions", explains H, P and d.  There are four tables: for filters
+ * without windows, with segments as windows, with windows of 128 buckets, and
+ * with pages.  CuckooHeader.mappings points to the table of the filter.
  */
 typedef uint64_t CuckooMapping;
 
