@@ -30,8 +30,9 @@
 
 /*
  * An index that locates may be made for an empty table.  Unless the option
- * capacity is set, it has at least this many pages, and expects a table of
- * this many blocks.  The page number then leaves enough ext bits to grow by.
+ * capacity is set, it has at least LEAST_PAGES pages, and expects a table of at
+ * least LEAST_BLOCKS blocks.  With fewer pages, a growing table would need more
+ * splits, and so more ext bits.
  */
 #define LEAST_PAGES			128
 #define LEAST_BLOCKS		8192
@@ -644,7 +645,7 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
 	b.blocks = RelationGetNumberOfBlocks(heap);
 	b.index = palloc0(sizeof(CuckooIndex));
 	b.index->meta = new_meta(rel, &b.options, b.blocks);
-	/* words depend on it before a geometry is chosen */
+	/* collect_hash() needs it before a geometry is chosen */
 	b.index->locator.hash_bits = b.index->meta.hash_bits;
 	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
 	b.stale = cuckoo_meta_is_stale(&b.index->meta, &b.hasher);

@@ -45,8 +45,8 @@ typedef void (*PageFunction) (Relation rel, Page page, BlockNumber block,
  *	page of segment 1				split off at level 0, expected at level 1
  *	page of segment 2				split off at level 1, expected at level 2
  *
- * The copy covers pages that split off later.  So each hash is read once, and
- * every hash that was inserted before is read.
+ * The copy has the entries of pages that split off later.  So each hash is read
+ * once, and every hash that was inserted before is read.
  * Locks held on entry: none.
  */
 static void
@@ -257,12 +257,13 @@ typedef struct Info
 	uint64		slots;
 	int			level;
 	BlockNumber blocks;			/* length of the table */
-	double		rate;			/* sum of the rates of pages, weighted */
+	double		rate;			/* sum of the rates of pages, each weighted by
+								 * its share of the hashes */
 } Info;
 
 /*
- * The false blocks of a lookup in a page; the false-positive rate of the page
- * in an index that does not locate.
+ * The rate of a page: the false blocks of a lookup in the page or, in an index
+ * that does not locate, the false-positive rate.
  */
 static double
 rate_of_page(const Info *info, const CuckooIndex *index,
@@ -340,7 +341,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = BoolGetDatum(locates);
 	values[n++] = Float8GetDatum(locates ? meta.fpp :
 								 ldexp(8 * 0.95, -meta.fpp_bits));
-	/* false blocks are nearly independent of each other */
+	/* the probability of one or more false blocks: a Poisson variable */
 	values[n++] = Float8GetDatum(locates ? -expm1(-rate) : rate);
 	nulls[n] = !locates;
 	values[n++] = Float8GetDatum(rate);

@@ -75,7 +75,7 @@ define_options(void)
 					   "Blocks that a lookup reads in vain; or, without locate, the false-positive rate",
 					   FPP_BY_KIND, -DBL_MAX, DBL_MAX, AccessExclusiveLock);
 	add_real_reloption(options_kind, "capacity",
-					   "Rows for which the index is made, if there are more than now",
+					   "Rows for which the index has room, if more than the table has",
 					   0, 0, 1e12, AccessExclusiveLock);
 	add_int_reloption(options_kind, "fillfactor",
 					  "Percentage of the slots that a build fills",
@@ -265,10 +265,10 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	/*
 	 * PostgreSQL leaves this check to us (ampredlocks), because it would
 	 * check too early.  A reader takes the predicate lock before it reads a
-	 * page. If it has read this page before our change, the check finds its
-	 * lock. If it reads the page later, it finds the entry.  Check even if
-	 * the index did not change: the reader may have looked for the value
-	 * without finding this row.
+	 * page.  If it has read this page before our change, the check finds its
+	 * lock.  If it reads the page later, it finds the entry.  Check even if
+	 * the entry existed before: the reader may have looked for the value
+	 * before the table had this row.
 	 */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	return false;

@@ -315,8 +315,8 @@ saturate_page(Relation rel, const CuckooLocation *at, int level)
 
 /*
  * Replaces the entries of a value by its mark, if they fill more than a
- * quarter of a full page.  Returns true if the page has changed, now or
- * before, so the insert is retried.
+ * quarter of a full page.  Returns true if the page has changed, here or in
+ * another session: the caller tries the insert again.
  *
  * Entries of other values with the same ext bits are replaced as well: the
  * mark stands for those values, too.
@@ -358,9 +358,9 @@ mark_value(Relation rel, const CuckooLocation *location, uint64 hash, int level)
 		changed |= (entries[i].fp & 0xff) == CUCKOO_CORE_MARK;
 
 	/*
-	 * Mark if the entries fill more than a quarter of the page.  While splits
-	 * can still separate them, they must also be more than twice the share of
-	 * the average ext bits.
+	 * Mark if the entries fill more than a quarter of the page.  With few ext
+	 * bits left, any value may have a quarter of the entries.  So the entries
+	 * must also be more than twice the average for ext bits.
 	 */
 	slots = h.buckets * CUCKOO_SLOTS;
 	left = index->locator.ext_bits - level;

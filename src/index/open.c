@@ -4,8 +4,8 @@
  *		Opens an index for a function: checks privileges and usability.
  *
  * "No" means: no row visible to the query has the value.  If the index cannot
- * know it, the function raises an error instead of returning "maybe".  A
- * caller that drops duplicates would then drop every row.
+ * decide that, the function raises an error.  If it returned "maybe", a caller
+ * that drops duplicates would drop every row.
  *
  *-------------------------------------------------------------------------
  */
@@ -160,9 +160,10 @@ cuckoo_index_is_too_new(Relation rel, Snapshot snapshot)
  *									inserted while the type was different
  *	clear			same			not stale
  *
- * index->fresh_at saves the lookup of the type: a family other than "other"
- * cannot change while the relcache entry lives, and a type of "other" has not
- * changed while cuckoo_type_changes() is the same.
+ * index->fresh_at avoids a lookup of the type in each call.  It is not 0 if the
+ * type was the same once.  If the family is not "other", the type is then the
+ * same as long as the relcache entry lives.  In the family "other", it is the
+ * same as long as fresh_at equals cuckoo_type_changes().
  */
 bool
 cuckoo_index_is_stale(Relation rel)
@@ -233,8 +234,9 @@ is_in_catalog_of_citus(Oid table)
 
 /*
  * True if Citus stores the rows of the table in other tables, its shards.
- * Citus invalidates the table's relcache entry then, but not the index's.  So
- * look again after an invalidation of any table.
+ * When Citus distributes a table, it invalidates the relcache entry of the
+ * table, but not of the index.  So look again after an invalidation of any
+ * table.
  */
 static bool
 is_distributed(const CuckooOpenIndex *index)
@@ -263,7 +265,7 @@ cuckoo_check_local(const CuckooOpenIndex *index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot read index \"%s\" of a distributed table",
 						RelationGetRelationName(index->rel)),
-				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes of their own.",
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, and each shard has an index.",
 						   RelationGetRelationName(index->heap)),
 				 errhint("Call the function for the index of each shard with run_command_on_shards().")));
 }

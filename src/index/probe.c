@@ -152,9 +152,10 @@ is_page_of(const CuckooPageHeader *header, const CuckooLocation *at)
 }
 
 /*
- * Looks up the elements order[0], order[1], ... of the page of order[0], at
- * most PROBE_BATCH of n.  The low half of order[i] is an index of hashes[] and
- * found[].  Sets found[] of these elements, and returns their number.
+ * Looks up the element order[0], and those of the n - 1 elements after it that
+ * are in the same page, at most PROBE_BATCH in all.  The low half of order[i]
+ * is an index of hashes[] and found[].  Sets found[] of these elements, and
+ * returns their number.
  */
 static int
 probe_page(Relation rel, const uint64 *hashes, const uint64 *order, int n,

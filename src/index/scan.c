@@ -168,9 +168,10 @@ cuckoo_table_blocks(Relation rel)
 }
 
 /*
- * Prepares the hasher for a key.  A key of the operator class's own type is
- * hashed like the column, whose type may differ (varchar, a domain, an int
- * column indexed as oid).  Returns false if the key's type cannot be hashed.
+ * Prepares the hasher for a key.  A key of the type of the operator class is
+ * hashed like the column, even if the column has another type: varchar, a
+ * domain, an int column indexed as oid.  Returns false if the key's type cannot
+ * be hashed.
  */
 static bool
 prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
@@ -196,8 +197,8 @@ prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
 }
 
 /*
- * False if a row, or the rows of an array, are of another type than the
- * column.  They may be equal to a row of the column and have another hash.
+ * False if a row, or the rows of an array, have another type than the column.
+ * Such rows may be equal to a row of the column, but have another hash.
  */
 static bool
 is_of_column_type(Relation rel, Datum value)
@@ -270,8 +271,8 @@ add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
 }
 
 /*
- * Adds the blocks that may have rows with the value of the first key.  The
- * executor checks other keys, which are conditions on the same column.
+ * Adds the blocks that may have rows with the value of the first key.  Other
+ * keys are conditions on the same column, and the executor checks them.
  *
  * The length of the table is read once: rows in blocks that are added later
  * are invisible to the scan's snapshot.
