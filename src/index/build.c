@@ -40,7 +40,6 @@
 /* A build fills at most this share of the slots of a page. */
 #define FULLEST_PAGE		0.972
 #define FIT_TRIES			16
-#define MOST_ADDED_PAGES	0.8 /* as a share of the pages */
 
 /*
  * The largest fillfactor if memory is short and rows are inserted later.
@@ -298,16 +297,54 @@ end_of_hash(const BuildState *b, uint64 i)
 	return i;
 }
 
-/* The number of entries in the fullest page, with `pages` pages. */
-static uint64
-fullest_page(const BuildState *b, const CuckooMeta *meta, uint32 pages)
+/* The size of an index of `pages` pages, see fit_pages(). */
+typedef struct Fit
 {
-	uint64		fullest = 0;
+	CuckooMeta	meta;			/* with `pages` pages */
+	uint64		most;			/* entries of a page */
+	uint64		fullest;		/* entries of the fullest page */
+	double		total;			/* pages, and those of extents for splits */
+	uint64		extents[8];		/* counted last, for each segment */
+} Fit;
+
+/* Counts a page, and the extents in which its splits need a page. */
+static void
+count_page(Fit *fit, uint32 number, uint64 entries)
+{
+	uint64		room = fit->most;
+
+	fit->fullest = Max(fit->fullest, entries);
+	for (uint32 segment = 1; segment < lengthof(fit->extents); segment++)
+	{
+		CuckooExtent extent;
+
+		/* the segments of a generation begin with a power of two */
+		if ((segment & (segment - 1)) == 0)
+		{
+			if (entries <= room)
+				break;
+			room *= 2;
+		}
+		extent = cuckoo_index_extent(&fit->meta, number, segment);
+		if (extent.number != fit->extents[segment])
+			fit->total += extent.length;
+		fit->extents[segment] = extent.number;
+	}
+}
+
+static void
+count_pages(const BuildState *b, const CuckooMeta *meta, uint32 pages, Fit *fit)
+{
 	uint64		entries = 0;
 	uint32		number = 0;
 	uint64		hot = hot_blocks(meta);
 	uint64		end;
 
+	memset(fit, 0, sizeof(Fit));
+	fit->meta = *meta;
+	fit->meta.pages = pages;
+	fit->most = (uint64) (meta->page_buckets * CUCKOO_SLOTS * FULLEST_PAGE);
+	fit->total = pages;
 	for (uint64 i = 0; i < b->count; i = end)
 	{
 		uint32		next = cuckoo_scale(hash_of(b, b->words[i]), pages);
@@ -315,36 +352,40 @@ fullest_page(const BuildState *b, const CuckooMeta *meta, uint32 pages)
 		cuckoo_pause(i);
 		end = end_of_hash(b, i);
 		if (next != number)
+		{
+			count_page(fit, number, entries);
 			entries = 0;
+		}
 		number = next;
 		entries += end - i > hot ? 1 : end - i;
-		fullest = Max(fullest, entries);
 	}
-	return fullest;
+	count_page(fit, number, entries);
 }
 
 /*
- * Adds pages until none is too full.  A page that is too full would be split,
- * and the first split allocates an extent of up to 256 pages.  If values have
- * so many rows that MOST_ADDED_PAGES would not suffice, adds none.
+ * Adds pages if the index then becomes smaller.  A page that is too full is
+ * split, and the first split in an extent allocates up to 256 pages.
  */
 static void
 fit_pages(BuildState *b, CuckooMeta *meta)
 {
-	double		most = meta->page_buckets * CUCKOO_SLOTS * FULLEST_PAGE;
-	double		limit = Min(meta->pages * (1 + MOST_ADDED_PAGES),
-							(double) CUCKOO_MOST_PAGES);
+	double		least = CUCKOO_MOST_PAGES;
 	double		pages = meta->pages;
+	Fit			fit;
 
-	for (int i = 0; i < FIT_TRIES && pages <= limit; i++)
+	for (int i = 0; i < FIT_TRIES && pages < least; i++)
 	{
-		double		excess = (double) fullest_page(b, meta, (uint32) pages) / most - 1;
+		double		excess;
 
-		if (excess <= 0)
+		count_pages(b, meta, (uint32) pages, &fit);
+		excess = (double) fit.fullest / (double) fit.most - 1;
+		if (fit.total < least)
 		{
+			least = fit.total;
 			meta->pages = (uint32) pages;
-			return;
 		}
+		if (excess <= 0)
+			return;
 		pages = ceil(pages * (1 + Max(excess / 2, 0.005)));
 	}
 }

@@ -163,7 +163,8 @@ cuckoo_index_is_too_new(Relation rel, Snapshot snapshot)
  * index->fresh_at avoids a lookup of the type in each call.  It is not 0 if the
  * type was the same once.  If the family is not "other", the type is then the
  * same as long as the relcache entry lives.  In the family "other", it is the
- * same as long as fresh_at equals cuckoo_type_changes().
+ * same as long as fresh_at equals cuckoo_type_changes().  Row types are looked
+ * up each time: a relcache entry may be older than the count.
  */
 bool
 cuckoo_index_is_stale(Relation rel)
@@ -177,7 +178,7 @@ cuckoo_index_is_stale(Relation rel)
 	fresh_at = cuckoo_index_open(rel)->fresh_at;
 	if (meta.tag == 0 && fresh_at != 0)
 		return false;
-	if (fresh_at != 0 && fresh_at == cuckoo_type_changes())
+	if (fresh_at != 0 && fresh_at == cuckoo_type_changes() && meta.layout == 0)
 		return cuckoo_index_was_set_stale(rel);
 	if (!cuckoo_hashable(TupleDescAttr(RelationGetDescr(rel), 0)->atttypid,
 						 rel->rd_indcollation[0]))

@@ -365,6 +365,7 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 	double		read;
 	double		random_cost;
 	double		sequential_cost;
+	double		all_blocks = 0; /* that a stale index reads */
 	bool		locates = true;
 
 	rows = tuples *
@@ -377,7 +378,10 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 
 		locates = cuckoo_index_locates(index);
 		if (cuckoo_index_is_stale(rel))
+		{
 			in_vain = tuples;
+			all_blocks = blocks;
+		}
 		else if (locates)
 		{
 			index = cuckoo_index_open(rel);
@@ -406,7 +410,7 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
 		read = index_pages_fetched(values * loop_count, info->pages,
 								   (double) info->pages, root) / loop_count;
 	*pages = Min(values, Max(info->pages, 1));
-	*total = read * random_cost +
+	*total = read * random_cost + all_blocks * sequential_cost +
 		values * OPERATORS_PER_PAGE * cpu_operator_cost +
 		Min(blocks, rows + in_vain) * tuples / blocks *
 		(cpu_tuple_cost + cpu_operator_cost);
