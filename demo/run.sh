@@ -24,7 +24,8 @@ enough()
 
 say "looking for home pages"
 source=home_pages
-if ! enough $source && command -v apt-get >/dev/null; then
+if ! enough $source && command -v apt-get >/dev/null &&
+	{ [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then
 	say "updating apt's lists"
 	apt_get update
 fi
