@@ -303,7 +303,7 @@ typedef struct Fit
 	CuckooMeta	meta;			/* with `pages` pages */
 	uint64		most;			/* entries of a page */
 	uint64		fullest;		/* entries of the fullest page */
-	double		total;			/* pages, and those of extents for splits */
+	uint64		total;			/* pages, and those of extents for splits */
 	uint64		extents[8];		/* counted last, for each segment */
 } Fit;
 
@@ -369,8 +369,8 @@ count_pages(const BuildState *b, const CuckooMeta *meta, uint32 pages, Fit *fit)
 static void
 fit_pages(BuildState *b, CuckooMeta *meta)
 {
-	double		least = CUCKOO_MOST_PAGES;
-	double		pages = meta->pages;
+	uint64		least = CUCKOO_MOST_PAGES;
+	uint64		pages = meta->pages;
 	Fit			fit;
 
 	for (int i = 0; i < FIT_TRIES && pages < least; i++)
@@ -386,7 +386,7 @@ fit_pages(BuildState *b, CuckooMeta *meta)
 		}
 		if (excess <= 0)
 			return;
-		pages = ceil(pages * (1 + Max(excess / 2, 0.005)));
+		pages += (uint64) ceil((double) pages * Max(excess / 2, 0.005));
 	}
 }
 
