@@ -8,7 +8,8 @@
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
 # The reason may name another test, which has what the block needs and runs it.
-# The blocks of a file that uses postgres_fdw are skipped where there is none.
+# The blocks of a file that uses postgres_fdw or ICU are skipped where there is
+# none.
 #
 # In every document of the project, lines must fit 120 columns, and links to
 # files and headings of this source must lead somewhere. README.md and
@@ -65,7 +66,10 @@ sub broken_links
 
 # plans are shown without workers
 my $node = start_node('readme', 'max_parallel_workers_per_gather = 0');
-my $has_fdw = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
+my %needs = (
+	'postgres_fdw' => q(pg_available_extensions WHERE name = 'postgres_fdw'),
+	'normalize.sql' => q(pg_collation WHERE collname = 'und-x-icu'));
+my @lacking = grep { $node->safe_psql('postgres', "SELECT count(*) FROM $needs{$_}") eq '0' } sort keys %needs;
 
 foreach my $path (map { substr($_, length("$top/")) } sort(map { glob "$top/$_" } '*.md', '*/*.md', '{clients,examples}/*/*.md'))
 {
@@ -93,9 +97,11 @@ foreach my $path ('README.md', 'examples/blocklist/README.md',
 	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
 	$node->safe_psql($database, 'CREATE EXTENSION cuckoo') if $path ne 'README.md';
 	cmp_ok(scalar(@blocks), '>=', $path eq 'README.md' ? 8 : 1, "$path: has blocks of SQL");
-	if (!$has_fdw && grep { !defined $_->{reason} && $_->{sql} =~ /postgres_fdw/ } @blocks)
+	my ($lacks) = grep { my $what = $_; grep { !defined $_->{reason} && index($_->{sql}, $what) >= 0 } @blocks } @lacking;
+
+	if ($lacks)
 	{
-	  SKIP: { skip "$path: no postgres_fdw here", 1 }
+	  SKIP: { skip "$path: nothing for $lacks here", 1 }
 		next;
 	}
 	foreach my $block (@blocks)
