@@ -506,7 +506,8 @@ CREATE INDEX documents_doc ON documents USING cuckoo (doc);
 SELECT * FROM compared('documents_doc', 'SELECT repeat(i || '' is long'', 999) FROM generate_series(1, 50) i');
 DROP TABLE documents;
 -- memory of one row is free again: hashing a range leaves a copy of it
-CREATE TABLE ranges (i int, r int4range);
+CREATE TYPE holder AS (r int4range);
+CREATE TABLE ranges (i int, r int4range, held holder);
 CREATE FUNCTION measured(i int, r int4range) RETURNS int4range IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
 	IF i % 1000 = 0 THEN
@@ -515,11 +516,17 @@ BEGIN
 	END IF;
 	RETURN r;
 END $$;
-INSERT INTO ranges SELECT i, int4range(i, i + 5) FROM generate_series(1, 3000) i;
+INSERT INTO ranges SELECT i, int4range(i, i + 5), ROW(int4range(i, i + 5))::holder FROM generate_series(1, 3000) i;
 CREATE INDEX ranges_r ON ranges USING cuckoo (measured(i, r));
 SELECT cf_index_check('ranges_r', true);
-INSERT INTO ranges SELECT i, int4range(i, i + 5) FROM generate_series(3001, 6000) i;
+INSERT INTO ranges SELECT i, int4range(i, i + 5), ROW(int4range(i, i + 5))::holder FROM generate_series(3001, 6000) i;
+CREATE INDEX ranges_held ON ranges USING cuckoo (held);
+SET enable_seqscan = off;
+SELECT count(*), max(CASE WHEN i % 1000 = 0 THEN contexts('cuckoo scan key', 'sum(used_bytes)') / 10000 END) AS times_10_kb
+FROM ranges a, LATERAL (SELECT FROM ranges b WHERE b.held = a.held OFFSET 0) s;
+RESET enable_seqscan;
 DROP TABLE ranges;
+DROP TYPE holder;
 DROP FUNCTION measured;
 -- int4 as oid
 CREATE INDEX kinds_as_oid ON kinds USING cuckoo (i oid_ops);

@@ -28,6 +28,7 @@ SELECT items BETWEEN 59900 AND 60000 AS items FROM cf_index_info('visits_id');
 -- arrays
 SELECT cf_index_contains_each('visits_id', '{{1,NULL},{2,-5}}'::int[]);
 SELECT cf_index_contains_each('visits_id', '{}'::int[]), cf_index_contains_each('visits_id', NULL::int[]);
+SELECT cf_index_contains_each('visits_url', '{u1,NULL}'::text[]);
 SELECT cf_index_contains_any('visits_id', '{-5,7}'::bigint[]),
 	cf_index_contains_any('visits_id', '{-5,NULL}'::bigint[]),
 	cf_index_contains_any('visits_id', '{}'::bigint[]);
@@ -167,6 +168,10 @@ SELECT cf_index_contains('kinds_m', 'sad'::mood), cf_index_contains('kinds_a', '
 	cf_index_contains('kinds_n', 1.51), cf_index_contains('kinds_e', 'e');
 ALTER TYPE mood RENAME VALUE 'ok' TO 'fine';
 SELECT cf_index_contains('kinds_m', 'fine'::mood);
+-- no value of another enum, whatever its label
+CREATE TYPE weather AS ENUM ('fine');
+SELECT cf_index_contains('kinds_m', 'fine'::weather);
+DROP TYPE weather;
 SELECT sum(cf_index_check(indexrelid, true)), count(*) FROM pg_index WHERE indrelid = 'kinds'::regclass;
 
 -- trailing blanks, which char(n) ignores

@@ -229,6 +229,8 @@ SELECT estimate(joined('third = 1 AND cf_contains([k], fact.k)')) / estimate(joi
 	estimate(joined('category = 8 AND cf_contains([k], fact.k)')) / estimate(joined('category = 8')) BETWEEN 0.5 AND 1.01 AS unrelated,
 	estimate(joined('category = 8 AND NOT cf_contains([k], fact.k)')) / estimate(joined('category = 8')) BETWEEN 0.95 AND 1 AS "not",
 	factor(joined('cf_contains([k], fact.k)', 'fact LEFT JOIN dim ON dim.k = fact.k AND category = 7')) BETWEEN 0.5 AND 2 AS left_join;
+SELECT round((estimate(joined('third = 1 AND NOT cf_contains((SELECT cf_agg(k) FROM dim WHERE third = 2), fact.k)'))
+	/ estimate(joined('third = 1')))::numeric, 1) AS "not", 0.7 AS two_thirds;
 -- more than two tables with one key
 SELECT factor(joined('d.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) BETWEEN 0.5 AND 2 AS "of one",
 	factor(joined('d.category = 7 AND e.category = 7 AND cf_contains([k], fact.k)', 'fact JOIN dim d USING (k) JOIN dim e USING (k)')) <= 2 AS "of two";

@@ -138,6 +138,28 @@ RESET parallel_leader_participation;
 RESET parallel_setup_cost;
 RESET min_parallel_table_scan_size;
 SET max_parallel_workers_per_gather = 0;
+-- what the scan saves is shared by workers
+CREATE FUNCTION saved(workers int) RETURNS float8 LANGUAGE plpgsql SET min_parallel_table_scan_size = 0
+	SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET parallel_leader_participation = off AS $$
+DECLARE
+	query text := 'SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)';
+	costs float8[];
+	setting text;
+BEGIN
+	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
+	FOREACH setting IN ARRAY '{off,on}'::text[] LOOP
+		PERFORM set_config('cuckoo.enable_scan', setting, true);
+		costs := costs || (SELECT (node ->> 'Total Cost')::float8
+			FROM jsonb_path_query(plan_of(query)::jsonb, 'strict $.** ? (@."Relation Name" == "seen")') node);
+	END LOOP;
+	PERFORM set_config('cuckoo.enable_scan', 'on', true), set_config('max_parallel_workers_per_gather', '0', true);
+	RETURN costs[1] - costs[2];
+END $$;
+SELECT round((saved(0) / saved(2))::numeric, 1) AS saved, 3 AS processes;
+DROP FUNCTION saved;
+-- the filter of each rescan is freed
+SELECT sum(c), max(contexts('cuckoofilter')) AS filters FROM generate_series(1, 50) n,
+	LATERAL (SELECT count(*) FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = 'fives'), -n), v)) s(c);
 DROP FUNCTION batches;
 -- joins: a filter from another table; one scan for each
 SELECT c.* FROM unnest(ARRAY[

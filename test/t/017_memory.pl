@@ -32,7 +32,8 @@ my @left = (
 	[ 'f, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count add delete add_unique) ],
 	[ 'stored, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count) ],
 	[ 'n, 5::numeric', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains add) ],
-	(map { [ "$_, 0::bigint", 'cf_hash(anycompatible,bigint)' ] } "U&'caf\\00e9'::text", 'mood', 'long', 'address', 'long COLLATE any_case'),
+	(map { [ "$_, 0::bigint", 'cf_hash(anycompatible,bigint)' ] } "U&'caf\\00e9'::text", 'mood', 'long', 'address', 'long COLLATE any_case',
+		'long::bpchar COLLATE any_case'),
 	[ 'f, h', map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible cuckoofilter_eq) ],
 	[ 'f', map { "$_(cuckoofilter)" } qw(cf_canonical cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
 	[ 'state, state', 'citus.cuckoo_agg_combine(citus.cuckoostate,citus.cuckoostate)' ]);
