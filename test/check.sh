@@ -94,7 +94,7 @@ within_limit()
 			mapfile -t pids < <(processes_of $pid)
 			echo "*** $* hangs: not ready after $limit s. These run:"
 			ps -o pid,etime,args -p "${pids[*]}"
-			psql -XAtc "SELECT pid, datname, wait_event, query FROM pg_stat_activity WHERE state <> 'idle'"
+			timeout 20 psql -XAtc "SELECT pid, datname, wait_event, query FROM pg_stat_activity WHERE state <> 'idle'"
 			kill -KILL "${pids[@]}"
 			break
 		fi
