@@ -234,7 +234,8 @@ INSERT INTO nothing SELECT FROM generate_series(1, 5000);
 ANALYZE few, session, latest, parted, nothing;
 SELECT tab, c.* FROM unnest(ARRAY['session', 'latest', 'parted']) tab,
 	compare(format('SELECT v, t FROM %s WHERE cf_contains(list(''fives''), v)', tab)) c;
-SELECT scans('SELECT FROM few WHERE cf_contains(list(''fives''), v)') AS few;
+SELECT scans('SELECT FROM few WHERE cf_contains(list(''fives''), v)') AS few,
+	scans('SELECT FROM few WHERE cf_contains(list(''fives''), v) LIMIT 10000') AS with_a_limit;
 -- offered where a query does not end the scan after few rows
 SELECT query, scans(query) FROM unnest(ARRAY[
 	'SELECT FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1',
