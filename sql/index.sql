@@ -594,8 +594,11 @@ SELECT condition, f.* FROM unnest(ARRAY['p = ROW(7, ''b7''::text)::pair', 'p = R
 ALTER TYPE pair ADD ATTRIBUTE c int;
 SELECT stale FROM cf_index_info('pairs_p');
 EXPLAIN (COSTS off) SELECT FROM pairs WHERE p = ROW(7, 'b7', NULL)::pair;
+ANALYZE pairs;
+SET enable_seqscan = off;
 SELECT node ->> 'Plan Rows' AS estimate, 400 AS all_rows FROM jsonb_path_query(
 	plan_of('SELECT FROM pairs WHERE p = ROW(7, ''b7'', NULL)::pair')::jsonb, 'strict $.** ? (exists (@."Index Name"))') node;
+RESET enable_seqscan;
 SELECT * FROM of_pairs('p = ROW(7, ''b7'', NULL)::pair');
 SELECT * FROM compared('pairs_p', 'SELECT ROW(-1, ''b1'', NULL)::pair');
 SELECT cf_index_contains('pairs_p', ROW(7, 'b7', NULL)::pair);
