@@ -9,7 +9,8 @@ SELECT items BETWEEN 49990 AND 50000 AS items, bits_per_item <= 12.75 AS tight,
 	growth_level, fingerprint_bits, element_family
 FROM (SELECT cf_agg(t) AS f FROM numbers) s, cf_info(f);
 SELECT asked, count(*) FILTER (WHERE cf_contains(f, 'absent ' || i)) <= 1.1 * asked * 200000 + 10 AS kept
-FROM (SELECT asked, cf_agg(t, asked) AS f FROM numbers, unnest(ARRAY[0.03, 0.01, 0.001, 0.0001]) asked GROUP BY asked) s,
+FROM (SELECT asked, cf_agg(t, asked) AS f
+	FROM numbers, unnest(ARRAY[0.03, 0.01, 0.001, 0.0001]) asked GROUP BY asked) s,
 	generate_series(1, 200000) i
 GROUP BY asked ORDER BY asked;
 SELECT bits_per_item <= 12.75 AS tight, n
@@ -29,7 +30,8 @@ FROM (SELECT cf_agg(i, 1000, 0.0001) AS f FROM numbers) s, cf_info(f), numbers
 GROUP BY items, growth_level, fingerprint_bits;
 SELECT cf_agg(i, 1000, 0.01) FROM numbers;
 -- a capacity may be any number, as in cf_new
-SELECT cf_agg(i, 1e5, 0.01, 42) = cf_agg(i, 100000, 0.01, 42) AS literal, cf_agg(i, 99999.5, 0.01) = cf_agg(i, 100000, 0.01) AS fraction FROM numbers;
+SELECT cf_agg(i, 1e5, 0.01, 42) = cf_agg(i, 100000, 0.01, 42) AS literal,
+	cf_agg(i, 99999.5, 0.01) = cf_agg(i, 100000, 0.01) AS fraction FROM numbers;
 SELECT cf_agg(i, 'NaN', 0.01) FROM numbers;
 
 -- same set, same bytes
@@ -49,7 +51,8 @@ RESET enable_hashagg;
 SELECT bool_and(cf_agg(t) = :'expected') OVER () AS hashed FROM numbers, (VALUES (1), (2)) v(g) GROUP BY g;
 -- other types
 SELECT cf_agg(i::numeric) AS numeric, cf_agg(i::float8) AS float FROM numbers \gset
-SELECT cf_agg(i::numeric ORDER BY i DESC) = :'numeric' AS descending, cf_agg(DISTINCT i::numeric) = :'numeric' AS "distinct",
+SELECT cf_agg(i::numeric ORDER BY i DESC) = :'numeric' AS descending,
+	cf_agg(DISTINCT i::numeric) = :'numeric' AS "distinct",
 	cf_agg(i::numeric + 0) FILTER (WHERE i > 0) = :'numeric' AS filter, cf_agg(i::float8 ORDER BY k) = :'float' AS float
 FROM numbers;
 SET enable_hashagg = off;
@@ -89,38 +92,50 @@ SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) AS running,
 FROM numbers WHERE i <= 5 ORDER BY i;
 SELECT sum(cf_count(f)) AS running, bool_and(cf_contains(f, i)) AS found
 FROM (SELECT i, cf_agg(i) OVER (ORDER BY i) AS f FROM numbers WHERE i <= 400) s;
-SELECT count(*) AS frames, bool_and(f = (SELECT cf_agg(j::numeric) FROM generate_series(greatest(i - 130, 1), i) j)) AS same
-FROM (SELECT i, cf_agg(i::numeric) OVER (ORDER BY i ROWS BETWEEN 130 PRECEDING AND CURRENT ROW) AS f FROM numbers WHERE i <= 300) s;
+SELECT count(*) AS frames,
+	bool_and(f = (SELECT cf_agg(j::numeric) FROM generate_series(greatest(i - 130, 1), i) j)) AS same
+FROM (SELECT i, cf_agg(i::numeric) OVER (ORDER BY i ROWS BETWEEN 130 PRECEDING AND CURRENT ROW) AS f
+	FROM numbers WHERE i <= 300) s;
 SELECT count(*) AS frames, bool_and(f = (SELECT cf_agg(j::float8) FROM generate_series(1, i) j)) AS same
 FROM (SELECT i, cf_agg(i::float8) OVER (ORDER BY i) AS f FROM numbers WHERE i <= 300) s;
 -- two aggregates over one state
 SELECT cf_agg(i) = cf_agg(i) AS same, cf_count(cf_agg(i)) = cf_count(cf_agg(i + 0)) AS count FROM numbers;
 
 -- a large state is changed in place
-SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states FROM numbers WHERE i <= 4000;
-SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states
+FROM numbers WHERE i <= 4000;
+SELECT cf_count(cf_agg(i::numeric)) AS items, max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states
+FROM numbers WHERE i <= 4000;
 -- hashes that are equal in their upper halves, which are sorted first: four pairs of them
 SELECT count(DISTINCT cf_hash(v) >> 32) AS halves, count(DISTINCT cf_hash(v)) AS hashes,
 	cf_agg(v ORDER BY at, v) = cf_agg(v ORDER BY at, v DESC) AS same
 FROM (SELECT i, i FROM numbers WHERE i <= 12000
-	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907), (9900, 12582), (9900, 54897)) s(at, v);
+	UNION ALL VALUES (2500, 76778), (2500, 183835), (5000, 110473), (5000, 175936), (7500, 36717), (7500, 183907),
+		(9900, 12582), (9900, 54897)) s(at, v);
 
 -- a type that shares its equality with another one has the same elements
-SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid
+SELECT cf_agg(c::regclass) = cf_agg(c::oid) AS same, cf_contains(cf_agg(c::regclass), 'pg_class'::regclass) AS found,
+	cf_contains(cf_agg(c::regclass), 'pg_class'::regclass::oid) AS by_oid
 FROM unnest('{pg_class,pg_proc}'::regclass[]) c;
 
 -- no values: the unsized empty filter, whatever the parameters; NOT cf_contains() stays right
-SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained, cf_agg(t) AS unsized FROM numbers WHERE false;
+SELECT cf_count(cf_agg(t)), NOT cf_contains(cf_agg(t), 'x') AS not_contained, cf_agg(t) AS unsized
+FROM numbers WHERE false;
 SELECT cf_agg(t) AS unsized FROM numbers WHERE false \gset
-SELECT cf_agg(i, 0.1) = :'unsized' AS fpp, cf_agg(i, 5000, 0.01) = :'unsized' AS capacity, cf_agg(i::numeric, 5000, 0.01, 3) = :'unsized' AS seed,
-	cf_agg(i, i, 2.0, i) = :'unsized' AS of_rows, cf_agg(i, (SELECT 5000), 0.01 ORDER BY t) = :'unsized' AS sub_select FROM numbers WHERE false;
-SELECT cf_agg(n, 0.1) = :'unsized' AS fpp, cf_agg(n, 5000, 0.01) = :'unsized' AS capacity, cf_agg(n::numeric, 5000, 0.01, 3) = :'unsized' AS seed
+SELECT cf_agg(i, 0.1) = :'unsized' AS fpp, cf_agg(i, 5000, 0.01) = :'unsized' AS capacity,
+	cf_agg(i::numeric, 5000, 0.01, 3) = :'unsized' AS seed,
+	cf_agg(i, i, 2.0, i) = :'unsized' AS of_rows, cf_agg(i, (SELECT 5000), 0.01 ORDER BY t) = :'unsized' AS sub_select
+FROM numbers WHERE false;
+SELECT cf_agg(n, 0.1) = :'unsized' AS fpp, cf_agg(n, 5000, 0.01) = :'unsized' AS capacity,
+	cf_agg(n::numeric, 5000, 0.01, 3) = :'unsized' AS seed
 FROM (SELECT NULL::int AS n FROM numbers) nulls;
-SELECT i, cf_agg(i, 5000, 0.01) OVER (ORDER BY i ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) = :'unsized' AS empty_frame FROM numbers WHERE i < 4;
+SELECT i, cf_agg(i, 5000, 0.01) OVER (ORDER BY i ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) = :'unsized' AS empty_frame
+FROM numbers WHERE i < 4;
 SELECT k, cf_count(cf_agg(i)) FROM numbers WHERE false GROUP BY k;
 -- parameters are checked in each row, also of nulls
 SELECT cf_agg(NULL::int, i * 99.0) FROM numbers WHERE i < 3;
-SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan FROM numbers WHERE i < 9;
+SELECT cf_count(cf_agg(i, CASE WHEN 5 IN (SELECT i FROM numbers) THEN 5000 ELSE 1 END, 0.01)) AS sub_plan
+FROM numbers WHERE i < 9;
 
 -- a sort makes states flat, where memory cannot be freed (from PostgreSQL 17 on)
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);

@@ -8,12 +8,19 @@ CREATE DOMAIN email AS citext;
 CREATE DOMAIN word AS text;
 CREATE DOMAIN positive AS int CHECK (VALUE > 0);
 -- values of many types, and nulls
-CREATE TABLE of_types AS SELECT i, t AS text, t::varchar(20) AS varchar, t::char(20) AS bpchar, t::name AS name, chr(1 + i % 127)::"char" AS "char", t::word AS word, t::citext AS citext, t::email AS email,
-	i::int2 AS int2, i AS int4, i * 10000000000 AS int8, i::positive AS positive, i::oid AS oid, i::regclass AS regclass, i::regtype AS regtype, md5(t)::uuid AS uuid, int4send(i) AS bytea,
-	date '1990-01-01' + i AS date, timestamp '1990-01-01' + i * interval '1 hour' AS timestamp, timestamptz '1990-01-01 00:00+00' + i * interval '1 hour' AS timestamptz, time '00:00' + i * interval '1 s' AS time,
-	i / 7::numeric AS numeric, i / 7::float4 AS float4, i / 7::float8 AS float8, i % 2 = 0 AS bool, (enum_range(NULL::feeling))[1 + i % 3] AS enum, ARRAY[i] AS array, ROW(i, t)::both_of AS composite,
-	to_jsonb(i) AS jsonb, inet '10.0.0.0' + i AS inet, cidr(inet '10.0.0.0' + i) AS cidr, lpad(to_hex(i), 12, '0')::macaddr AS macaddr,
-	lpad(to_hex(i), 16, '0')::macaddr8 AS macaddr8, i * interval '1 hour' AS interval, timetz '00:00+00' + i * interval '1 s' AS timetz, int4range(0, i) AS range
+CREATE TABLE of_types AS
+	SELECT i, t AS text, t::varchar(20) AS varchar, t::char(20) AS bpchar, t::name AS name,
+	chr(1 + i % 127)::"char" AS "char", t::word AS word, t::citext AS citext, t::email AS email,
+	i::int2 AS int2, i AS int4, i * 10000000000 AS int8, i::positive AS positive, i::oid AS oid,
+	i::regclass AS regclass, i::regtype AS regtype, md5(t)::uuid AS uuid, int4send(i) AS bytea,
+	date '1990-01-01' + i AS date, timestamp '1990-01-01' + i * interval '1 hour' AS timestamp,
+	timestamptz '1990-01-01 00:00+00' + i * interval '1 hour' AS timestamptz, time '00:00' + i * interval '1 s' AS time,
+	i / 7::numeric AS numeric, i / 7::float4 AS float4, i / 7::float8 AS float8, i % 2 = 0 AS bool,
+	(enum_range(NULL::feeling))[1 + i % 3] AS enum, ARRAY[i] AS array, ROW(i, t)::both_of AS composite,
+	to_jsonb(i) AS jsonb, inet '10.0.0.0' + i AS inet, cidr(inet '10.0.0.0' + i) AS cidr,
+	lpad(to_hex(i), 12, '0')::macaddr AS macaddr,
+	lpad(to_hex(i), 16, '0')::macaddr8 AS macaddr8, i * interval '1 hour' AS interval,
+	timetz '00:00+00' + i * interval '1 s' AS timetz, int4range(0, i) AS range
 FROM (SELECT i, (CASE i % 2 WHEN 0 THEN 'Name ' ELSE 'nAME ' END) || i / 2 AS t FROM generate_series(2, 601) i) s;
 INSERT INTO of_types DEFAULT VALUES;
 ANALYZE of_types;
@@ -22,18 +29,23 @@ ANALYZE of_types;
 CREATE TABLE calls (call text, result text);
 INSERT INTO calls SELECT format('cf_agg(%s)', value || parameters)
 FROM (SELECT quote_ident(attname) FROM pg_attribute WHERE attrelid = 'of_types'::regclass AND attnum > 1
-		UNION ALL VALUES ('''lit'''), ('NULL'), ('NULL::int'), ('NULL::feeling'), ('text COLLATE "C"'), ('5'), ('5.0'), ('''{a}'''), ('(SELECT ''lit'')'), ('current_user'), ('to_json(i)')) v(value),
-	unnest('{"",", 0.01",", 1000, 0.01",", 1000, 0.01, 7",", ''0.5''",", ''1000'', ''0.01'', ''7''",", 1000::real, 0.01, 7::smallint",", NULL",", 2",", i, 0.01"}'::text[]) parameters;
+		UNION ALL VALUES ('''lit'''), ('NULL'), ('NULL::int'), ('NULL::feeling'), ('text COLLATE "C"'), ('5'), ('5.0'),
+			('''{a}'''), ('(SELECT ''lit'')'), ('current_user'), ('to_json(i)')) v(value),
+	unnest(ARRAY['', ', 0.01', ', 1000, 0.01', ', 1000, 0.01, 7', ', ''0.5''', ', ''1000'', ''0.01'', ''7''',
+		', 1000::real, 0.01, 7::smallint', ', NULL', ', 2', ', i, 0.01']) parameters;
 INSERT INTO calls SELECT format(call, attname)
-FROM pg_attribute, unnest('{cf_agg(DISTINCT %I),cf_agg(%I ORDER BY i DESC),cf_agg(%I) FILTER (WHERE i > 90),"cf_agg(%I, 1000, 0.01, 7) FILTER (WHERE i < 0)",
-	"cf_agg(%I, 0.01) OVER (ORDER BY i ROWS 200 PRECEDING)"}'::text[]) call
+FROM pg_attribute,
+	unnest(ARRAY['cf_agg(DISTINCT %I)', 'cf_agg(%I ORDER BY i DESC)', 'cf_agg(%I) FILTER (WHERE i > 90)',
+		'cf_agg(%I, 1000, 0.01, 7) FILTER (WHERE i < 0)', 'cf_agg(%I, 0.01) OVER (ORDER BY i ROWS 200 PRECEDING)']) call
 WHERE attrelid = 'of_types'::regclass AND attnum > 1;
-INSERT INTO calls VALUES ('cf_agg()'), ('cf_agg(*)'), ('cf_agg(i, 1, 2, 3, 4)'), ('cf_agg(i, text)'), ('cf_agg(VARIADIC ARRAY[i])');
+INSERT INTO calls
+VALUES ('cf_agg()'), ('cf_agg(*)'), ('cf_agg(i, 1, 2, 3, 4)'), ('cf_agg(i, text)'), ('cf_agg(VARIADIC ARRAY[i])');
 CREATE FUNCTION result_of(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
 BEGIN
-	EXECUTE format('SELECT md5(string_agg(r, '' '')) FROM (SELECT (%s)::text AS r FROM of_types LIMIT 300) s', call) INTO result;
+	EXECUTE format('SELECT md5(string_agg(r, '' '')) FROM (SELECT (%s)::text AS r FROM of_types LIMIT 300) s',
+		call) INTO result;
 	RETURN result;
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ' ' || SQLERRM;
@@ -51,8 +63,10 @@ DECLARE
 	type regtype;
 BEGIN
 	EXECUTE format('CREATE VIEW calling AS SELECT %s AS f FROM of_types', call);
-	SELECT proargtypes[0] INTO type FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-		JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid WHERE r.ev_class = 'calling'::regclass AND prokind = 'a';
+	SELECT proargtypes[0] INTO type
+	FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+		JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+	WHERE r.ev_class = 'calling'::regclass AND prokind = 'a';
 	DROP VIEW calling;
 	RETURN type;
 END $$;
@@ -63,8 +77,10 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-SELECT plan_of('SELECT cf_agg(text) FROM of_types') ->> 'Partial Mode' AS one_type, plan_of('SELECT cf_agg(float8) FROM of_types') ->> 'Partial Mode' AS any_type;
-SELECT call, result, result_of(call) AS with_citus FROM calls WHERE call !~ ',|OVER' AND result IS DISTINCT FROM result_of(call);
+SELECT plan_of('SELECT cf_agg(text) FROM of_types') ->> 'Partial Mode' AS one_type,
+	plan_of('SELECT cf_agg(float8) FROM of_types') ->> 'Partial Mode' AS any_type;
+SELECT call, result, result_of(call) AS with_citus
+FROM calls WHERE call !~ ',|OVER' AND result IS DISTINCT FROM result_of(call);
 RESET ALL;
 SET client_min_messages = warning;
 -- parameters without a type
@@ -73,9 +89,13 @@ SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped('x', 'x', 1000, 0.01, 7);
 DEALLOCATE untyped;
 -- citext, text and casts, in custom plans and in generic ones
-CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql AS 'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
-SELECT seen(cf_agg(citext)) AS citext, seen(cf_agg(email)) AS domain, seen(cf_agg(citext::text)) AS cast, seen(cf_agg(text::citext)) AS "cast to", seen(cf_agg(text)) AS text FROM of_types;
-PREPARE parameters(citext, text) AS SELECT seen(cf_agg($1)) AS citext, seen(cf_agg($2)) AS text, seen(cf_agg($1::text)) AS text, seen(cf_agg($2::citext)) AS citext, seen(cf_agg('X'::citext)) AS citext;
+CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql
+	AS 'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
+SELECT seen(cf_agg(citext)) AS citext, seen(cf_agg(email)) AS domain, seen(cf_agg(citext::text)) AS cast,
+	seen(cf_agg(text::citext)) AS "cast to", seen(cf_agg(text)) AS text FROM of_types;
+PREPARE parameters(citext, text) AS
+	SELECT seen(cf_agg($1)) AS citext, seen(cf_agg($2)) AS text, seen(cf_agg($1::text)) AS text,
+	seen(cf_agg($2::citext)) AS citext, seen(cf_agg('X'::citext)) AS citext;
 SET plan_cache_mode = force_custom_plan;
 EXECUTE parameters('X', 'X');
 SET plan_cache_mode = force_generic_plan;
@@ -84,16 +104,19 @@ RESET plan_cache_mode;
 DEALLOCATE parameters;
 -- states: a sort looks for a cancel, which comes before the error that follows
 CREATE AGGREGATE state_agg(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
-CREATE TABLE halves AS SELECT state_agg(i) FILTER (WHERE i <= 9000) AS a, state_agg(i) FILTER (WHERE i > 9000) AS b FROM generate_series(1, 10000) i;
+CREATE TABLE halves AS SELECT state_agg(i) FILTER (WHERE i <= 9000) AS a, state_agg(i) FILTER (WHERE i > 9000) AS b
+FROM generate_series(1, 10000) i;
 SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
 SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
 -- in memory and stored, in either place
-SELECT cuckoo_agg_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory, cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
+SELECT cuckoo_agg_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory,
+	cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
 	cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
 	cuckoo_agg_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
 FROM halves, (SELECT cf_agg(i) AS f FROM generate_series(1, 10000) i) s;
 -- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
-CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean)
+	LANGUAGE plpgsql AS $$
 DECLARE
 	a cuckoostate;
 	b cuckoostate;
@@ -112,12 +135,14 @@ SELECT * FROM in_variables();
 -- a sort makes them flat, where memory cannot be freed (from PostgreSQL 17 on)
 CREATE AGGREGATE merge_agg(cuckoostate) (SFUNC = cuckoo_agg_combine, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
 SELECT g, cf_count(merge_agg(s))
-FROM (SELECT i % 3 AS g, state_agg(i) AS s FROM generate_series(1, 50000) i GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
+FROM (SELECT i % 3 AS g, state_agg(i) AS s
+	FROM generate_series(1, 50000) i GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
 GROUP BY g ORDER BY g;
 -- small ones stay flat, because there may be many groups
 SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
 FROM (SELECT g, merge_agg(s) AS f, max(contexts('cuckoostate')) AS states
-	FROM (SELECT i % 20 AS g, state_agg(i) AS s FROM generate_series(1, 400) i GROUP BY 1, i % 3) states GROUP BY g) merged;
+	FROM (SELECT i % 20 AS g, state_agg(i) AS s FROM generate_series(1, 400) i GROUP BY 1, i % 3) states
+	GROUP BY g) merged;
 DROP FUNCTION in_variables;
 DROP TABLE halves;
 DROP AGGREGATE state_agg(int), merge_agg(cuckoostate);
@@ -139,11 +164,15 @@ DROP VIEW anew, made_without;
 
 -- its objects: immutable, parallel safe, commented; no argument without a name
 CREATE EXTENSION cuckoo_citus;
-SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names, bool_and(provolatile = 'i' AND proparallel = 's' AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
+SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names,
+	bool_and(provolatile = 'i' AND proparallel = 's'
+		AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY prokind ORDER BY prokind;
-SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
-	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
+SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state,
+	aggtransspace AS space, aggcombinefn AS combine,
+	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra,
+	aggfinalmodify AS modify, agginitval AS initial
 FROM pg_proc f JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus'
 	JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
@@ -164,7 +193,8 @@ BEGIN
 	RETURN 'created';
 EXCEPTION WHEN duplicate_object OR duplicate_function OR undefined_function THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-	RETURN CASE SQLSTATE WHEN '42883' THEN 'a function is missing' ELSE SQLERRM || coalesce(': ' || nullif(detail, ''), '') END;
+	RETURN CASE SQLSTATE WHEN '42883' THEN 'a function is missing'
+		ELSE SQLERRM || coalesce(': ' || nullif(detail, ''), '') END;
 END $$;
 CREATE DOMAIN elsewhere.citext AS text;
 SELECT create_elsewhere();

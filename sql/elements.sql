@@ -28,11 +28,14 @@ SELECT what, found FROM (VALUES
 	(16, 'NaN', cf_contains(cf_add(cf_new(), 'NaN'::float4), 'NaN'::float8)),
 	(17, 'NaN of another sign', cf_contains(cf_add(cf_new(), 'NaN'::float8), 'inf'::float8 - 'inf'::float8)),
 	(18, 'bytea', cf_contains(cf_add(cf_new(), '\x00ff'::bytea), '\x00ff'::bytea)),
-	(19, 'uuid', cf_contains(cf_add(cf_new(), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid), '{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}'::uuid)),
+	(19, 'uuid',
+		cf_contains(cf_add(cf_new(), 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid),
+			'{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}'::uuid)),
 	(20, 'boolean', cf_contains(cf_add(cf_new(), true), 't'::bool)),
 	(21, 'date', cf_contains(cf_add(cf_new(), '2026-01-31'::date), '31 Jan 2026'::date)),
 	(22, 'timestamp', cf_contains(cf_add(cf_new(), '2026-01-31'::timestamp), '2026-01-31 00:00'::timestamp)),
-	(23, 'timestamptz', cf_contains(cf_add(cf_new(), '2026-01-31 12:00+00'::timestamptz), '2026-01-31 13:00+01'::timestamptz)),
+	(23, 'timestamptz',
+		cf_contains(cf_add(cf_new(), '2026-01-31 12:00+00'::timestamptz), '2026-01-31 13:00+01'::timestamptz)),
 	(24, 'inet', cf_contains(cf_add(cf_new(), '10.0.0.1'::inet), '10.0.0.1/32'::inet)),
 	(25, 'cidr, inet', cf_contains(cf_add(cf_new(), '10.0.0.0/8'::cidr), '10.0.0.0/8'::cidr::inet)),
 	(26, 'jsonb', cf_contains(cf_add(cf_new(), '{"a":1,"b":2}'::jsonb), '{"b":2, "a":1.0}'::jsonb)),
@@ -58,7 +61,8 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE || ' ' || result;
 END $$;
 CREATE FUNCTION testable(needs text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT needs <> 'icu' OR getdatabaseencoding() <> 'SQL_ASCII' AND EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu')
+	SELECT needs <> 'icu' OR getdatabaseencoding() <> 'SQL_ASCII'
+		AND EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu')
 $$;
 CREATE DOMAIN email AS citext;
 CREATE DOMAIN class AS regclass;
@@ -174,8 +178,10 @@ INSERT INTO cases (needs, expected, a, b) VALUES
 	('icu', 'true', $$'Ab' COLLATE nd$$, $$'aB'::char(9) COLLATE nd$$),
 	('icu', 'true', $$'Ab'::name COLLATE nd$$, $$'aB' COLLATE nd$$),
 	('icu', 'true', $$'Ab' COLLATE nd$$, $$'aB' COLLATE nd_too$$),
-	('icu', '42804 Cast the value to the element type of the filter, or give it the collation %', $$'Ab' COLLATE nd$$, $$'aB' COLLATE nd_other$$),
-	('icu', '42804 Give the value a deterministic collation, for example $1 COLLATE "C". %', $$'Ab' COLLATE "C"$$, $$'Ab' COLLATE nd$$),
+	('icu', '42804 Cast the value to the element type of the filter, or give it the collation %', $$'Ab' COLLATE nd$$,
+		$$'aB' COLLATE nd_other$$),
+	('icu', '42804 Give the value a deterministic collation, for example $1 COLLATE "C". %', $$'Ab' COLLATE "C"$$,
+		$$'Ab' COLLATE nd$$),
 	('icu', '42804 %', $$'Ab' COLLATE nd$$, $$'Ab' COLLATE "C"$$),
 	('icu', 'true', $$'sad'::mood$$, $$'sad' COLLATE "C"$$),
 	('icu', 'true', $$ARRAY['Ab' COLLATE nd]$$, $$ARRAY['aB' COLLATE nd_too]$$),
@@ -229,7 +235,8 @@ BEGIN
 	END IF;
 END $$;
 ANALYZE refused;
-SELECT v, outcome(format('EXPLAIN (COSTS OFF) SELECT FROM refused WHERE cf_contains(cf_add(cf_new(), 1), %s)', v)) AS plan,
+SELECT v,
+	outcome(format('EXPLAIN (COSTS OFF) SELECT FROM refused WHERE cf_contains(cf_add(cf_new(), 1), %s)', v)) AS plan,
 	CASE WHEN v <> 'blanks' OR testable('icu')
 		THEN outcome(format('SELECT cf_contains(cf_new(), %s) FROM refused', v)) LIKE '0A000%' ELSE true END AS refused
 FROM unnest(ARRAY['moods', 'range', 'blanks']) AS v;
@@ -237,34 +244,45 @@ FROM unnest(ARRAY['moods', 'range', 'blanks']) AS v;
 -- equality as in single calls where a scan asks about many rows, and where the
 -- planner asks about a column's most common values, some more common
 CREATE TABLE scanned AS SELECT ('Word ' || k)::char(20) AS b, ('Word ' || k)::name AS n, 'Word ' || k AS t,
-	CASE k % 2 WHEN 0 THEN ARRAY[ARRAY[k, 1]] ELSE ARRAY[k, 1] END AS a FROM generate_series(1, 5000) i, LATERAL (SELECT CASE i % 4 WHEN 0 THEN i / 4 % 5 * 2 ELSE i % 50 END AS k) s;
+	CASE k % 2 WHEN 0 THEN ARRAY[ARRAY[k, 1]] ELSE ARRAY[k, 1] END AS a
+FROM generate_series(1, 5000) i, LATERAL (SELECT CASE i % 4 WHEN 0 THEN i / 4 % 5 * 2 ELSE i % 50 END AS k) s;
 DO $$
 BEGIN
 	IF testable('icu') THEN
-		ALTER TABLE scanned ALTER b TYPE char(20) COLLATE nd, ALTER n TYPE name COLLATE nd, ALTER t TYPE text COLLATE nd;
+		ALTER TABLE scanned ALTER b TYPE char(20) COLLATE nd, ALTER n TYPE name COLLATE nd,
+			ALTER t TYPE text COLLATE nd;
 	END IF;
 END $$;
 ANALYZE scanned;
 -- rows by a filter of ten elements, and by plain comparisons
-CREATE FUNCTION scanned_by(scan text, condition text, elements text, OUT rows bigint, OUT expected bigint, OUT estimated boolean, OUT custom boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION scanned_by(scan text, condition text, elements text, OUT rows bigint, OUT expected bigint,
+	OUT estimated boolean, OUT custom boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
 	elements := format('(SELECT %s FROM generate_series(0, 9) m)', elements);
 	PERFORM set_config('cuckoo.enable_scan', scan, true);
-	EXECUTE format('SELECT count(*) FROM scanned WHERE (SELECT bool_or(%s = x) FROM %s s(x))', substring(condition FROM '\w+$'), elements) INTO expected;
+	EXECUTE format('SELECT count(*) FROM scanned WHERE (SELECT bool_or(%s = x) FROM %s s(x))',
+		substring(condition FROM '\w+$'), elements) INTO expected;
 	EXECUTE format('SELECT quote_literal(cf_agg(x, 1e-8)) || ''::cuckoofilter'' FROM %s s(x)', elements) INTO elements;
-	condition := format('FROM scanned WHERE ' || substring(condition FROM '(.*) '), elements, substring(condition FROM '\w+$'));
+	condition := format('FROM scanned WHERE ' || substring(condition FROM '(.*) '), elements,
+		substring(condition FROM '\w+$'));
 	EXECUTE 'SELECT count(*) ' || condition INTO rows;
 	EXECUTE 'EXPLAIN (FORMAT json) SELECT ' || condition INTO plan;
 	estimated := (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 BETWEEN expected * 0.95 AND expected * 1.05;
 	custom := plan::text ~ 'CuckooScan';
 END $$;
-SELECT col, scan, bool_and(rows = expected AND expected IN (1500, 2000) AND estimated = (form !~ 'SELECT') AND custom = (scan = 'on')) AS "right", min(expected) AS rows
+SELECT col, scan,
+	bool_and(rows = expected AND expected IN (1500, 2000) AND estimated = (form !~ 'SELECT')
+		AND custom = (scan = 'on')) AS "right", min(expected) AS rows
 FROM unnest(ARRAY['on', 'off']) scan,
-	(VALUES ('b', '''WORD '' || m'), ('n', '''WORD '' || m'), ('t', '''WORD '' || m'), ('a', 'ARRAY[ARRAY[m, 1]]')) AS v(col, element),
-	unnest(ARRAY['cf_contains(%s, %s)', '%2$s <@ %1$s', 'cf_contains((SELECT %s OFFSET 0), %s)', '%2$s <@ ANY (ARRAY(SELECT %1$s OFFSET 0))']) form,
-	scanned_by(scan, form || ' ' || col, CASE WHEN col = 'a' THEN element WHEN testable('icu') THEN format('(%s) COLLATE nd', element) ELSE format('initcap(%s)', element) END)
+	(VALUES ('b', '''WORD '' || m'), ('n', '''WORD '' || m'), ('t', '''WORD '' || m'),
+		('a', 'ARRAY[ARRAY[m, 1]]')) AS v(col, element),
+	unnest(ARRAY['cf_contains(%s, %s)', '%2$s <@ %1$s', 'cf_contains((SELECT %s OFFSET 0), %s)',
+		'%2$s <@ ANY (ARRAY(SELECT %1$s OFFSET 0))']) form,
+	scanned_by(scan, form || ' ' || col,
+		CASE WHEN col = 'a' THEN element WHEN testable('icu') THEN format('(%s) COLLATE nd', element)
+			ELSE format('initcap(%s)', element) END)
 GROUP BY col, scan ORDER BY col, scan;
 RESET cuckoo.enable_scan;
 DROP FUNCTION scanned_by;
@@ -300,7 +318,9 @@ EXCEPTION WHEN datatype_mismatch THEN
 	RETURN SQLSTATE;
 END $$;
 CREATE FUNCTION own_hash8(own, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 8::bigint';
-CREATE TEMP TABLE kept AS SELECT cf_add(cf_new(), '1'::own) AS own, cf_add(cf_new(), ROW(1, 'x')::pair) AS pair, cf_add(cf_new(), ARRAY['1'::own]) AS owns;
+CREATE TEMP TABLE kept AS
+	SELECT cf_add(cf_new(), '1'::own) AS own, cf_add(cf_new(), ROW(1, 'x')::pair) AS pair,
+	cf_add(cf_new(), ARRAY['1'::own]) AS owns;
 RESET client_min_messages;
 BEGIN;
 CREATE TEMP TABLE seen (n int, pair text, own text, later text);
@@ -328,7 +348,9 @@ BEGIN
 			CREATE OR REPLACE FUNCTION own_hash(own, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS
 				'SELECT hashint4extended($1::text::int, $2)';
 		END IF;
-		INSERT INTO seen VALUES (i, pair_found(pairs, CASE WHEN i = 4 THEN '(1,x,)' ELSE '(1,x)' END), own_found(owns, '1'), own_found(later, '1'));
+		INSERT INTO seen
+		VALUES (i, pair_found(pairs, CASE WHEN i = 4 THEN '(1,x,)' ELSE '(1,x)' END), own_found(owns, '1'),
+			own_found(later, '1'));
 	END LOOP;
 END $$;
 SELECT n, pair, own, later
@@ -349,7 +371,8 @@ DO $$
 BEGIN
 	DROP OPERATOR CLASS own_ops USING hash;
 	DROP OPERATOR FAMILY own_ops USING hash;
-	CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash8(own, bigint);
+	CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own),
+		FUNCTION 2 own_hash8(own, bigint);
 	PERFORM cf_hash(ARRAY['1'::own]);
 END $$;
 FETCH 1 FROM c;
@@ -363,17 +386,21 @@ DROP FUNCTION pair_found, own_found;
 CREATE TEMP TABLE people (e email, c citext, m mood, p posint, s short, n name, b char(9));
 INSERT INTO people VALUES ('A@X', 'A@X', 'sad', 1, 'a', 'a', 'a'), ('B@Y', 'B@Y', 'happy', 2, 'b', 'b', 'b');
 SELECT cf_contains(cf_agg(e), 'a@x'::citext) AS e, cf_contains(cf_agg(c), 'b@y'::email) AS c,
-	cf_contains(cf_agg(e::text), 'A@X') AS e_text, cf_contains(cf_agg(e::text), 'a@x') AS e_lower, cf_contains(cf_agg(m), 'sad') AS m,
+	cf_contains(cf_agg(e::text), 'A@X') AS e_text, cf_contains(cf_agg(e::text), 'a@x') AS e_lower,
+	cf_contains(cf_agg(m), 'sad') AS m,
 	cf_contains(cf_agg(p), 2) AS p, cf_contains(cf_agg(s), 'b') AS s,
 	cf_contains(cf_agg(n), 'b') AS n, cf_contains(cf_agg(b), 'b') AS b
 FROM people;
-SELECT cf_agg(c) = cf_agg(lower(c)::citext) AS lower, cf_agg(e, 0.01) = cf_agg(c, 0.01) AS domain, cf_agg(c, 1000, 0.01, 5) = cf_agg(upper(e)::citext, 1000, 0.01, 5) AS sized,
+SELECT cf_agg(c) = cf_agg(lower(c)::citext) AS lower, cf_agg(e, 0.01) = cf_agg(c, 0.01) AS domain,
+	cf_agg(c, 1000, 0.01, 5) = cf_agg(upper(e)::citext, 1000, 0.01, 5) AS sized,
 	cf_agg(c::text) = cf_agg(e::text) AS texts FROM people;
 CREATE TEMP VIEW of_citext AS SELECT cf_agg(c) AS f, cf_agg(c::text) AS g FROM people;
 SELECT format('CREATE TEMP VIEW again AS %s', pg_get_viewdef('of_citext'::regclass)) AS command \gset
 :command
-SELECT v.f = a.f AND v.g = a.g AS restored, (cf_info(v.f)).element_family AS f, (cf_info(v.g)).element_family AS g FROM of_citext v, again a;
-SELECT DISTINCT (cf_info(cf_agg(c) OVER ())).element_family AS a, (cf_info(cf_agg(e::text) OVER ())).element_family AS b,
+SELECT v.f = a.f AND v.g = a.g AS restored, (cf_info(v.f)).element_family AS f, (cf_info(v.g)).element_family AS g
+FROM of_citext v, again a;
+SELECT DISTINCT (cf_info(cf_agg(c) OVER ())).element_family AS a,
+	(cf_info(cf_agg(e::text) OVER ())).element_family AS b,
 	(cf_info(cf_agg(c::text::citext) OVER ())).element_family AS c FROM people;
 -- prepared: the seventh execution is of a generic plan
 DO $$
@@ -388,7 +415,9 @@ BEGIN
 	END LOOP;
 	RAISE NOTICE '%', (SELECT array_agg(DISTINCT f) FROM unnest(families) f);
 END $$;
-PREPARE planned(text) AS SELECT (cf_info(cf_agg($1::citext))).element_family AS agg, (cf_info(cf_add(cf_new(), $1::citext))).element_family AS added;
+PREPARE planned(text) AS
+	SELECT (cf_info(cf_agg($1::citext))).element_family AS agg,
+	(cf_info(cf_add(cf_new(), $1::citext))).element_family AS added;
 SET plan_cache_mode = force_custom_plan;
 EXECUTE planned('a');
 SET plan_cache_mode = force_generic_plan;
@@ -400,7 +429,8 @@ SELECT cf_contains(cf_agg(c::text), 'a@x'::citext) FROM people;
 SELECT cf_contains(cf_agg(c::text), 'a@x'::email) FROM people;
 SELECT cf_contains(cf_agg(c), 'a@x') FROM people;
 -- what has no type yet is a text to cf_agg, as to all other functions
-SELECT cf_agg('x') = cf_agg('x'::text) AS literal, (cf_info(cf_agg('x'))).element_family, cf_agg(NULL) = cf_agg(NULL::int) AS null;
+SELECT cf_agg('x') = cf_agg('x'::text) AS literal, (cf_info(cf_agg('x'))).element_family,
+	cf_agg(NULL) = cf_agg(NULL::int) AS null;
 PREPARE untyped AS SELECT (cf_info(cf_agg($1))).element_family, (cf_info(cf_agg(DISTINCT $2, $3, $4, $5))).capacity;
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped('x', 'x', 1000, 0.01, 7);
@@ -421,20 +451,30 @@ BEGIN
 	RETURN coalesce(result, hint);
 END $$;
 CREATE FUNCTION id() RETURNS uuid LANGUAGE sql AS $$SELECT 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid$$;
-SELECT value, element, by_hint(element, value) FROM (VALUES ($$'x'::bytea$$, $$'78'$$), ($$'x'::bytea$$, $$'x'$$), ('id()', 'upper(id()::text)'), ('id()', 'id()::text'),
-	($$'10.0.0.1'::inet$$, $$'10.0.0.1'$$), ($$'10.0.0.0/8'::inet$$, $$'10.0.0.0/8'$$), ('7', $$'7'$$), ('1.50', $$'1.5'$$), ($$'A@x'::email$$, $$'a@x'$$),
-	($$'78'$$, $$'x'::bytea$$), ($$'x'$$, $$'x'::bytea$$), ('id()', 'uuid_send(id())'), ('uuid_send(id())', 'id()'), ('7.0', '7'), ('7::real', '7'),
-	('0.1::real', '0.1'), ('16777217::float8', '16777217.0'), ('0.1', '0.1::real'), ($$'0.1'$$, '0.1::float8'), ('7', '7::real'), ('7', '7.0'), ($$'7'::"char"$$, '7'),
-	($$'2024-05-06 07:00'::timestamp$$, $$'2024-05-06'::date$$), ($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::date$$),
-	($$'2024-05-06'::date$$, $$'2024-05-06'::timestamp$$), ($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::timestamp$$),
-	($$'2024-05-06'::date$$, $$'2024-05-06 00:00Z'::timestamptz$$), ($$'2024-05-06'::timestamp$$, $$'2024-05-06 00:00Z'::timestamptz$$),
-	($$'2024-05-06 00:00Z'$$, $$'2024-05-06 00:00Z'::timestamptz$$), ('upper(id()::text)', 'id()'), ($$'t'$$, 'true'), ('7', $$'10.0.0.1'::inet$$),
+SELECT value, element, by_hint(element, value)
+FROM (VALUES ($$'x'::bytea$$, $$'78'$$), ($$'x'::bytea$$, $$'x'$$), ('id()', 'upper(id()::text)'),
+	('id()', 'id()::text'),
+	($$'10.0.0.1'::inet$$, $$'10.0.0.1'$$), ($$'10.0.0.0/8'::inet$$, $$'10.0.0.0/8'$$), ('7', $$'7'$$),
+	('1.50', $$'1.5'$$), ($$'A@x'::email$$, $$'a@x'$$),
+	($$'78'$$, $$'x'::bytea$$), ($$'x'$$, $$'x'::bytea$$), ('id()', 'uuid_send(id())'), ('uuid_send(id())', 'id()'),
+	('7.0', '7'), ('7::real', '7'),
+	('0.1::real', '0.1'), ('16777217::float8', '16777217.0'), ('0.1', '0.1::real'), ($$'0.1'$$, '0.1::float8'),
+	('7', '7::real'), ('7', '7.0'), ($$'7'::"char"$$, '7'),
+	($$'2024-05-06 07:00'::timestamp$$, $$'2024-05-06'::date$$),
+	($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::date$$),
+	($$'2024-05-06'::date$$, $$'2024-05-06'::timestamp$$),
+	($$'2024-05-06 00:00Z'::timestamptz$$, $$'2024-05-06'::timestamp$$),
+	($$'2024-05-06'::date$$, $$'2024-05-06 00:00Z'::timestamptz$$),
+	($$'2024-05-06'::timestamp$$, $$'2024-05-06 00:00Z'::timestamptz$$),
+	($$'2024-05-06 00:00Z'$$, $$'2024-05-06 00:00Z'::timestamptz$$), ('upper(id()::text)', 'id()'), ($$'t'$$, 'true'),
+	('7', $$'10.0.0.1'::inet$$),
 	($$'a@x'$$, $$'a@x'::email$$), ($$'0/1'::pg_lsn$$, $$'a@x'::email$$)) t (value, element);
 DROP FUNCTION by_hint, id;
 -- one call site, arrays of two types: 5, and what has its low half in common
 DO $$
 BEGIN
-	EXECUTE format('CREATE FUNCTION any_of(cuckoofilter, anyarray) RETURNS boolean LANGUAGE c STRICT AS %L, %L', probin, prosrc)
+	EXECUTE format('CREATE FUNCTION any_of(cuckoofilter, anyarray) RETURNS boolean LANGUAGE c STRICT AS %L, %L', probin,
+		prosrc)
 	FROM pg_proc WHERE proname = 'cf_contains_any';
 END $$;
 CREATE TEMP TABLE arrays (a int, b bigint);
@@ -479,36 +519,61 @@ DEALLOCATE untyped;
 SELECT cf_agg(relacl) IS NULL FROM pg_class WHERE relacl IS NOT NULL;
 SELECT cf_agg('(1,2)'::point);
 
--- families whose encoding is our own, by PostgreSQL's equality: lists of equal, nearly equal and extreme values, each with each, alone and in arrays
-CREATE FUNCTION compare(type regtype, vals text[]) RETURNS TABLE (of regtype, pairs bigint, equal bigint, differ bigint, lost_in_arrays bigint) LANGUAGE plpgsql AS $$
+-- families whose encoding is our own, by PostgreSQL's equality: lists of equal, nearly equal and extreme values, each
+-- with each, alone and in arrays
+CREATE FUNCTION compare(type regtype, vals text[]) RETURNS TABLE (of regtype, pairs bigint, equal bigint, differ bigint,
+	lost_in_arrays bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format('SELECT %L::regtype, count(*), count(*) FILTER (WHERE a = b),
-		count(*) FILTER (WHERE (a = b) <> (cf_hash(a) = cf_hash(b))), count(*) FILTER (WHERE a = b AND cf_hash(ARRAY[a]) <> cf_hash(ARRAY[b]))
-		FROM unnest($1::%1$s[]) WITH ORDINALITY x (a, i) JOIN unnest($1::%1$s[]) WITH ORDINALITY y (b, j) ON i < j', type) USING vals;
+		count(*) FILTER (WHERE (a = b) <> (cf_hash(a) = cf_hash(b))),
+		count(*) FILTER (WHERE a = b AND cf_hash(ARRAY[a]) <> cf_hash(ARRAY[b]))
+		FROM unnest($1::%1$s[]) WITH ORDINALITY x (a, i)
+		JOIN unnest($1::%1$s[]) WITH ORDINALITY y (b, j) ON i < j', type) USING vals;
 END $$;
 SELECT c.* FROM (VALUES
-	('numeric'::regtype, '{0,-0,0.0,0e10,NaN,1,1.0,1.00,-1,10,1e1,100e-1,0.1,0.10,1e-1,1.1,1.10,11,110,1.0000000000000000000000001,0.9999999999999999999999999,9999,10000,99999999,100000000,10000.0001,10000.00010,1e-4,1e-5,1e-16383,1.0e-16382,10e-16383,1e131071,0.1e131072,9e131071,-9e131071,123456789012345678901234567890,1234567890123456789012345678.90e2}'::text[]),
-	('inet', '{10.0.0.1,10.0.0.1/32,10.0.0.1/24,10.0.0.0/24,10.0.0.0/25,10.0.0.0,0.0.0.0,0.0.0.0/0,255.255.255.255,255.255.255.255/0,::,::/0,::1,::1/128,::1/127,::ffff:10.0.0.1,::10.0.0.1,::a00:1,a00:1::,a00:1::/32,2001:db8::/32,2001:db8::/33,2001:DB8:0::1,2001:db8::1}'),
-	('cidr', '{10.0.0.1,10.0.0.1/32,10.0.0.0/24,10.0.0.0/25,10/8,10.0.0.0/8,0/0,::/0,::1,::1/128,2001:db8::/32,2001:db8::/33}'),
-	('macaddr', '{08:00:2b:01:02:03,08-00-2b-01-02-03,08002b:010203,08002b010203,03:02:01:2b:00:08,08:00:2b:01:02:04,00:00:00:00:00:00,ff:ff:ff:ff:ff:ff}'),
-	('macaddr8', '{08:00:2b:01:02:03,08:00:2b:ff:fe:01:02:03,08:00:2b:01:02:03:04:05,05:04:03:02:01:2b:00:08,00:00:00:00:00:00:00:00,ff:ff:ff:ff:ff:ff:ff:ff}'),
+	('numeric'::regtype, '{0,-0,0.0,0e10,NaN,1,1.0,1.00,-1,10,1e1,100e-1,0.1,0.10,1e-1,1.1,1.10,11,110,
+		1.0000000000000000000000001,0.9999999999999999999999999,9999,10000,99999999,100000000,10000.0001,10000.00010,
+		1e-4,1e-5,1e-16383,1.0e-16382,10e-16383,1e131071,0.1e131072,9e131071,-9e131071,
+		123456789012345678901234567890,1234567890123456789012345678.90e2}'::text[]),
+	('inet', '{10.0.0.1,10.0.0.1/32,10.0.0.1/24,10.0.0.0/24,10.0.0.0/25,10.0.0.0,0.0.0.0,0.0.0.0/0,
+		255.255.255.255,255.255.255.255/0,::,::/0,::1,::1/128,::1/127,::ffff:10.0.0.1,::10.0.0.1,::a00:1,
+		a00:1::,a00:1::/32,2001:db8::/32,2001:db8::/33,2001:DB8:0::1,2001:db8::1}'),
+	('cidr', '{10.0.0.1,10.0.0.1/32,10.0.0.0/24,10.0.0.0/25,10/8,10.0.0.0/8,0/0,
+		::/0,::1,::1/128,2001:db8::/32,2001:db8::/33}'),
+	('macaddr', '{08:00:2b:01:02:03,08-00-2b-01-02-03,08002b:010203,08002b010203,03:02:01:2b:00:08,
+		08:00:2b:01:02:04,00:00:00:00:00:00,ff:ff:ff:ff:ff:ff}'),
+	('macaddr8', '{08:00:2b:01:02:03,08:00:2b:ff:fe:01:02:03,08:00:2b:01:02:03:04:05,05:04:03:02:01:2b:00:08,
+		00:00:00:00:00:00:00:00,ff:ff:ff:ff:ff:ff:ff:ff}'),
 	('time', '{00:00,24:00,23:59:60,00:00:00.000001,23:59:59.999999,12:00,12:00 PM,12:00 AM,11:59:60}'),
-	('interval', '{0,1 month,30 days,720 hours,29 days 24 hours,1 month 1 us,-1 month,-30 days,1 month -30 days,1 day,24 hours,1 year,360 days,365 days,12 months,1 us,-1 us,178956970 years 7 months,-178956970 years -8 months,2147483647 days,2147483647 months,-2147483648 days,-2147483648 months,71582788 months 7 days,2147483647:59:59.999999,-2147483647:59:59.999999}')
+	('interval', '{0,1 month,30 days,720 hours,29 days 24 hours,1 month 1 us,-1 month,-30 days,1 month -30 days,
+		1 day,24 hours,1 year,360 days,365 days,12 months,1 us,-1 us,178956970 years 7 months,
+		-178956970 years -8 months,2147483647 days,2147483647 months,-2147483648 days,-2147483648 months,
+		71582788 months 7 days,2147483647:59:59.999999,-2147483647:59:59.999999}')
 ) v (of, vals), compare(v.of, v.vals) c;
 -- random ones, of which many are equal
 SELECT c.* FROM (
 	SELECT of, array_agg(val ORDER BY i) AS vals
-	FROM (SELECT i, hashint8extended(i, 1) & 1023 AS a, hashint8extended(i, 2) & 1023 AS b, hashint8extended(i, 3) & 1023 AS c FROM generate_series(1, 300) i) r, LATERAL (VALUES
-		('numeric'::regtype, format('%s%se%s', (ARRAY['-', ''])[a % 2 + 1], (ARRAY['1', '1.0', '10', '100.00', '12', '1.20', '120', '0.012', '12000', '9999', '99990'])[b % 11 + 1], c % 9 - 4)),
-		('inet', format('%s/%s', (ARRAY['10.0.0.1', '10.0.0.0', '::1', '::', '10.0.1.0'])[a % 5 + 1], (ARRAY[0, 8, 24, 31, 32])[b % 5 + 1])),
-		('macaddr', format('08:00:2b:0%s:0%s:0%s', a % 3, b % 3, c % 3)), ('macaddr8', format('08:00:2b:%s:0%s:0%s', (ARRAY['ff:fe:01', '01'])[a % 2 + 1], b % 3, c % 3)),
+	FROM (SELECT i, hashint8extended(i, 1) & 1023 AS a, hashint8extended(i, 2) & 1023 AS b,
+		hashint8extended(i, 3) & 1023 AS c FROM generate_series(1, 300) i) r, LATERAL (VALUES
+		('numeric'::regtype,
+			format('%s%se%s', (ARRAY['-', ''])[a % 2 + 1],
+				(ARRAY['1', '1.0', '10', '100.00', '12', '1.20', '120', '0.012', '12000', '9999', '99990'])[b % 11 + 1],
+				c % 9 - 4)),
+		('inet',
+			format('%s/%s', (ARRAY['10.0.0.1', '10.0.0.0', '::1', '::', '10.0.1.0'])[a % 5 + 1],
+				(ARRAY[0, 8, 24, 31, 32])[b % 5 + 1])),
+		('macaddr', format('08:00:2b:0%s:0%s:0%s', a % 3, b % 3, c % 3)),
+		('macaddr8', format('08:00:2b:%s:0%s:0%s', (ARRAY['ff:fe:01', '01'])[a % 2 + 1], b % 3, c % 3)),
 		('time', format('%s:%s:%s', a % 3, b % 3, (c % 3) / 2.0)),
-		('interval', format('%s months %s days %s hours', a % 4 - 2, (b % 5 - 2) * 30 + b % 2, (c % 3 - 1) * 24))) v (of, val)
+		('interval',
+			format('%s months %s days %s hours', a % 4 - 2, (b % 5 - 2) * 30 + b % 2, (c % 3 - 1) * 24))) v (of, val)
 	GROUP BY of) s, compare(s.of, s.vals) c ORDER BY s.of::text;
 DROP FUNCTION compare;
 -- the limits of the time in an interval
-SELECT cf_hash(interval '2147483647:00' + interval '414564141:00:54.775807') = cf_hash(interval '106751991 days 04:00:54.775807') AS greatest,
-	cf_hash(interval '-2147483647:00' - interval '414564141:00:54.775808') = cf_hash(interval '-106751991 days -04:00:54.775808') AS least;
+SELECT cf_hash(interval '2147483647:00' + interval '414564141:00:54.775807')
+	= cf_hash(interval '106751991 days 04:00:54.775807') AS greatest,
+	cf_hash(interval '-2147483647:00' - interval '414564141:00:54.775808')
+		= cf_hash(interval '-106751991 days -04:00:54.775808') AS least;
 
 -- numbers of any length
 SELECT count(DISTINCT cf_hash(repeat('1234', n)::numeric)) FROM generate_series(1, 100) n;
@@ -516,7 +581,8 @@ SELECT count(DISTINCT cf_hash(repeat('1234', n)::numeric)) FROM generate_series(
 -- hashes are the same on every machine: these never change
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS integer FROM (VALUES (1)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS text FROM (VALUES ('cuckoo')) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS uuid FROM (VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)) x(v);
+SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS uuid
+FROM (VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS float FROM (VALUES (-0.0::float8)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS date FROM (VALUES ('2026-01-31'::date)) x(v);
 SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS boolean FROM (VALUES (true)) x(v);
@@ -531,9 +597,12 @@ BEGIN;
 UPDATE pg_proc SET probin = probin || '.so' WHERE probin ~ 'citext$';
 SELECT encode(substring(cf_add(cf_new(), 'a'::citext)::bytea FROM 13 FOR 2), 'hex') AS citext;
 ROLLBACK;
--- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of the platform check value, b, the OID of text, k, i, the locale and, from 16 on, the rules
+-- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of the platform check value, b, the OID of
+-- text, k, i, the locale and, from 16 on, the rules
 SELECT CASE WHEN testable('icu') THEN outcome($$
-	SELECT get_byte(f, 12) + 256 * get_byte(f, 13) = 65535 & cf_hash((SELECT string_agg(substring(int8send(hashtextextended('cuckoo', 0)) FROM i FOR 1), '' ORDER BY i DESC) FROM generate_series(1, 8) i)
+	SELECT get_byte(f, 12) + 256 * get_byte(f, 13) = 65535 & cf_hash(
+		(SELECT string_agg(substring(int8send(hashtextextended('cuckoo', 0)) FROM i FOR 1), '' ORDER BY i DESC)
+			FROM generate_series(1, 8) i)
 		|| 'b\031\000\000\000'::bytea || 'kiund-u-ks-level2\000'::bytea
 		|| CASE WHEN current_setting('server_version_num')::int >= 160000 THEN '\x00'::bytea ELSE '' END)
 	FROM (SELECT cf_add(cf_new(), 'a' COLLATE nd)::bytea AS f) s$$) ELSE 'true' END AS tag_of_collation;

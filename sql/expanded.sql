@@ -6,29 +6,38 @@ SELECT cf_add(cf_add(cf_add(cf_new(), 1), 2), 3) = cf_add_all(cf_new(), ARRAY[1,
 SELECT cf_count(f), contexts('cuckoofilter')
 FROM (SELECT cf_delete(cf_add(cf_add(cf_add(cf_new(), i), 2), 3), 1) AS f FROM generate_series(1, 1) i OFFSET 0) s;
 SELECT cf_count(f), cf_count(g), contexts('cuckoofilter')
-FROM (SELECT f, cf_add(cf_add(f, 2), 3) AS g FROM (SELECT cf_add(cf_new(), i) AS f FROM generate_series(1, 1) i OFFSET 0) s OFFSET 0) t;
+FROM (SELECT f, cf_add(cf_add(f, 2), 3) AS g
+	FROM (SELECT cf_add(cf_new(), i) AS f FROM generate_series(1, 1) i OFFSET 0) s OFFSET 0) t;
 -- what is computed after it is not in its memory
 SELECT cf_count(f), length(t), contexts('cuckoofilter', 'sum(total_bytes) / 1000000') AS megabytes
 FROM (SELECT cf_add(cf_new(), i) AS f, repeat('long', 1000000 * i) AS t FROM generate_series(1, 1) i OFFSET 0) s;
 
 
 -- every function takes one
-SELECT cf_contains(f, 1), f @> 2, 9 <@ f, cf_count(f), cf_count(f, 2), cf_contains_each(f, ARRAY[1, 9]), cf_contains_any(f, ARRAY[9]), cf_contains_all(f, ARRAY[1, 2])
+SELECT cf_contains(f, 1), f @> 2, 9 <@ f, cf_count(f), cf_count(f, 2), cf_contains_each(f, ARRAY[1, 9]),
+	cf_contains_any(f, ARRAY[9]), cf_contains_all(f, ARRAY[1, 2])
 FROM (SELECT cf_add(cf_add(cf_new(), 1), 2) AS f OFFSET 0) s;
-SELECT cf_count(cf_clear(f)) AS clear, f = f::text::cuckoofilter AS text, f::bytea::cuckoofilter = f AS bytea, cuckoofilter_send(f) = f::bytea AS send,
-	f <> cf_add(f, 3) AS ne, (cf_info(f)).items AS info, cf_add(f, NULL::int) = f AS add_null, cf_delete(f, 9) = f AS nothing
+SELECT cf_count(cf_clear(f)) AS clear, f = f::text::cuckoofilter AS text, f::bytea::cuckoofilter = f AS bytea,
+	cuckoofilter_send(f) = f::bytea AS send,
+	f <> cf_add(f, 3) AS ne, (cf_info(f)).items AS info, cf_add(f, NULL::int) = f AS add_null,
+	cf_delete(f, 9) = f AS nothing
 FROM (SELECT cf_add(cf_add(cf_new(), 1), 2) AS f OFFSET 0) s;
 -- one value, several users: none sees what another one does
-SELECT cf_count(cf_add(f, 1)) AS a, cf_count(cf_add(cf_add(f, 2), 3)) AS b, cf_count(cf_delete(f, 0)) AS c, cf_count(f) AS f
+SELECT cf_count(cf_add(f, 1)) AS a, cf_count(cf_add(cf_add(f, 2), 3)) AS b, cf_count(cf_delete(f, 0)) AS c,
+	cf_count(f) AS f
 FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s;
 WITH w AS MATERIALIZED (SELECT cf_add(cf_new(), 0) AS f)
-SELECT cf_count(cf_add(a.f, 1)) AS a, cf_count(b.f) AS b, cf_count(CASE WHEN cf_count(cf_add(a.f, 2)) = 2 THEN a.f END) AS "case"
+SELECT cf_count(cf_add(a.f, 1)) AS a, cf_count(b.f) AS b,
+	cf_count(CASE WHEN cf_count(cf_add(a.f, 2)) = 2 THEN a.f END) AS "case"
 FROM w a, w b;
-SELECT i, cf_count(f) AS items FROM (SELECT i, cf_add(f, i) AS f FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s, generate_series(1, 3) i) t ORDER BY i;
+SELECT i, cf_count(f) AS items
+FROM (SELECT i, cf_add(f, i) AS f FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s, generate_series(1, 3) i) t
+ORDER BY i;
 -- kept in arrays, rows, tables; below and above the size that is TOASTed
 CREATE TABLE kept (id int, f cuckoofilter, fs cuckoofilter[]);
 INSERT INTO kept SELECT n, cf_add(f, -1), ARRAY[cf_add(f, -1), cf_add(f, -2)]
-	FROM (SELECT n, cf_add(cf_agg(i), 0) AS f FROM unnest(ARRAY[1, 500, 20000]) n, generate_series(1, n) i GROUP BY n) s;
+	FROM (SELECT n, cf_add(cf_agg(i), 0) AS f
+		FROM unnest(ARRAY[1, 500, 20000]) n, generate_series(1, n) i GROUP BY n) s;
 SELECT id, cf_contains_each(f, ARRAY[-1, -2, 0, 1]) AS f, cf_contains_each(fs[1], ARRAY[-1, -2, 0, 1]) AS first,
 	cf_contains_each(fs[2], ARRAY[-1, -2, 0, 1]) AS second FROM kept ORDER BY id;
 UPDATE kept SET f = cf_delete(cf_add(f, -3), -1);
@@ -85,7 +94,8 @@ BEGIN
 END $$;
 -- the same through every language's variables, and as an argument
 CREATE FUNCTION with_one(f cuckoofilter) RETURNS cuckoofilter LANGUAGE sql AS 'SELECT cf_add(f, 1)';
-SELECT cf_count(filled(f, 3)) AS more, cf_count(with_one(f)) AS one, cf_count(with_one(filled(f, 2))) AS both, cf_count(f) AS f
+SELECT cf_count(filled(f, 3)) AS more, cf_count(with_one(f)) AS one, cf_count(with_one(filled(f, 2))) AS both,
+	cf_count(f) AS f
 FROM (SELECT cf_add(cf_new(), 0) AS f OFFSET 0) s;
 DROP FUNCTION with_one;
 
@@ -95,7 +105,9 @@ BEGIN
 	EXECUTE format('CREATE AGGREGATE collect(int) (SFUNC = cf_add, STYPE = cuckoofilter, INITCOND = %L)', cf_new(1000));
 END $$;
 SELECT collect(i) = cf_add_all(cf_new(1000), array_agg(i)) AS same FROM generate_series(1, 3000) i;
-SELECT i, cf_count(collect(i) OVER (ORDER BY i)) AS running, cf_count(collect(i) OVER (ORDER BY i ROWS 1 PRECEDING)) AS two,
+SELECT i, cf_count(collect(i) OVER (ORDER BY i)) AS running,
+	cf_count(collect(i) OVER (ORDER BY i ROWS 1 PRECEDING)) AS two,
 	cf_contains_each(collect(i) OVER (ORDER BY i), ARRAY[1, 2, 3]) FROM generate_series(1, 3) i;
-SELECT g, cf_count(collect(i)) AS items, cf_count(cf_add(collect(i), -1)) AS more FROM generate_series(1, 9) i, LATERAL (SELECT i % 2 AS g) s GROUP BY g ORDER BY g;
+SELECT g, cf_count(collect(i)) AS items, cf_count(cf_add(collect(i), -1)) AS more
+FROM generate_series(1, 9) i, LATERAL (SELECT i % 2 AS g) s GROUP BY g ORDER BY g;
 DROP AGGREGATE collect(int);

@@ -8,13 +8,17 @@
 \set filters `cd "${PG_ABS_SRCDIR:-.}/test/fixtures" && cat filters.txt`
 CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'white');
 CREATE TABLE fixtures AS
-SELECT c[1] AS name, c[2] AS element, c[3]::int AS n, c[4]::bigint AS items, c[5]::bigint AS copies, c[6] AS answers, c[8] AS image
-FROM (SELECT string_to_array(line, E'\t') AS c FROM regexp_split_to_table(:'filters', E'\n') line WHERE line <> '') lines;
+SELECT c[1] AS name, c[2] AS element, c[3]::int AS n, c[4]::bigint AS items, c[5]::bigint AS copies, c[6] AS answers,
+	c[8] AS image
+FROM (SELECT string_to_array(line, E'\t') AS c
+	FROM regexp_split_to_table(:'filters', E'\n') line WHERE line <> '') lines;
 CREATE TABLE stored AS SELECT *, image::cuckoofilter AS f FROM fixtures;
 ALTER TABLE stored ALTER f SET STORAGE external;
 -- how much there is
-SELECT (cf_info(f)).element_family AS family, count(*), min((cf_info(f)).fingerprint_bits) AS min_bits, max((cf_info(f)).fingerprint_bits) AS max_bits,
-	max((cf_info(f)).growth_level) AS max_level, count(*) FILTER (WHERE get_byte(f::bytea, 7) = 1) AS with_windows, count(DISTINCT (cf_info(f)).seed) AS seeds
+SELECT (cf_info(f)).element_family AS family, count(*), min((cf_info(f)).fingerprint_bits) AS min_bits,
+	max((cf_info(f)).fingerprint_bits) AS max_bits,
+	max((cf_info(f)).growth_level) AS max_level, count(*) FILTER (WHERE get_byte(f::bytea, 7) = 1) AS with_windows,
+	count(DISTINCT (cf_info(f)).seed) AS seeds
 FROM stored GROUP BY 1 ORDER BY 1;
 -- the same bytes come out, as text and as an image
 SELECT name FROM stored WHERE f::text <> image OR f::bytea <> decode(image, 'base64') OR f::bytea::cuckoofilter <> f;
@@ -31,7 +35,9 @@ WHERE (cf_info(f)).fingerprint_bits > 8 AND (cf_info(f)).element_family = 'integ
 	AND (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
 -- filters of today can be combined with them
 SELECT name FROM stored WHERE name ~ '^family .*, capacity' AND NOT cf_compatible(f, cf_new(500, 0.01, 7));
-SELECT cf_canonical(f) = (SELECT cf_union_all_agg(part) FROM (SELECT cf_agg(i, 500, 0.01, 7) AS part FROM generate_series(1, 40) i GROUP BY i % 3) parts) AS same
+SELECT cf_canonical(f)
+	= (SELECT cf_union_all_agg(part)
+		FROM (SELECT cf_agg(i, 500, 0.01, 7) AS part FROM generate_series(1, 40) i GROUP BY i % 3) parts) AS same
 FROM stored WHERE name = 'family integer, capacity 500';
 DROP TABLE fixtures, stored;
 DROP TYPE color;

@@ -10,7 +10,8 @@ FROM cf_info(cf_new());
 -- figures to read: four digits; the rate now is not above that at capacity
 SELECT n, cf_count(f) AS items, (cf_info(f)).fpp_now, (cf_info(f)).load_factor, (cf_info(f)).bits_per_item,
 	(cf_info(f)).fpp_now <= (cf_info(f)).fpp_at_capacity AS in_order
-FROM (SELECT n, cf_agg(i, 0.01) AS f FROM (VALUES (1), (1000), (123545)) v(n), generate_series(1, n) i GROUP BY n) s ORDER BY n;
+FROM (SELECT n, cf_agg(i, 0.01) AS f FROM (VALUES (1), (1000), (123545)) v(n), generate_series(1, n) i GROUP BY n) s
+ORDER BY n;
 SELECT (cf_info(cf_new(1000000))).bytes < 1024 AS empty_under_1_kb;
 SELECT (cf_info(filled(cf_new(1000000), 100))).bytes < 2048 AS hundred_under_2_kb;
 SELECT max(bytes) < 1024 AS empty_under_1_kb FROM generate_series(1, 1000000, 997) n, cf_info(cf_new(n));
@@ -36,10 +37,13 @@ SELECT items, growth_level, element_family FROM cf_info(cf_clear(filled(cf_new(1
 
 -- the family comes with the first element or is declared, and stays for ever
 SELECT type, (cf_info(f)).element_family, cf_count(f), f::text::cuckoofilter = f AS valid, f = cf_new() AS equal
-FROM unnest(ARRAY['int2', 'int8', 'text', 'name', 'bytea', 'uuid', 'bool', 'date', 'timestamp', 'timestamptz', 'float4', 'numeric', 'inet[]']::regtype[]) type,
+FROM unnest(ARRAY['int2', 'int8', 'text', 'name', 'bytea', 'uuid', 'bool', 'date', 'timestamp', 'timestamptz',
+		'float4', 'numeric', 'inet[]']::regtype[]) type,
 	cf_new(1000000, 0.001, 0, type) f;
-SELECT cf_new(element => NULL) = cf_new() AS undeclared, cf_add(cf_new(10, element => 'numeric'), 1.5) = cf_add(cf_new(10), 1.5) AS same_bytes,
-	cf_new(10, 0.01, 0, 'int8') = cf_new(10, 0.01, 0, 'int2') AS one_family, cf_new(10, 0.01, 0, 'pg_lsn') = cf_new(10, 0.01, 0, 'timetz') AS two_types;
+SELECT cf_new(element => NULL) = cf_new() AS undeclared,
+	cf_add(cf_new(10, element => 'numeric'), 1.5) = cf_add(cf_new(10), 1.5) AS same_bytes,
+	cf_new(10, 0.01, 0, 'int8') = cf_new(10, 0.01, 0, 'int2') AS one_family,
+	cf_new(10, 0.01, 0, 'pg_lsn') = cf_new(10, 0.01, 0, 'timetz') AS two_types;
 -- an untyped parameter of a driver
 PREPARE untyped AS SELECT cf_add(cf_new(1000, 0.01, 0, 'bigint'), $1);
 EXECUTE untyped('17');
@@ -87,7 +91,8 @@ SELECT cf_add(f, NULL) = f AS add_null, cf_add_unique(f, NULL) = f AS add_unique
 	cf_delete(f, NULL) = f AS delete_null, cf_add(f, NULL::int) = f AS other_type
 FROM cf_add(cf_new(), 'x') f;
 SELECT cf_add(NULL, 'x') IS NULL, cf_add_unique(NULL, 'x') IS NULL, cf_delete(NULL, 'x') IS NULL;
-SELECT cf_new(NULL) IS NULL, cf_new(10, NULL) IS NULL, cf_new(10, 0.01, NULL, 'int') IS NULL, (cf_info(NULL)).items IS NULL;
+SELECT cf_new(NULL) IS NULL, cf_new(10, NULL) IS NULL, cf_new(10, 0.01, NULL, 'int') IS NULL,
+	(cf_info(NULL)).items IS NULL;
 
 -- growth: far past the capacity, all found, the rate in proportion
 SELECT items, growth_level, fingerprint_bits,
@@ -133,9 +138,11 @@ END $$;
 SELECT cf_count(f) FROM kept WHERE id = 1;
 
 -- it was taken where cf_info() says that growth ends
-SELECT max_items, cf_count(filled(cf_new(1000, 0.01), max_items::int)) > 0.99 * max_items AS filled FROM cf_info(cf_new(1000, 0.01));
+SELECT max_items, cf_count(filled(cf_new(1000, 0.01), max_items::int)) > 0.99 * max_items AS filled
+FROM cf_info(cf_new(1000, 0.01));
 SELECT max_items, cf_count(cf_add_unique_all(f, array_agg(i))) > 0.95 * max_items AS filled
-FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 1000) i) s, cf_info(f), generate_series(1, max_items) i GROUP BY f, max_items;
+FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 1000) i) s, cf_info(f), generate_series(1, max_items) i
+GROUP BY f, max_items;
 
 -- a change that changes nothing does not write a TOASTed filter again
 CREATE TABLE toasted (id int PRIMARY KEY, f cuckoofilter);
@@ -158,12 +165,15 @@ SELECT toast_pages() > :before AS written;
 -- DISTINCT, GROUP BY, UNION, EXCEPT and hash joins go by the bytes, however they
 -- are stored
 CREATE TABLE copies (id int, f cuckoofilter);
-INSERT INTO copies SELECT 1, f FROM toasted UNION ALL SELECT 2, f::bytea::cuckoofilter FROM toasted UNION ALL SELECT 3, cf_add(f, -3) FROM toasted
-	UNION ALL SELECT n, cf_new(n) FROM generate_series(10, 1000, 10) n UNION ALL SELECT n + 1, cf_new(n) FROM generate_series(10, 1000, 10) n
+INSERT INTO copies SELECT 1, f FROM toasted
+	UNION ALL SELECT 2, f::bytea::cuckoofilter FROM toasted UNION ALL SELECT 3, cf_add(f, -3) FROM toasted
+	UNION ALL SELECT n, cf_new(n) FROM generate_series(10, 1000, 10) n
+	UNION ALL SELECT n + 1, cf_new(n) FROM generate_series(10, 1000, 10) n
 	UNION ALL SELECT 2000, cf_new(10, 0.001, 0, 'text') UNION ALL SELECT 2001, NULL;
 SELECT count(*) FROM (SELECT DISTINCT f FROM copies) s;
 SELECT min(id), count(*) FROM copies WHERE id < 12 OR id >= 2000 GROUP BY f ORDER BY 1;
-SELECT count(*) FROM (SELECT f FROM copies WHERE id < 3 UNION SELECT f FROM toasted UNION SELECT f::text::cuckoofilter FROM toasted) s;
+SELECT count(*)
+FROM (SELECT f FROM copies WHERE id < 3 UNION SELECT f FROM toasted UNION SELECT f::text::cuckoofilter FROM toasted) s;
 SELECT count(*) AS without FROM (SELECT f FROM copies EXCEPT SELECT f FROM toasted) s;
 SET enable_nestloop = off;
 DO $$
@@ -176,13 +186,15 @@ END $$;
 SELECT copies.id FROM copies JOIN toasted USING (f) ORDER BY 1;
 SELECT count(*) FROM copies a JOIN copies b USING (f);
 RESET enable_nestloop;
-SELECT count(DISTINCT cuckoofilter_hash(f)) AS hashes, bool_and(cuckoofilter_hash_extended(f, 0) & 4294967295 = cuckoofilter_hash(f)::bigint & 4294967295) AS low_half,
+SELECT count(DISTINCT cuckoofilter_hash(f)) AS hashes,
+	bool_and(cuckoofilter_hash_extended(f, 0) & 4294967295 = cuckoofilter_hash(f)::bigint & 4294967295) AS low_half,
 	bool_and(cuckoofilter_hash_extended(f, 1) <> cuckoofilter_hash_extended(f, 2)) AS seeded FROM copies;
 DROP TABLE toasted, copies;
 DROP FUNCTION toast_pages;
 
 -- cf_info gives a named type, so its text can be read again
-SELECT (cf_info(f)::text::cuckoofilter_info).items, cf_info(f)::text::cuckoofilter_info = cf_info(f) AS same FROM cf_add(cf_new(), 1) f;
+SELECT (cf_info(f)::text::cuckoofilter_info).items, cf_info(f)::text::cuckoofilter_info = cf_info(f) AS same
+FROM cf_add(cf_new(), 1) f;
 
 -- parameters out of range
 SELECT cf_info(cf_new(0.5)) = cf_info(cf_new(1)) AS rounded_up;
@@ -199,7 +211,8 @@ SELECT cf_new(1000, -0.1);
 SELECT cf_new(1000, 'NaN');
 SELECT cf_new(1000, 9e-9);
 -- a capacity may be any number; a fraction is rounded up
-SELECT cf_new(1e6, 0.001) = cf_new(1000000, 0.001) AS literal, cf_new(capacity => 1e6) = cf_new(1000000::bigint) AS named,
+SELECT cf_new(1e6, 0.001) = cf_new(1000000, 0.001) AS literal,
+	cf_new(capacity => 1e6) = cf_new(1000000::bigint) AS named,
 	cf_new(999999.5) = cf_new(1000000) AS fraction, cf_new('1e6') = cf_new(1000000::float4) AS untyped;
 PREPARE untyped AS SELECT cf_new($1, $2) = cf_new(1000, 0.01) AS parameter;
 EXECUTE untyped(1000, 0.01);

@@ -73,7 +73,9 @@ BEGIN
 END $$;
 -- an image whose last 8 bytes are the checksum of the others
 CREATE FUNCTION sealed(image bytea) RETURNS bytea LANGUAGE sql AS $$
-	SELECT bytes || (SELECT string_agg(substr(int8send(cf_hash(bytes, 0)), i, 1), '' ORDER BY i DESC) FROM generate_series(1, 8) i)
+	SELECT bytes
+		|| (SELECT string_agg(substr(int8send(cf_hash(bytes, 0)), i, 1), '' ORDER BY i DESC)
+			FROM generate_series(1, 8) i)
 	FROM (SELECT substr(image, 1, greatest(length(image) - 8, 0)) AS bytes) s
 $$;
 -- how many memory contexts of this name the session has, or another sum

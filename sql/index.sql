@@ -369,7 +369,8 @@ DECLARE
 	frequent float8 := random() ^ 2;
 	kinds int := 1 + 8 * random();
 	options text := format('seed = %s, capacity = %s, growth_bits = %s, fpp = %s, fillfactor = %s', n,
-		1 + round(9000 * random() ^ 3), -1 + round(4 * random()), 0.49 * random() ^ 4 + 1e-8, 10 + round(86 * random()));
+		1 + round(9000 * random() ^ 3), -1 + round(4 * random()), 0.49 * random() ^ 4 + 1e-8,
+		10 + round(86 * random()));
 	fill text := format('INSERT INTO random SELECT CASE WHEN random() < %s THEN -round(%s * random() ^ 2)
 		ELSE round(100000 * random()) END, repeat(''f'', %s) FROM generate_series(1, %s)',
 		frequent, kinds, length, rows);
@@ -413,13 +414,15 @@ BEGIN
 	DROP INDEX sized_i;
 END $$;
 SELECT options, s.* FROM unnest(ARRAY['fillfactor = 92', 'fillfactor = 50', 'capacity = 4000',
-	'capacity = 4000, fillfactor = 50', 'capacity = 40000', 'capacity = 4000, fpp = 0.001', 'capacity = 4000, fpp = 0.5',
+	'capacity = 4000, fillfactor = 50', 'capacity = 40000', 'capacity = 4000, fpp = 0.001',
+	'capacity = 4000, fpp = 0.5',
 	'capacity = 4000, growth_bits = 0', 'capacity = 4000, growth_bits = 3', 'capacity = 4000, growth_bits = 12',
 	'capacity = 1, growth_bits = 0, fpp = 0.5']) options, sizes(options) s;
 -- values of several rows fill pages unevenly: the build has more pages, and splits none
 CREATE TABLE several AS SELECT i % 80000 AS v, repeat('f', 60) AS filler FROM generate_series(1, 400000) i;
 CREATE INDEX several_v ON several USING cuckoo (v) WITH (seed = 1);
-SELECT growth_level, round(bytes / 400000.0, 1) AS bytes, cf_index_check('several_v', true) FROM cf_index_info('several_v');
+SELECT growth_level, round(bytes / 400000.0, 1) AS bytes, cf_index_check('several_v', true)
+FROM cf_index_info('several_v');
 DROP TABLE several;
 DROP FUNCTION sizes;
 -- the seed is random without the option, and that of the option
@@ -522,7 +525,8 @@ SELECT cf_index_check('ranges_r', true);
 INSERT INTO ranges SELECT i, int4range(i, i + 5), ROW(int4range(i, i + 5))::holder FROM generate_series(3001, 6000) i;
 CREATE INDEX ranges_held ON ranges USING cuckoo (held);
 SET enable_seqscan = off;
-SELECT count(*), max(CASE WHEN i % 1000 = 0 THEN contexts('cuckoo scan key', 'sum(used_bytes)') / 10000 END) AS times_10_kb
+SELECT count(*),
+	max(CASE WHEN i % 1000 = 0 THEN contexts('cuckoo scan key', 'sum(used_bytes)') / 10000 END) AS times_10_kb
 FROM ranges a, LATERAL (SELECT FROM ranges b WHERE b.held = a.held OFFSET 0) s;
 RESET enable_seqscan;
 DROP TABLE ranges;
@@ -597,7 +601,8 @@ EXPLAIN (COSTS off) SELECT FROM pairs WHERE p = ROW(7, 'b7', NULL)::pair;
 ANALYZE pairs;
 SET enable_seqscan = off;
 SELECT node ->> 'Plan Rows' AS estimate, 400 AS all_rows FROM jsonb_path_query(
-	plan_of('SELECT FROM pairs WHERE p = ROW(7, ''b7'', NULL)::pair')::jsonb, 'strict $.** ? (exists (@."Index Name"))') node;
+	plan_of('SELECT FROM pairs WHERE p = ROW(7, ''b7'', NULL)::pair')::jsonb,
+	'strict $.** ? (exists (@."Index Name"))') node;
 RESET enable_seqscan;
 SELECT * FROM of_pairs('p = ROW(7, ''b7'', NULL)::pair');
 SELECT * FROM compared('pairs_p', 'SELECT ROW(-1, ''b1'', NULL)::pair');
@@ -878,7 +883,8 @@ CREATE INDEX by_role ON owned.t USING cuckoo (owned.g(k));
 CREATE OR REPLACE FUNCTION owned.g(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
 	-- which 17 and later set for code of others
-	IF current_setting('server_version_num')::int >= 170000 AND current_setting('search_path') <> 'pg_catalog, pg_temp' THEN
+	IF current_setting('server_version_num')::int >= 170000
+		AND current_setting('search_path') <> 'pg_catalog, pg_temp' THEN
 		RAISE 'by the search path %', current_setting('search_path');
 	END IF;
 	PERFORM set_config('role', 'none', true);

@@ -114,7 +114,8 @@ BEGIN
 	DROP TABLE keyed;
 	RETURN NEXT;
 END $$;
-SELECT expression, k.* FROM unnest(ARRAY['i', 'i::int8', 'i::int2', 'i::text', 'i::varchar(9)', 'i::char(9)', 'i::text::bytea',
+SELECT expression, k.*
+FROM unnest(ARRAY['i', 'i::int8', 'i::int2', 'i::text', 'i::varchar(9)', 'i::char(9)', 'i::text::bytea',
 	'md5(i::text)::uuid', 'current_date + i', 'current_timestamp + i * interval ''1 s''',
 	'localtimestamp + i * interval ''1 s''', 'i / 3.0::float8', 'i / 3.0::float4', 'i / 7.0', '''10.0.0.0''::inet + i',
 	'(''::'' || to_hex(i))::inet', 'to_char(i, ''"08002b"FM000000'')::macaddr',

@@ -17,14 +17,20 @@ DECLARE
 	sealed boolean;
 BEGIN
 	EXECUTE format('SELECT sealed(b) = b AND sealed(t) = t AND sealed(s) = s
-		FROM (SELECT (%1$s)::bytea AS b, decode((%1$s)::text, ''base64'') AS t, cuckoofilter_send(%1$s) AS s FROM few LIMIT 1) x', f) INTO sealed;
+		FROM (SELECT (%1$s)::bytea AS b, decode((%1$s)::text, ''base64'') AS t, cuckoofilter_send(%1$s) AS s
+			FROM few LIMIT 1) x', f) INTO sealed;
 	RETURN sealed;
 END $$;
-SELECT f, is_sealed(f) FROM unnest(ARRAY['cf_new()', 'cf_clear(cf_agg(i))', 'cf_agg(i)', 'cf_agg(i, 9999, 0.01)', 'cf_agg(i) FILTER (WHERE false)',
-	'cf_add(cf_agg(i), -1)', 'cf_delete(cf_add(cf_agg(i), -1), -1)', 'filled(cf_agg(i), 100)', 'cf_add_all(cf_new(), array_agg(i))',
+SELECT f, is_sealed(f)
+FROM unnest(ARRAY['cf_new()', 'cf_clear(cf_agg(i))', 'cf_agg(i)', 'cf_agg(i, 9999, 0.01)',
+	'cf_agg(i) FILTER (WHERE false)',
+	'cf_add(cf_agg(i), -1)', 'cf_delete(cf_add(cf_agg(i), -1), -1)', 'filled(cf_agg(i), 100)',
+	'cf_add_all(cf_new(), array_agg(i))',
 	'cf_add_filter(cf_agg(i, 9999, 0.01), cf_agg(-i, 9999, 0.01))', 'cf_agg(i, 9999, 0.01) | cf_agg(-i, 9999, 0.01)',
-	'cf_agg(i, 9999, 0.01) & cf_agg(-i, 9999, 0.01)', 'cf_canonical(cf_add(cf_agg(i), -1))', 'cf_union_agg(cf_add(cf_new(), i))',
-	'cf_union_all_agg(cf_add(cf_new(), i))', 'cf_intersect_agg(cf_add(cf_new(), i / 9999))', 'cf_at_least_agg(cf_add(cf_new(), i), 1)',
+	'cf_agg(i, 9999, 0.01) & cf_agg(-i, 9999, 0.01)', 'cf_canonical(cf_add(cf_agg(i), -1))',
+	'cf_union_agg(cf_add(cf_new(), i))',
+	'cf_union_all_agg(cf_add(cf_new(), i))', 'cf_intersect_agg(cf_add(cf_new(), i / 9999))',
+	'cf_at_least_agg(cf_add(cf_new(), i), 1)',
 	'cf_index_filter(''few_index'')']) WITH ORDINALITY u(f, n) ORDER BY n;
 DROP FUNCTION is_sealed;
 DROP TABLE few;
@@ -128,12 +134,15 @@ CREATE FUNCTION spaced(t text, sep text) RETURNS text LANGUAGE sql AS
 	$$SELECT regexp_replace(t, '(.{7})', '\1' || sep, 'g')$$;
 SELECT name, bool_and(spaced(f::text, sep)::cuckoofilter = f AND (sep || f::text || sep)::cuckoofilter = f) AS same
 FROM (VALUES ('CRLF', E'\r\n'), ('LF', E'\n'), ('blanks, tabs', E' \t ')) s(name, sep),
-	(SELECT cf_agg(i) AS f FROM generate_series(1, 20000) i, unnest(ARRAY[1, 2, 3, 4, 5, 9999, 10000, 20000]) n WHERE i <= n GROUP BY n
+	(SELECT cf_agg(i) AS f FROM generate_series(1, 20000) i, unnest(ARRAY[1, 2, 3, 4, 5, 9999, 10000, 20000]) n
+		WHERE i <= n GROUP BY n
 		UNION ALL SELECT cf_new(n) FROM generate_series(1, 10) n) v
 GROUP BY name ORDER BY name COLLATE "C";
 SELECT right(f::text, 2) AS padded, refused_text(t) FROM (SELECT cf_agg(i) AS f FROM generate_series(1, 40000) i) s,
-	unnest(ARRAY[f::text, f::text || E'\r\n', f::text || '=', f::text || 'A', f::text || 'AAAA', f::text || f::text, rtrim(f::text, '='), left(f::text, -1) || 'Z', left(f::text, -3) || 'B==',
-		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING 'A==' FROM 8190), overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
+	unnest(ARRAY[f::text, f::text || E'\r\n', f::text || '=', f::text || 'A', f::text || 'AAAA', f::text || f::text,
+		rtrim(f::text, '='), left(f::text, -1) || 'Z', left(f::text, -3) || 'B==',
+		overlay(f::text PLACING '=' FROM 8192), overlay(f::text PLACING 'A==' FROM 8190),
+		overlay(f::text PLACING '=' FROM 8193), overlay(f::text PLACING E'\f' FROM 9000)]) t;
 DROP FUNCTION spaced, refused_text;
 -- output takes the memory of its text
 SELECT length(t::text) > 200000 AS large, contexts('ExprContext', 'sum(total_bytes)') < 1200000 AS little
@@ -141,7 +150,9 @@ FROM (SELECT cuckoofilter_out(f) AS t FROM stored WHERE id = 100000 OFFSET 0) s;
 
 -- a cancel is seen on the way: it comes before the error that ends the function
 CREATE TABLE long (t text, b bytea);
-INSERT INTO long SELECT '*' || repeat('A', 100000), sealed(set_byte(b, length(b) - 20, 255 - get_byte(b, length(b) - 20))) FROM (SELECT cf_agg(i)::bytea AS b FROM generate_series(1, 40000) i) s;
+INSERT INTO long
+	SELECT '*' || repeat('A', 100000), sealed(set_byte(b, length(b) - 20, 255 - get_byte(b, length(b) - 20)))
+FROM (SELECT cf_agg(i)::bytea AS b FROM generate_series(1, 40000) i) s;
 SELECT pg_cancel_backend(pg_backend_pid()), t::cuckoofilter IS NULL FROM long;
 SELECT pg_cancel_backend(pg_backend_pid()), b::cuckoofilter IS NULL FROM long;
 SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(f::text) * 0) FROM stored WHERE id = 100000;
@@ -155,7 +166,8 @@ SELECT cf_add(corrupt(set_byte(:'image', 14, 1)), 4);
 SELECT cf_contains(corrupt(substring(:'image'::bytea FOR 40)), 4);
 SELECT cf_contains(corrupt(substring(:'image'::bytea FOR 20)), 4);
 -- codes out of range are not looked for, and harmless
-SELECT cf_count(cf_add(cf_delete(f, 1), 9)) BETWEEN 2 AND 4 AS changed, array_length(cf_contains_each(f, ARRAY[1, 2, 3, 4]), 1)
+SELECT cf_count(cf_add(cf_delete(f, 1), 9)) BETWEEN 2 AND 4 AS changed,
+	array_length(cf_contains_each(f, ARRAY[1, 2, 3, 4]), 1)
 FROM corrupt(set_byte(set_byte(:'image', 32, 255), 33, 255)) f;
 -- but they are found in the text, as SECURITY.md says
 SELECT count(f::text::cuckoofilter) FROM corrupt(set_byte(set_byte(:'image', 32, 255), 33, 255)) f;
@@ -165,9 +177,11 @@ SELECT 'x'::bytea::text::cuckoofilter;
 INSERT INTO stored VALUES (9, '\x00');
 
 -- every image with a flipped bit is refused
-SELECT count(*) AS flips, count(*) FILTER (WHERE result = 'taken') AS taken, count(*) FILTER (WHERE result ~ '^22P03 .*checksum does not match') AS by_checksum
+SELECT count(*) AS flips, count(*) FILTER (WHERE result = 'taken') AS taken,
+	count(*) FILTER (WHERE result ~ '^22P03 .*checksum does not match') AS by_checksum
 FROM (SELECT refused(flipped(image, bit)) AS result
-	FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s, generate_series(0, length(image) * 8 - 1) bit) s;
+	FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s,
+		generate_series(0, length(image) * 8 - 1) bit) s;
 -- and with random bytes, without some, with more, and with some in other places
 SELECT what, count(*), count(*) FILTER (WHERE refused(bytes) = 'taken') AS taken
 FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s, generate_series(1, 2000) i, LATERAL (VALUES
@@ -175,7 +189,9 @@ FROM (SELECT cf_agg(i)::bytea AS image FROM generate_series(1, 6300) i) s, gener
 	('short', substr(image, 1, i * 7919 % length(image))),
 	('long', image || substr(image, 1, i)),
 	('cut out', overlay(image PLACING '' FROM 4 * i FOR i)),
-	('moved', substr(image, 1, 3 * i) || substr(image, 4 * i + 1, i) || substr(image, 3 * i + 1, i) || substr(image, 5 * i + 1))) v(what, bytes)
+	('moved',
+		substr(image, 1, 3 * i) || substr(image, 4 * i + 1, i) || substr(image, 3 * i + 1, i)
+			|| substr(image, 5 * i + 1))) v(what, bytes)
 WHERE bytes <> image GROUP BY what ORDER BY what COLLATE "C";
 -- if the checksum is made right again, it is refused or harmless: nothing crashes
 DO $$

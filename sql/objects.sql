@@ -24,21 +24,27 @@ FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
 SELECT prokind, provolatile, proparallel, proisstrict AS strict, proleakproof AS leakproof, prosecdef AS definer,
 	procost AS cost, prorows AS rows, prosupport AS support, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names
 FROM functions GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY prokind, min(proname), procost, proisstrict;
-SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state, aggtransspace AS space, aggcombinefn AS combine,
-	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra, aggfinalmodify AS modify, agginitval AS initial
+SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state,
+	aggtransspace AS space, aggcombinefn AS combine,
+	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra,
+	aggfinalmodify AS modify, agginitval AS initial
 FROM functions f JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
 GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
-SELECT oprname AS operator, oprleft::regtype AS left, oprright::regtype AS right, oprcode AS function, oprcom::regoperator AS commutator,
+SELECT oprname AS operator, oprleft::regtype AS left, oprright::regtype AS right, oprcode AS function,
+	oprcom::regoperator AS commutator,
 	oprnegate::regoperator AS negator, oprrest AS restrict, oprjoin AS join, oprcanhash AS hashes, oprcanmerge AS merges
 FROM pg_operator WHERE oprcode IN (SELECT oid FROM functions) ORDER BY oprname, oprleft::regtype::text COLLATE "C";
 SELECT castsource::regtype, casttarget::regtype, castfunc::regprocedure AS function, castcontext, castmethod
 FROM pg_cast WHERE 'cuckoofilter'::regtype IN (castsource, casttarget) ORDER BY castfunc = 0;
-SELECT typname, typlen, typbyval, typtype, typalign, typstorage, typcategory, typispreferred, typinput, typoutput, typreceive, typsend, typanalyze
+SELECT typname, typlen, typbyval, typtype, typalign, typstorage, typcategory, typispreferred, typinput, typoutput,
+	typreceive, typsend, typanalyze
 FROM pg_type t JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE typcategory <> 'A' ORDER BY typname;
-SELECT opcname, opcmethod, opcintype::regtype, opcdefault, amopopr::regoperator AS operator, amopstrategy, amproc AS function, amprocnum
-FROM (SELECT opcname, amname AS opcmethod, opcintype, opcdefault, opcfamily FROM pg_opclass JOIN pg_am a ON a.oid = opcmethod) c
+SELECT opcname, opcmethod, opcintype::regtype, opcdefault, amopopr::regoperator AS operator, amopstrategy,
+	amproc AS function, amprocnum
+FROM (SELECT opcname, amname AS opcmethod, opcintype, opcdefault, opcfamily
+	FROM pg_opclass JOIN pg_am a ON a.oid = opcmethod) c
 	JOIN pg_amop ON amopfamily = opcfamily JOIN pg_amproc ON amprocfamily = opcfamily
 WHERE opcintype = 'cuckoofilter'::regtype ORDER BY amprocnum;
 -- \df cf_* shows what users call: nothing that serves an aggregate, an operator or the planner
@@ -46,7 +52,8 @@ SELECT oid::regprocedure FROM functions
 WHERE proname LIKE 'cf\_%' AND prokind = 'f' AND ('internal'::regtype = ANY (proargtypes)
 	OR EXISTS (SELECT FROM pg_operator WHERE oprcode = functions.oid AND oprname IN ('=', '<>', '<@')));
 -- with one row for each overload
-SELECT proname AS called, count(*) AS overloads FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";
+SELECT proname AS called, count(*) AS overloads
+FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLLATE "C";
 -- no argument without a name
 SELECT oid::regprocedure FROM functions
 WHERE pronargs > 0 AND (proargnames IS NULL OR cardinality(proargnames) < pronargs OR '' = ANY (proargnames));

@@ -21,21 +21,24 @@ BEGIN
 			INTO hits, counted, absent USING probe.id;
 		-- a cold one for each
 		FOR i IN 1..10 LOOP
-			EXECUTE 'SELECT $3 + cf_contains(f, $2)::int FROM shelf WHERE id = $1' INTO absent USING probe.id, -i, absent;
+			EXECUTE 'SELECT $3 + cf_contains(f, $2)::int FROM shelf WHERE id = $1' INTO absent USING probe.id, -i,
+				absent;
 			EXECUTE 'SELECT $3 + cf_contains(f, $2)::int FROM shelf WHERE id = $1' INTO hits USING probe.id, i, hits;
 		END LOOP;
 		RETURN NEXT;
 	END LOOP;
 END $$;
 SELECT * FROM probe('external');
--- by the hash: the same answers by slices and whole, with any seed, for a text; false for an empty filter, null for null
+-- by the hash: the same answers by slices and whole, with any seed, for a text; false for an empty filter, null for
+-- null
 SELECT id, count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(i))) AS hits,
 	count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(-i)) <> cf_contains(f, -i)) AS different
 FROM (SELECT id, f FROM shelf OFFSET 0) s, generate_series(1, 100) i GROUP BY id ORDER BY id;
 SELECT id, cf_contains_hash(f, cf_hash(7)) AS known, cf_contains_hash(f, cf_hash(-7)) AS absent FROM shelf ORDER BY id;
 SELECT bool_and(cf_contains_hash(f, cf_hash(v, 42))) AS seed, bool_or(cf_contains_hash(f, cf_hash(v))) AS other_seed
 FROM (SELECT cf_agg(v, 1000, 1e-8, 42) AS f FROM unnest('{a,b,c}'::text[]) v) s, unnest('{a,b,c}'::text[]) v;
-SELECT cf_contains_hash(cf_new(), 1) AS empty, cf_contains_hash(NULL, 1) AS no_filter, cf_contains_hash(cf_new(), NULL) AS no_hash;
+SELECT cf_contains_hash(cf_new(), 1) AS empty, cf_contains_hash(NULL, 1) AS no_filter,
+	cf_contains_hash(cf_new(), NULL) AS no_hash;
 -- the same in every other form
 CREATE FUNCTION probe_as(storage text, OUT hits bigint, OUT counted bigint, OUT absent bigint)
 LANGUAGE plpgsql AS $$
@@ -70,19 +73,27 @@ INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
 SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
 SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
 -- three probes in four of a large capacity read one slice, whatever the size of its segments
-CREATE TABLE sized AS SELECT n, cf_agg(i, n, 0.001) AS f FROM unnest(ARRAY[1000000, 1000001, 1500000, 1990000, 2000000, 3000000, 3980000]) n, generate_series(1, 250000) i GROUP BY n;
-WITH pages AS (SELECT n, sum(pages_read(format('SELECT cf_contains(f, %s) FROM sized WHERE n = %s', i, n))) AS pages FROM sized, generate_series(1, 50) i GROUP BY n)
+CREATE TABLE sized AS SELECT n, cf_agg(i, n, 0.001) AS f
+FROM unnest(ARRAY[1000000, 1000001, 1500000, 1990000, 2000000, 3000000, 3980000]) n, generate_series(1, 250000) i
+GROUP BY n;
+WITH pages AS (SELECT n, sum(pages_read(format('SELECT cf_contains(f, %s) FROM sized WHERE n = %s', i, n))) AS pages
+	FROM sized, generate_series(1, 50) i GROUP BY n)
 SELECT n, pages < (SELECT pages FROM pages WHERE n = 1000000) * 0.82 AS one_slice FROM pages ORDER BY n;
 DROP TABLE sized;
 
 -- a call site that goes on probing fetches the filter once: in a join, in SQL
 -- and PL/pgSQL functions, for a column or an array
 CREATE FUNCTION has(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT f @> i';
-CREATE FUNCTION has_plpgsql(f cuckoofilter, i int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN cf_contains(f, i); END';
-CREATE FUNCTION has_definer(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE SECURITY DEFINER AS 'SELECT f @> i';
-SELECT test, pages_read('SELECT count(*) FROM shelf, generate_series(1, 3000) i WHERE id = 300000 AND ' || test) < 1500 AS once
-FROM unnest(ARRAY['cf_contains(f, i)', 'cf_count(f, i) > 0', 'i <@ f', 'has(f, i)', 'has_plpgsql(f, i)', 'cf_contains_any(f, ARRAY[i, -i])']) test;
-SELECT count(*) FILTER (WHERE has(f, i)) AS has, count(*) FILTER (WHERE has_plpgsql(f, i)) AS plpgsql, count(*) FILTER (WHERE has_definer(f, i)) AS definer
+CREATE FUNCTION has_plpgsql(f cuckoofilter, i int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
+	AS 'BEGIN RETURN cf_contains(f, i); END';
+CREATE FUNCTION has_definer(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE SECURITY DEFINER
+	AS 'SELECT f @> i';
+SELECT test,
+	pages_read('SELECT count(*) FROM shelf, generate_series(1, 3000) i WHERE id = 300000 AND ' || test) < 1500 AS once
+FROM unnest(ARRAY['cf_contains(f, i)', 'cf_count(f, i) > 0', 'i <@ f', 'has(f, i)', 'has_plpgsql(f, i)',
+	'cf_contains_any(f, ARRAY[i, -i])']) test;
+SELECT count(*) FILTER (WHERE has(f, i)) AS has, count(*) FILTER (WHERE has_plpgsql(f, i)) AS plpgsql,
+	count(*) FILTER (WHERE has_definer(f, i)) AS definer
 FROM shelf, generate_series(1, 300) i WHERE id = 300000;
 DROP FUNCTION has, has_plpgsql, has_definer;
 
@@ -137,15 +148,18 @@ FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 
 CREATE TABLE many (id int PRIMARY KEY, f cuckoofilter);
 ALTER TABLE many ALTER f SET STORAGE external;
 -- few chunks, so that a filter is fetched for its first probe; an empty one would not be
-INSERT INTO many SELECT i, f FROM (SELECT cf_agg(x, 1e-8) FROM generate_series(-1, 2800) x) s(f), generate_series(1, 1000) i;
+INSERT INTO many SELECT i, f
+FROM (SELECT cf_agg(x, 1e-8) FROM generate_series(-1, 2800) x) s(f), generate_series(1, 1000) i;
 VACUUM ANALYZE many;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 8000 AS at_hand
-FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
+FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i
+	WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
 -- and not more than there is room for
 SELECT found, contexts('ExecutorState', 'max(total_bytes)') < 500000 AS little
-FROM (SELECT count(*) AS found FROM generate_series(1, 1000) i WHERE (SELECT cf_contains(f, -1) FROM many WHERE id = i)) s;
+FROM (SELECT count(*) AS found FROM generate_series(1, 1000) i
+	WHERE (SELECT cf_contains(f, -1) FROM many WHERE id = i)) s;
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE many;
@@ -154,17 +168,23 @@ DROP TABLE many;
 INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
 SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,
 	count(*) FILTER (WHERE cf_contains(f, -i)) AS absent
-FROM generate_series(1, 24) i, LATERAL (SELECT id, f FROM shelf WHERE id = 300000 + i % 2 * 2) s GROUP BY id ORDER BY id;
+FROM generate_series(1, 24) i, LATERAL (SELECT id, f FROM shelf WHERE id = 300000 + i % 2 * 2) s
+GROUP BY id ORDER BY id;
 SELECT count(*) FILTER (WHERE cf_contains_all(f, ARRAY[i, i + 1])) AS found
 FROM generate_series(1, 24) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2 * 2) s;
 -- and in memory: of one size and number of items, but with several seeds
-SELECT count(DISTINCT (items, bytes)) AS sizes, count(DISTINCT seed) AS seeds, count(*) FILTER (WHERE cf_contains(f, i)) AS found,
-	count(*) FILTER (WHERE cf_count(f, i) > 0) AS counted, count(*) FILTER (WHERE cf_contains_any(f, ARRAY[i, NULL])) AS "any"
-FROM generate_series(1, 40) i, (SELECT f, (cf_info(f)).* FROM generate_series(1, 5) n, LATERAL (SELECT cf_agg(i, 100, 0.001, n) AS f FROM generate_series(1, 40) i) a) s;
+SELECT count(DISTINCT (items, bytes)) AS sizes, count(DISTINCT seed) AS seeds,
+	count(*) FILTER (WHERE cf_contains(f, i)) AS found,
+	count(*) FILTER (WHERE cf_count(f, i) > 0) AS counted,
+	count(*) FILTER (WHERE cf_contains_any(f, ARRAY[i, NULL])) AS "any"
+FROM generate_series(1, 40) i,
+	(SELECT f, (cf_info(f)).*
+		FROM generate_series(1, 5) n, LATERAL (SELECT cf_agg(i, 100, 0.001, n) AS f FROM generate_series(1, 40) i) a) s;
 
 -- null elements of an array: by slices, as a whole, in memory
 INSERT INTO shelf SELECT 300003, cf_agg('k' || i) FROM generate_series(1, 60000) i;
-SELECT cf_contains_each(f, ARRAY['k1', NULL, 'zz']) AS each, cf_contains_any(f, ARRAY[NULL, 'zz']) AS "any", cf_contains_all(f, ARRAY['k1', NULL]) AS "all"
+SELECT cf_contains_each(f, ARRAY['k1', NULL, 'zz']) AS each, cf_contains_any(f, ARRAY[NULL, 'zz']) AS "any",
+	cf_contains_all(f, ARRAY['k1', NULL]) AS "all"
 FROM shelf WHERE id = 300003;
 SELECT (cf_contains_each(f, a))[:3] AS whole
 FROM shelf, (SELECT ARRAY['k1', NULL, 'zz'] || array_fill(NULL::text, ARRAY[1000]) AS a) s WHERE id = 300003;
@@ -184,7 +204,8 @@ BEGIN
 	END LOOP;
 	RETURN o.v;
 END $$;
-CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash(own, bigint);
+CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own),
+	FUNCTION 2 own_hash(own, bigint);
 CREATE TABLE others (f cuckoofilter);
 ALTER TABLE others ALTER f SET STORAGE external;
 CREATE TABLE owned AS SELECT cf_agg(row(i)::own) AS f FROM generate_series(1, 20000) i;
@@ -204,7 +225,8 @@ END $$;
 SET work_mem = '64kB';
 SELECT missed();
 RESET work_mem;
--- nor may it take over a value about which several filters are asked: PL/pgSQL would change and free a row that another function made
+-- nor may it take over a value about which several filters are asked: PL/pgSQL would change and free a row that
+-- another function made
 CREATE OR REPLACE FUNCTION own_hash(o own, seed bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
 	v int := o.v;
@@ -222,7 +244,9 @@ END $$;
 -- DISTINCT looks up the equality of rows, which is not that of the hash function
 SELECT count(DISTINCT made(i)) FROM generate_series(1, 3) i;
 SELECT count(*) FILTER (WHERE made(i) <@ ANY (fs)) AS found
-FROM generate_series(1, 200) i, (SELECT ARRAY(SELECT cf_agg(row(j)::own, 100, 1e-8, j % 3) FROM generate_series(1, 100) j GROUP BY j % 3) AS fs OFFSET 0) s;
+FROM generate_series(1, 200) i,
+	(SELECT ARRAY(SELECT cf_agg(row(j)::own, 100, 1e-8, j % 3) FROM generate_series(1, 100) j GROUP BY j % 3) AS fs
+		OFFSET 0) s;
 DROP FUNCTION missed, made;
 DROP TABLE others, owned;
 SET client_min_messages = warning;
@@ -241,11 +265,14 @@ BEGIN
 		CASE n
 			WHEN 1 THEN PERFORM cf_contains(s.f, 1) FROM shelf s WHERE id = i;
 			WHEN 2 THEN PERFORM cf_count(s.f, 1) FROM shelf s WHERE id = i;
-			WHEN 3 THEN PERFORM count(*) FILTER (WHERE cf_contains(s.f, k)) FROM shelf s, generate_series(1, 200) k WHERE id = i;
+			WHEN 3 THEN PERFORM count(*) FILTER (WHERE cf_contains(s.f, k))
+				FROM shelf s, generate_series(1, 200) k WHERE id = i;
 			WHEN 4 THEN PERFORM cf_contains_any(s.f, ARRAY[1, 2]) FROM shelf s WHERE id = i;
 			WHEN 5 THEN PERFORM cf_contains_each(s.f, array_fill(1, ARRAY[1000])) FROM shelf s WHERE id = i;
-			WHEN 6 THEN PERFORM count(*) FROM generate_series(1, 300) k WHERE cf_contains((SELECT s.f FROM shelf s WHERE id = i), k);
-			WHEN 7 THEN PERFORM cf_contains(s.f, 1) FROM (SELECT corrupt(s.f::bytea, '') AS f FROM shelf s WHERE id = i OFFSET 0) s;
+			WHEN 6 THEN PERFORM count(*) FROM generate_series(1, 300) k
+				WHERE cf_contains((SELECT s.f FROM shelf s WHERE id = i), k);
+			WHEN 7 THEN PERFORM cf_contains(s.f, 1)
+				FROM (SELECT corrupt(s.f::bytea, '') AS f FROM shelf s WHERE id = i OFFSET 0) s;
 			ELSE
 				SELECT s.f INTO f FROM shelf s WHERE id = i;
 				RETURN cf_contains(f, 1);
@@ -257,14 +284,20 @@ BEGIN
 	RETURN 'none';
 END $$;
 -- also after a filter whose header is the same, for one call site
-SELECT cf_contains(corrupt(image, ''), 1) FROM (VALUES (1, cf_new()::bytea), (2, substring(cf_new()::bytea FROM 1 FOR octet_length(cf_new()::bytea) - 1))) v(n, image) ORDER BY n;
-SELECT cf_contains_any(corrupt(image, ''), '{1}') FROM (VALUES (1, cf_new()::bytea), (2, cf_new()::bytea || '\x00')) v(n, image) ORDER BY n;
+SELECT cf_contains(corrupt(image, ''), 1)
+FROM (VALUES (1, cf_new()::bytea), (2, substring(cf_new()::bytea FROM 1 FOR octet_length(cf_new()::bytea) - 1))) v(n,
+	image) ORDER BY n;
+SELECT cf_contains_any(corrupt(image, ''), '{1}')
+FROM (VALUES (1, cf_new()::bytea), (2, cf_new()::bytea || '\x00')) v(n, image) ORDER BY n;
 -- stored in few and in many chunks, and compressed
 INSERT INTO shelf SELECT id + 10, corrupt(set_byte(f::bytea, 2, 9), '') FROM shelf WHERE id = 300000;
 INSERT INTO shelf SELECT 300011, corrupt(set_byte(cf_agg(i)::bytea, 2, 9), '') FROM generate_series(1, 3000) i;
 ALTER TABLE shelf ALTER f SET STORAGE extended;
 INSERT INTO shelf VALUES (300012, corrupt(set_byte(cf_new(1000000, 1e-8)::bytea, 2, 9), ''));
-INSERT INTO shelf VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrupt(cf_new()::bytea, '\x00'));
-SELECT refused, count(*) FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id) GROUP BY refused ORDER BY refused;
+INSERT INTO shelf
+VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrupt(cf_new()::bytea, '\x00'));
+SELECT refused, count(*)
+FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id)
+GROUP BY refused ORDER BY refused;
 DROP FUNCTION probe, probe_as, seen, corrupt, refused;
 DROP TABLE shelf;

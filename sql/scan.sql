@@ -3,7 +3,9 @@ SET temp_buffers = 100;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE lists (name text PRIMARY KEY, f cuckoofilter);
 CREATE TABLE seen (gone int, v int, t text, later int DEFAULT 7, doc text);
-INSERT INTO seen SELECT i, nullif(i % 3000, 0), 'user ' || i, i, CASE WHEN i % 1000 = 0 THEN repeat(i || ' is a long document ', 1000) END FROM generate_series(1, 20000) i;
+INSERT INTO seen
+	SELECT i, nullif(i % 3000, 0), 'user ' || i, i,
+	CASE WHEN i % 1000 = 0 THEN repeat(i || ' is a long document ', 1000) END FROM generate_series(1, 20000) i;
 -- dropped, added and toasted columns; dead and updated rows
 ALTER TABLE seen DROP gone, ADD missing int DEFAULT 42;
 DELETE FROM seen WHERE later % 7 = 0;
@@ -20,7 +22,8 @@ ANALYZE lists, seen, listed;
 -- the scans by which a query reads its tables (not the filters), from the top of the plan on
 CREATE FUNCTION scans(query text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN string_agg(coalesce(node ->> 'Custom Plan Provider', node ->> 'Node Type') || ' ' || (node ->> 'Relation Name'), ', ')
+	RETURN string_agg(coalesce(node ->> 'Custom Plan Provider', node ->> 'Node Type') || ' '
+		|| (node ->> 'Relation Name'), ', ')
 	FROM jsonb_path_query(plan_of(query)::jsonb, 'strict $.** ? (exists (@."Relation Name"))') node
 	WHERE node ->> 'Relation Name' <> 'lists';
 END $$;
@@ -61,7 +64,8 @@ SELECT condition, c.* FROM unnest(ARRAY[
 	'cf_contains(list(''fives''), v)',
 	'cf_contains((SELECT cf_agg(v) FROM generate_series(1, 300) v), missing)',
 	'later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 2 = 0 AND length(t) > 8',
-	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND cf_contains((SELECT f FROM lists WHERE name = ''users''), t)',
+	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) '
+		'AND cf_contains((SELECT f FROM lists WHERE name = ''users''), t)',
 	-- one condition is for no row in particular
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND now() IS NOT NULL',
 	-- rows cannot be evaluated ahead, or the filter is a column of the row, or nothing depends on the row
@@ -72,11 +76,17 @@ SELECT condition, c.* FROM unnest(ARRAY[
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), 15)'
 ]) condition, compare('SELECT ctid, s.* FROM seen s WHERE ' || condition) c;
 -- what is selected
-SELECT c.* FROM unnest(ARRAY['count(*)', 'v', 's', 'tableoid::regclass, xmin, ctid', 'length(doc), missing, t', 'v + 1 AS w, random() < 2', 'NULL', 'DISTINCT v % 10']) columns,
-	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)', columns)) c;
+SELECT c.*
+FROM unnest(ARRAY['count(*)', 'v', 's', 'tableoid::regclass, xmin, ctid', 'length(doc), missing, t',
+	'v + 1 AS w, random() < 2', 'NULL', 'DISTINCT v % 10']) columns,
+	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
+		columns)) c;
 SELECT c.* FROM compare('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') c;
-SELECT c.* FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 700') c;
-SELECT c.* FROM compare('SELECT v, count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
+SELECT c.*
+FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 700') c;
+SELECT c.*
+FROM compare('SELECT v, count(*) FROM seen
+	WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
 
 -- EXPLAIN counts the rows that any of the conditions removes
 CREATE FUNCTION removed(query text, scan text) RETURNS int LANGUAGE plpgsql AS $$
@@ -89,7 +99,8 @@ BEGIN
 	RETURN result;
 END $$;
 SELECT condition, scans(query), removed(query, 'on') AS removed, removed(query, 'off') AS without
-FROM unnest(ARRAY['later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND length(t) > 8', 'NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)']) condition,
+FROM unnest(ARRAY['later < 9000 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND length(t) > 8',
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)']) condition,
 	LATERAL (SELECT 'SELECT FROM seen WHERE ' || condition AS query) q;
 CREATE FUNCTION removed_line(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -105,17 +116,22 @@ END $$;
 SELECT removed_line('SELECT FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') AS some,
 	removed_line('SELECT FROM seen WHERE NOT cf_contains((SELECT cf_new()), later)') AS none;
 DROP FUNCTION removed, removed_line;
-EXPLAIN (COSTS OFF) SELECT v FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
--- and says how many rows were probed in batches, in all loops, and where the filters were: all rows but those of the first page
-CREATE FUNCTION batches(query text, OUT loops int, OUT removed int, OUT batched text, OUT fetched int, OUT memory int, OUT slices int) LANGUAGE plpgsql AS $$
+EXPLAIN (COSTS OFF) SELECT v
+FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
+-- and says how many rows were probed in batches, in all loops, and where the filters were: all rows but those of the
+-- first page
+CREATE FUNCTION batches(query text, OUT loops int, OUT removed int, OUT batched text, OUT fetched int, OUT memory int,
+	OUT slices int) LANGUAGE plpgsql AS $$
 DECLARE
-	node jsonb := jsonb_path_query(plan_of(query, 'ANALYZE, ')::jsonb, 'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")');
+	node jsonb := jsonb_path_query(plan_of(query, 'ANALYZE, ')::jsonb,
+		'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")');
 	rows int := (SELECT count(*) FROM seen WHERE v IS NOT NULL);
 	first_page int := (SELECT count(*) FROM seen WHERE v IS NOT NULL AND ctid < '(1,0)');
 BEGIN
 	loops := node -> 'Actual Loops';
 	removed := node -> 'Rows Removed by Filter';
-	batched := CASE (node -> 'Rows Probed in Batches')::int WHEN rows - first_page THEN 'all' WHEN 0 THEN 'none' ELSE node ->> 'Rows Probed in Batches' END;
+	batched := CASE (node -> 'Rows Probed in Batches')::int WHEN rows - first_page THEN 'all' WHEN 0 THEN 'none'
+		ELSE node ->> 'Rows Probed in Batches' END;
 	fetched := node -> 'Filters Fetched';
 	memory := node -> 'Filters in Memory';
 	slices := node -> 'Filters Read by Slices';
@@ -125,7 +141,8 @@ SELECT query, c.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM seen WHERE cf_contains(list(''fives''), v)',
 	'SELECT count(*) FROM seen WHERE v <@ ANY (ARRAY[list(''fives''), NULL, list(''none'')])',
 	'SELECT count(*) FROM lists, seen WHERE cf_contains(f, v) AND name IN (''fives'', ''none'', ''null'')',
-	'SELECT count(*) FROM seen WHERE later = 78 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT count(*) FROM seen '
+		'WHERE later = 78 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'WITH c AS MATERIALIZED (SELECT FROM seen WHERE cf_contains(list(''fives''), v)) SELECT FROM c LIMIT 1'
 ]) query, batches(query) c;
 SET max_parallel_workers_per_gather = 2;
@@ -133,7 +150,8 @@ SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_leader_participation = off;
 -- but not what workers did
-SELECT loops > 0 AS workers, batched, fetched + memory + slices AS filters FROM batches('SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
+SELECT loops > 0 AS workers, batched, fetched + memory + slices AS filters
+FROM batches('SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
 RESET parallel_leader_participation;
 RESET parallel_setup_cost;
 RESET min_parallel_table_scan_size;
@@ -159,54 +177,98 @@ SELECT round((saved(0) / saved(2))::numeric, 1) AS saved, 3 AS processes;
 DROP FUNCTION saved;
 -- the filter of each rescan is freed
 SELECT sum(c), max(contexts('cuckoofilter')) AS filters FROM generate_series(1, 50) n,
-	LATERAL (SELECT count(*) FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = 'fives'), -n), v)) s(c);
+	LATERAL (SELECT count(*) FROM seen
+		WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = 'fives'), -n), v)) s(c);
 DROP FUNCTION batches;
 -- joins: a filter from another table; one scan for each
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT count(*) FROM lists JOIN seen ON cf_contains(f, v) WHERE name = ''fives''',
-	'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later',
-	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later) WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
-	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
-	'SELECT l.name, m.name, later FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f
+		WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later',
+	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later)
+		WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
+	'SELECT l.name, m.name, later
+		FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v)
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	'SELECT l.name, m.name, later
+		FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v)
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
 	-- a filter of an expression that an outer join may make null
-	'SELECT l.name, later FROM lists l LEFT JOIN (SELECT name, coalesce(f, f) AS g FROM lists) m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.g, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY later',
+	'SELECT l.name, later
+		FROM lists l LEFT JOIN (SELECT name, coalesce(f, f) AS g FROM lists) m ON m.name = l.name || ''?''
+		JOIN seen ON cf_contains(coalesce(m.g, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY later',
 	-- a condition of the join that cannot be evaluated ahead
-	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random() WHERE name = ''fives'' ORDER BY later',
+	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random()
+		WHERE name = ''fives'' ORDER BY later',
 	-- the list of users is not one for v, nor asked for in it
 	'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives'' ORDER BY name, later',
-	'SELECT name FROM lists WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
+	'SELECT name FROM lists
+		WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
 	'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later',
-	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v)) FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
+	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v))
+		FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
 	-- begun anew in the middle of the table, of a page
-	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
-	'SELECT name, n FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s WHERE name IN (''fives'', ''large'') ORDER BY name',
+	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s
+		WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
+	'SELECT name, n
+		FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s
+		WHERE name IN (''fives'', ''large'') ORDER BY name',
 	-- not by the scan: the filter is made by a join, the test stays above one
-	'SELECT l.name, later FROM lists l LEFT JOIN (SELECT name, coalesce(f, list(''fives'')) AS g FROM lists) m ON m.name = replace(l.name, ''none'', ''null'') JOIN seen ON cf_contains(g, v) WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
-	'SELECT name, later FROM lists LEFT JOIN seen ON later = length(name) WHERE cf_contains(f, coalesce(v, 5)) AND name IN (''fives'', ''large'') ORDER BY name',
-	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1 WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
+	'SELECT l.name, later
+		FROM lists l
+		LEFT JOIN (SELECT name, coalesce(f, list(''fives'')) AS g FROM lists) m
+			ON m.name = replace(l.name, ''none'', ''null'') JOIN seen ON cf_contains(g, v)
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
+	'SELECT name, later FROM lists LEFT JOIN seen ON later = length(name)
+		WHERE cf_contains(f, coalesce(v, 5)) AND name IN (''fives'', ''large'') ORDER BY name',
+	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1
+		WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
 ]) query, compare(query) c;
 
 -- a scan for each row of the other table only where the filter is another one for each
-SELECT scans('SELECT FROM seen a JOIN seen b ON a.later = b.later AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), a.v + b.v)') AS one,
+SELECT scans('SELECT FROM seen a
+	JOIN seen b ON a.later = b.later AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), a.v + b.v)') AS one,
 	scans('SELECT FROM lists JOIN seen ON v <@ ANY (ARRAY[f]) AND length(name) = later') AS "any";
 -- several filters, of which one is to contain the element
 SELECT c.* FROM unnest(ARRAY[
-	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))',
-	'SELECT later FROM seen WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND later % 7 < 5 AND length(t) > 9',
-	'SELECT later FROM seen WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND length(lower(t)) > 9 AND later > 100',
-	'SELECT later FROM seen WHERE v <@ ANY (SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01, s) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01) FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
+	'SELECT later FROM seen
+		WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
+	'SELECT later FROM seen
+		WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))',
+	'SELECT later FROM seen
+		WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND later % 7 < 5
+			AND length(t) > 9',
+	'SELECT later FROM seen
+		WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND length(lower(t)) > 9
+			AND later > 100',
+	'SELECT later FROM seen
+		WHERE v <@ ANY (SELECT cf_agg(i, 100, 0.01, s)
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)',
+	'SELECT later FROM seen
+		WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01, s)
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
+	'SELECT later FROM seen
+		WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01)
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
 	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''no such'')',
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name = ''null''))',
 	'SELECT later FROM seen WHERE v <@ ANY (NULL::cuckoofilter[])',
-	'SELECT name, (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives''))) FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name',
-	'SELECT * FROM generate_series(1, 3) n, LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s',
-	'SELECT * FROM generate_series(1, 3) n, LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s',
-	'SELECT i, x FROM generate_series(1, 9) i LEFT JOIN (SELECT later, coalesce(v, 0) AS x FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')) s ON later = i ORDER BY i',
+	'SELECT name, (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives'')))
+		FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name',
+	'SELECT *
+		FROM generate_series(1, 3) n,
+		LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s',
+	'SELECT *
+		FROM generate_series(1, 3) n,
+		LATERAL (SELECT count(*) FROM seen
+			WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s',
+	'SELECT i, x
+		FROM generate_series(1, 9) i
+		LEFT JOIN (SELECT later, coalesce(v, 0) AS x FROM seen
+			WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')) s ON later = i ORDER BY i',
 	-- asked for what no filter before contains, so that of users is not asked
-	'SELECT later FROM seen WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))',
+	'SELECT later FROM seen
+		WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))',
 	-- nulls hide no other filter, wherever they stand
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[NULL, list(''fives'')])',
 	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[list(''none''), NULL, list(''fives''), NULL, NULL, list(''large'')])',
@@ -220,7 +282,8 @@ SELECT c.* FROM unnest(ARRAY[
 SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists);
 SELECT count(*) FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists));
 
--- other kinds of tables: small, temporary, partitioned, sampled, materialized views; 291 rows without columns fill a page
+-- other kinds of tables: small, temporary, partitioned, sampled, materialized views; 291 rows without columns fill a
+-- page
 CREATE TABLE few AS SELECT v FROM seen LIMIT 900;
 CREATE TEMP TABLE session AS SELECT v, t FROM seen;
 CREATE MATERIALIZED VIEW latest AS SELECT v, t FROM seen;
@@ -251,8 +314,11 @@ SELECT query, scans(query) FROM unnest(ARRAY[
 SELECT scans('SELECT FROM seen TABLESAMPLE bernoulli (50) WHERE cf_contains(list(''fives''), v)') AS sampled;
 INSERT INTO lists SELECT 'places', cf_agg(ctid::text) FROM nothing WHERE hashtid(ctid) % 2 = 0;
 SELECT scans, rows BETWEEN 1000 AND 4000 AS about_half, same FROM unnest(ARRAY['', 'NOT ']) negation,
-	compare(format('SELECT ctid FROM nothing WHERE %s cf_contains((SELECT f FROM lists WHERE name = ''places''), ctid::text)', negation));
-SELECT c.* FROM compare('SELECT name, count(*) FROM lists JOIN parted ON cf_contains(f, v) WHERE name IN (''fives'', ''large'') GROUP BY name ORDER BY name') c;
+	compare(format('SELECT ctid FROM nothing
+		WHERE %s cf_contains((SELECT f FROM lists WHERE name = ''places''), ctid::text)', negation));
+SELECT c.*
+FROM compare('SELECT name, count(*) FROM lists JOIN parted ON cf_contains(f, v)
+	WHERE name IN (''fives'', ''large'') GROUP BY name ORDER BY name') c;
 DROP MATERIALIZED VIEW latest;
 DROP TABLE few, session, parted;
 -- a nested loop over partitions, of which one has no index
@@ -263,8 +329,12 @@ INSERT INTO parts SELECT i, i % 100 FROM generate_series(1, 21500) i;
 CREATE INDEX ON parts_1 (k);
 CREATE TABLE keys AS SELECT i * 5000 + 17 AS k FROM generate_series(1, 4) i;
 ANALYZE parts, keys;
-SELECT c.* FROM compare('SELECT * FROM keys JOIN parts USING (k) WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k') c;
-SELECT c.* FROM compare('SELECT * FROM parts WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k LIMIT 20500') c;
+SELECT c.*
+FROM compare('SELECT * FROM keys JOIN parts USING (k)
+	WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k') c;
+SELECT c.*
+FROM compare('SELECT * FROM parts
+	WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k LIMIT 20500') c;
 DROP TABLE parts, keys;
 
 -- joins of partitions: the planner copies the conditions of the scan's path
@@ -279,13 +349,21 @@ CREATE TABLE pf_2 PARTITION OF pf FOR VALUES IN (2);
 INSERT INTO pa SELECT k, i FROM generate_series(1, 2) k, generate_series(1, 3000) i;
 INSERT INTO pf SELECT k, cf_agg(i * 3) FROM generate_series(1, 2) k, generate_series(1, 500) i GROUP BY k;
 ANALYZE pa, pf;
-CREATE FUNCTION in_pf(f cuckoofilter) RETURNS TABLE (v int) LANGUAGE sql STABLE AS 'SELECT v FROM pa WHERE cf_contains(f, v) AND v <> -1';
+CREATE FUNCTION in_pf(f cuckoofilter) RETURNS TABLE (v int) LANGUAGE sql STABLE
+	AS 'SELECT v FROM pa WHERE cf_contains(f, v) AND v <> -1';
 SET enable_partitionwise_join = on;
 SET enable_partitionwise_aggregate = on;
 CREATE TEMP TABLE queries AS SELECT query FROM unnest(ARRAY[
-	'SELECT count(*), sum(v) FROM pf JOIN pa USING (k) WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2 AND pa.v <> -3 AND pa.v <> -4 AND pa.v <> -5 AND pa.v <> -6',
-	'SELECT count(*), sum(k) FROM pf l WHERE NOT EXISTS (SELECT FROM pa a WHERE a.k = l.k AND cf_contains(l.f, a.v) AND a.v > 1500 AND a.v <> -2 AND a.v <> -3 AND a.v <> -4 AND a.v <> -5 AND a.v <> -6)',
-	'SELECT k, count(v) FROM pf LEFT JOIN LATERAL (SELECT v FROM pa WHERE pa.k = pf.k AND cf_contains(f, v) AND v <> -1) s ON true GROUP BY k ORDER BY k',
+	'SELECT count(*), sum(v) FROM pf JOIN pa USING (k) '
+		'WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2 AND pa.v <> -3 AND pa.v <> -4 AND pa.v <> -5 '
+			'AND pa.v <> -6',
+	'SELECT count(*), sum(k) FROM pf l '
+		'WHERE NOT EXISTS (SELECT FROM pa a '
+			'WHERE a.k = l.k AND cf_contains(l.f, a.v) AND a.v > 1500 AND a.v <> -2 AND a.v <> -3 AND a.v <> -4 '
+				'AND a.v <> -5 AND a.v <> -6)',
+	'SELECT k, count(v) '
+		'FROM pf LEFT JOIN LATERAL (SELECT v FROM pa WHERE pa.k = pf.k AND cf_contains(f, v) AND v <> -1) s ON true '
+		'GROUP BY k ORDER BY k',
 	'SELECT count(*) FROM pf l LEFT JOIN LATERAL (SELECT * FROM in_pf(l.f)) s ON true'
 ]) query;
 SELECT query, c.* FROM queries, compare(query) c;
@@ -299,7 +377,8 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
 SELECT count(set_config(name, 'on', false)) <= 1 AS memoize FROM pg_settings WHERE name = 'enable_memoize';
-EXPLAIN (COSTS OFF) SELECT count(*) FROM pf JOIN pa_2 pa USING (k) WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2;
+EXPLAIN (COSTS OFF) SELECT count(*)
+FROM pf JOIN pa_2 pa USING (k) WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2;
 RESET enable_partitionwise_join;
 RESET enable_partitionwise_aggregate;
 DROP FUNCTION in_pf;
@@ -318,13 +397,16 @@ CREATE FUNCTION held() RETURNS bigint LANGUAGE sql AS 'SELECT sum(used_bytes)::b
 SELECT held() AS before \gset
 SELECT held() AS before \gset
 -- for elements, for filters that are made, for hashes, for filters that are compressed
-SELECT t, held() - :before < 500000 AS little FROM seen WHERE cf_contains((SELECT cf_agg('USER 19998!', 1e-8)), upper(t));
-SELECT t, held() - :before < 500000 AS little FROM seen WHERE cf_contains(cf_add((SELECT cf_agg('a ' || i, 1e-8) FROM generate_series(1, 3000) i), 'user 19998!'), t);
+SELECT t, held() - :before < 500000 AS little
+FROM seen WHERE cf_contains((SELECT cf_agg('USER 19998!', 1e-8)), upper(t));
+SELECT t, held() - :before < 500000 AS little
+FROM seen WHERE cf_contains(cf_add((SELECT cf_agg('a ' || i, 1e-8) FROM generate_series(1, 3000) i), 'user 19998!'), t);
 CREATE TABLE ranges AS SELECT int4range(i, i + 5) AS r, i FROM generate_series(1, 20000) i;
 CREATE TABLE compressed (f cuckoofilter, g cuckoofilter);
 ALTER TABLE compressed ALTER f SET STORAGE extended, ALTER g SET STORAGE extended;
 INSERT INTO compressed SELECT cf_agg(int4range(20000, 20005), 1e-8),
-	cf_delete_all(cf_agg(i, 1e-8), (SELECT array_agg(i) FROM generate_series(1, 2999) i)) FROM generate_series(1, 3000) i;
+	cf_delete_all(cf_agg(i, 1e-8), (SELECT array_agg(i) FROM generate_series(1, 2999) i))
+FROM generate_series(1, 3000) i;
 SELECT pg_column_size(g) < 1000 AS inline, (cf_info(g)).bytes > 5000 AS compressed FROM compressed;
 ANALYZE ranges, compressed;
 SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SELECT f FROM compressed), r);
@@ -345,10 +427,15 @@ BEGIN
 END $$;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT EXISTS (SELECT FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 1',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 3',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT FROM c LIMIT 400',
-	'SELECT (WITH c AS MATERIALIZED (SELECT v FROM listed WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT v FROM c LIMIT 1) FROM generate_series(1, 100) n',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 1',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 3',
+	'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT FROM c LIMIT 400',
+	'SELECT (WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT v FROM c LIMIT 1)
+		FROM generate_series(1, 100) n',
 	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
 	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
 ]) query, ticks(query) c;
@@ -362,26 +449,33 @@ DROP SEQUENCE ticks;
 -- a stored filter is fetched once if many rows probe it, after some slices; else it is probed by slices
 CREATE TABLE numbers AS SELECT i AS v FROM generate_series(1, 20000) i;
 ANALYZE numbers;
-SELECT pages_read('SELECT count(*) FROM numbers') AS rows, pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
+SELECT pages_read('SELECT count(*) FROM numbers') AS rows,
+	pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
 SELECT query, pages_read(query) < :rows + :filter * 3 AS once FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large''',
-	'SELECT count(*) FROM (SELECT v FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) OFFSET 0) s WHERE v > 5'
+	'SELECT count(*) '
+		'FROM (SELECT v FROM numbers '
+			'WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint) OFFSET 0) s WHERE v > 5'
 ]) query;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + :filter / 2 AS slices FROM unnest(ARRAY[
-	'SELECT count(*) FROM numbers WHERE v = 77 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
+	'SELECT count(*) FROM numbers '
+		'WHERE v = 77 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM lists JOIN numbers ON v = length(name) AND cf_contains(f, v::bigint) WHERE name = ''large'''
 ]) query;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter / 2 AS slices FROM unnest(ARRAY[
-	'WITH c AS MATERIALIZED (SELECT FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM c LIMIT 3',
+	'WITH c AS MATERIALIZED (SELECT FROM numbers '
+		'WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM c LIMIT 3',
 	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
 	'SELECT FROM lists WHERE name = ''large'' AND NOT EXISTS (SELECT FROM numbers WHERE cf_contains(f, v::bigint))',
-	'SELECT FROM lists WHERE name = ''large'' AND EXISTS (SELECT FROM (TABLE numbers UNION ALL TABLE numbers) n WHERE cf_contains(f, v::bigint))'
+	'SELECT FROM lists '
+		'WHERE name = ''large'' '
+			'AND EXISTS (SELECT FROM (TABLE numbers UNION ALL TABLE numbers) n WHERE cf_contains(f, v::bigint))'
 ]) query;
 -- nobody knows how many of these rows are wanted: here the first
 CREATE FUNCTION first_row() RETURNS int LANGUAGE sql AS
@@ -397,20 +491,24 @@ CREATE FUNCTION first_of_loop() RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	result int;
 BEGIN
-	FOR result IN SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'large'), v::bigint) LOOP
+	FOR result IN SELECT v FROM numbers
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = 'large'), v::bigint) LOOP
 		RETURN result;
 	END LOOP;
 END $$;
 CREATE FUNCTION pages_read_without(query text) RETURNS int LANGUAGE plpgsql SET cuckoo.enable_scan = off AS
 	'BEGIN RETURN pages_read(query); END';
 SELECT query, pages_read(query) <= pages_read_without(query) * 1.05 AS as_without FROM unnest(ARRAY[
-	'WITH n AS MATERIALIZED (SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM n LIMIT 1',
+	'WITH n AS MATERIALIZED (SELECT v FROM numbers '
+		'WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM n LIMIT 1',
 	'SELECT first_row()', 'SELECT first_into()', 'SELECT first_of_loop()',
-	'SELECT FROM (SELECT v FROM numbers WHERE v < 0 OFFSET 0) n JOIN numbers m USING (v) WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), m.v::bigint)'
+	'SELECT FROM (SELECT v FROM numbers WHERE v < 0 OFFSET 0) n JOIN numbers m USING (v) '
+		'WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), m.v::bigint)'
 ]) query;
 -- one copy a query: for all partitions, calls, and filters in turn
 CREATE TABLE parts (v int) PARTITION BY HASH (v);
-SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES WITH (MODULUS 10, REMAINDER %1$s)', i) FROM generate_series(0, 9) i \gexec
+SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES WITH (MODULUS 10, REMAINDER %1$s)', i)
+FROM generate_series(0, 9) i \gexec
 INSERT INTO parts SELECT v FROM numbers;
 ANALYZE parts;
 SELECT pages_read('SELECT count(*) FROM parts') AS parts \gset
@@ -418,7 +516,8 @@ SELECT pages_read('SELECT count(*) FROM parts') AS parts \gset
 SELECT query, scan, pages_read(query) < :parts + :rows + 5 * :filter AS once
 FROM unnest(ARRAY['on', 'off']) scan, set_config('cuckoo.enable_scan', scan, false), unnest(ARRAY[
 	'SELECT count(*) FROM parts WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
-	'SELECT count(*) FROM parts, (SELECT f, f AS g FROM lists WHERE name = ''large'' OFFSET 0) l WHERE cf_contains(f, v::bigint) OR cf_contains(g, v + 1::bigint) OR cf_count(f, v) > 1',
+	'SELECT count(*) FROM parts, (SELECT f, f AS g FROM lists WHERE name = ''large'' OFFSET 0) l '
+		'WHERE cf_contains(f, v::bigint) OR cf_contains(g, v + 1::bigint) OR cf_count(f, v) > 1',
 	'SELECT count(*) FROM numbers WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''large'', ''fives''))',
 	'SELECT count(*) FROM numbers WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''large'', ''fives''))'
 ]) query;
@@ -436,7 +535,8 @@ SELECT query, scans(query), pages_read(query) < :documents + 50 AS none FROM unn
 DROP TABLE parts, documents;
 
 -- filters that do not fit work_mem together are dropped and fetched again; the present one is kept
-CREATE TABLE shelf AS SELECT s, cf_agg(i * 20 + s) AS f FROM generate_series(1, 20) s, generate_series(1, 20000) i GROUP BY s;
+CREATE TABLE shelf AS SELECT s, cf_agg(i * 20 + s) AS f
+FROM generate_series(1, 20) s, generate_series(1, 20000) i GROUP BY s;
 ANALYZE shelf;
 CREATE FUNCTION held_after(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -453,16 +553,19 @@ SELECT held() AS before \gset
 SELECT held() AS before \gset
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s') - :before < 250000 AS little;
+SELECT held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s') - :before
+	< 250000 AS little;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s ORDER BY s',
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND v <@ ANY (ARRAY(SELECT f FROM shelf))',
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND NOT v <@ ANY (SELECT f FROM shelf)'
 ]) query, compare(query) c;
 -- the element's own probes drop the filter of the batch: for want of memory, or as there are more filters than are kept
-SELECT string_agg(format('cf_count((SELECT f FROM shelf WHERE s = %s), v)', s), ' + ') AS counts FROM shelf WHERE s <= 9 \gset
+SELECT string_agg(format('cf_count((SELECT f FROM shelf WHERE s = %s), v)', s), ' + ') AS counts
+FROM shelf WHERE s <= 9 \gset
 SELECT memory, c.rows, c.same FROM unnest(ARRAY['64kB', '64MB']) memory, set_config('work_mem', memory, false),
-	compare('SELECT v FROM numbers WHERE v < 4000 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v + 0 * (' || :'counts' || '))') c;
+	compare('SELECT v FROM numbers
+		WHERE v < 4000 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v + 0 * (' || :'counts' || '))') c;
 SET work_mem = '64kB';
 -- it is read by slices then, if the rows of a page do not pay for fetching it again
 CREATE TABLE padded AS SELECT v, repeat('x', 400) FROM numbers WHERE v <= 4000;
@@ -472,10 +575,13 @@ SELECT count, contexts('ExecutorState', 'max(total_bytes)') < 600000 AS slices_f
 FROM (SELECT count(*) FROM padded WHERE cf_contains((SELECT f FROM dense), v + 0 * (:counts)) OFFSET 0) s;
 DROP TABLE padded, dense;
 -- a scan that has ended leaves the room to the next one
-CREATE TABLE larger AS SELECT s, cf_agg(i * 2 + s) AS f FROM generate_series(1, 2) s, generate_series(1, 60000) i GROUP BY s;
+CREATE TABLE larger AS SELECT s, cf_agg(i * 2 + s) AS f
+FROM generate_series(1, 2) s, generate_series(1, 60000) i GROUP BY s;
 ANALYZE larger;
-SELECT node -> 'Filters Fetched' AS fetched, node -> 'Filters Read by Slices' AS slices FROM jsonb_path_query(plan_of('SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 1), v)
-	UNION ALL SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 2), v)', 'ANALYZE, ')::jsonb, 'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")') node;
+SELECT node -> 'Filters Fetched' AS fetched, node -> 'Filters Read by Slices' AS slices
+FROM jsonb_path_query(plan_of('SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 1), v)
+	UNION ALL SELECT FROM numbers WHERE cf_contains((SELECT f FROM larger WHERE s = 2), v)', 'ANALYZE, ')::jsonb,
+		'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")') node;
 DROP TABLE larger;
 RESET work_mem;
 RESET hash_mem_multiplier;
@@ -491,7 +597,10 @@ SET enable_material = off;
 SELECT c.* FROM unnest(ARRAY[
 	'SELECT count(*), sum(later) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
 	'SELECT count(*), sum(later) FROM seen WHERE NOT v <@ (SELECT cf_agg(v, 500, 0.01) FROM seen WHERE v < 500)',
-	'SELECT * FROM (VALUES (1), (2), (3)) n LEFT JOIN (SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)) s ON true'
+	'SELECT *
+		FROM (VALUES (1), (2), (3)) n
+		LEFT JOIN (SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)) s
+			ON true'
 ]) query, compare(query) c;
 RESET enable_material;
 RESET min_parallel_table_scan_size;
@@ -551,7 +660,8 @@ MOVE 2 FROM c;
 FETCH PRIOR FROM c;
 ROLLBACK;
 BEGIN;
-DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
+DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT v, t
+	FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
 FETCH 2 FROM c;
 FETCH BACKWARD 1 FROM c;
 COMMIT;
@@ -584,12 +694,14 @@ CREATE FUNCTION own_eq(own, own) RETURNS boolean LANGUAGE internal IMMUTABLE STR
 CREATE OPERATOR = (LEFTARG = own, RIGHTARG = own, FUNCTION = own_eq, HASHES);
 CREATE FUNCTION own_hash(own) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
 CREATE FUNCTION own_hash_extended(own, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashint4extended';
-CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own), FUNCTION 2 own_hash_extended(own, bigint);
+CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own),
+	FUNCTION 2 own_hash_extended(own, bigint);
 SELECT scans('SELECT FROM listed WHERE cf_contains((SELECT cf_agg(v::own) FROM listed), v::own)');
 BEGIN;
 DECLARE c CURSOR FOR SELECT FROM listed WHERE cf_contains((SELECT cf_agg(v::own) FROM listed), v::own);
 FETCH 1 FROM c;
-CREATE OR REPLACE FUNCTION own_hash_extended(own, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'hashoidextended';
+CREATE OR REPLACE FUNCTION own_hash_extended(own, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT
+	AS 'hashoidextended';
 MOVE ALL FROM c;
 ROLLBACK;
 SET client_min_messages = warning;
@@ -610,7 +722,8 @@ ROLLBACK;
 SELECT setseed(0.5);
 DO $$
 DECLARE
-	queries text[] := ARRAY['SELECT ctid, v FROM seen WHERE length(t) <> 8 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 3 <> 0',
+	queries text[] := ARRAY['SELECT ctid, v FROM seen
+		WHERE length(t) <> 8 AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND v % 3 <> 0',
 		'SELECT ctid, v FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v)',
 		-- the filter is computed
 		'SELECT ctid, v FROM seen WHERE cf_contains(list(''fives''), v) AND v % 2 = 0'];
@@ -662,7 +775,8 @@ BEGIN
 	END IF;
 	RETURN $1 < 100;
 END $$;
-CREATE FUNCTION immutable_leak(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql COST 0.0001 AS 'BEGIN RETURN leak($1); END';
+CREATE FUNCTION immutable_leak(int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql COST 0.0001
+	AS 'BEGIN RETURN leak($1); END';
 SET ROLE cuckoo_scanner;
 SELECT scans('SELECT FROM seen WHERE immutable_leak(v)');
 SELECT count(*) FROM seen WHERE immutable_leak(v);
@@ -679,7 +793,8 @@ RESET ROLE;
 CREATE POLICY everything ON seen TO cuckoo_scanner USING (v % 5 = 0);
 DROP POLICY fives ON seen;
 SET ROLE cuckoo_scanner;
-SELECT scans('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND immutable_leak(v)');
+SELECT scans('SELECT FROM seen
+	WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) AND immutable_leak(v)');
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v) AND immutable_leak(v);
 RESET ROLE;
 -- the rights are those of the user who opened the cursor, also when batches begin

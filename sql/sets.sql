@@ -42,7 +42,8 @@ FROM generate_series(1, 70) seed, full_filter(seed, 0.001, seed) f;
 DROP FUNCTION full_filter;
 -- an image with more than two equal entries, which only others write: they count as two
 CREATE TABLE image AS SELECT bytes::cuckoofilter AS f FROM CAST(
-	'\x43460101090800000200000000000000080000000000000000000000000000001f2fa5941f2fa594f470a1a2446a830a' AS bytea) bytes;
+	'\x4346010109080000020000000000000008000000000000000000000000000000
+	1f2fa5941f2fa594f470a1a2446a830a' AS bytea) bytes;
 SELECT cf_count(f), cf_count(f, 1) AS copies FROM image;
 SELECT how, seen(value) AS value, seen(cf_add(cf_add(cf_new(1, 0.03), 1), 1)) AS truth
 FROM image, LATERAL (VALUES ('canonical', cf_canonical(f)), ('twice', cf_canonical(cf_canonical(f))), ('union', f | f),
