@@ -14,6 +14,12 @@ INSERT INTO visits SELECT i, 'u' || i FROM generate_series(1, 2000) i;
 SELECT * FROM compared('visits_id', 'SELECT generate_series(-100, 0)');
 SELECT * FROM compared('visits_url', 'SELECT ''v'' || generate_series(1, 100)');
 SELECT items, locates, fpp, growth_level, saturated, element_family, stale FROM cf_index_info('visits_id');
+-- values of pages that do not exist yet, after one that is found
+CREATE TABLE first (i int);
+CREATE INDEX first_i ON first USING cuckoo (i) WITH (seed = 1);
+INSERT INTO first VALUES (1);
+SELECT cf_index_contains_each('first_i', '{1,2,3,4,5}'::int[]), cf_index_contains_any('first_i', '{5,1}'::int[]);
+DROP TABLE first;
 -- without a capacity it has room for 250,000 rows in its first pages; otherwise pages are split
 INSERT INTO visits SELECT i, 'u' || i FROM generate_series(2001, 20000) i;
 SELECT * FROM compared('visits_id', 'SELECT generate_series(-1000, 0)');
@@ -217,6 +223,22 @@ SELECT indexes_of('SELECT FROM seen WHERE a = 3') AS few_rows,
 	indexes_of('SELECT FROM seen WHERE id = ANY (ARRAY(SELECT generate_series(1, 5000)))') AS unknown_array,
 	indexes_of(format('SELECT FROM seen WHERE id = ANY (%L)', ARRAY(SELECT generate_series(1, 5000)))) AS of_5000,
 	indexes_of('SELECT FROM seen a JOIN seen b USING (id)') AS large_join;
+-- two arrays are lookups of each pair; a join finds pages in memory; a partial index has a part of the rows
+CREATE FUNCTION index_node(query text) RETURNS jsonb LANGUAGE sql
+	SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+	SELECT jsonb_path_query(plan_of(query)::jsonb, 'strict $.** ? (exists (@."Index Name"))')
+$$;
+CREATE INDEX seen_part ON seen USING cuckoo (a) WHERE kind = 1;
+SELECT condition, node ->> 'Index Name' AS index, node -> 'Plan Rows' AS rows,
+	round((node ->> 'Total Cost')::numeric / (one ->> 'Total Cost')::numeric) AS cost
+FROM index_node('SELECT FROM seen WHERE id = 7') one,
+	unnest(ARRAY['id = ANY (''{1,2,3,4}'')', 'id = ANY (''{1,2,3,4}'') AND id = ANY (''{4,5,6,7,8}'')',
+	'a = 3 AND kind = 1']) condition,
+	index_node('SELECT FROM seen WHERE ' || condition) node;
+SELECT (joined ->> 'Total Cost')::float8 < (one ->> 'Total Cost')::float8 AS cheaper_in_a_join
+FROM index_node('SELECT FROM seen WHERE id = 7') one, index_node('SELECT FROM seen a JOIN seen b ON a.id = b.id + 1') joined;
+DROP INDEX seen_part;
+DROP FUNCTION index_node;
 CREATE TABLE small AS SELECT i FROM generate_series(1, 100) i;
 CREATE INDEX small_i ON small USING cuckoo (i);
 ANALYZE small;
@@ -301,16 +323,16 @@ CREATE TABLE twins AS SELECT row_number() OVER (ORDER BY i) AS n, i AS v FROM ge
 -- with 9 bits in common
 INSERT INTO twins SELECT 0, min(i) FROM generate_series(1, 10000) i WHERE ext_of(i, 10) = 512 + 5;
 CREATE FUNCTION twin(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT v FROM twins WHERE n = $1';
--- of six twins, two have few rows, and the mark comes between these
+-- of six twins, two have few rows, and the mark comes between these; a lookup before it has all entries of a page
 CREATE TABLE marked (v int, filler text);
 CREATE INDEX marked_v ON marked USING cuckoo (v) WITH (seed = 1, capacity = 1000, growth_bits = 0, fpp = 0.5);
 INSERT INTO marked SELECT twin(5), '' FROM generate_series(1, 5);
-INSERT INTO marked SELECT twin(k), repeat('f', 1800) FROM generate_series(1, 900) i, generate_series(1, 4) k
+INSERT INTO marked SELECT twin(k), repeat('f', 1800) FROM generate_series(1, 940) i, generate_series(1, 4) k
 	ORDER BY i, k;
 SELECT items FROM cf_index_info('marked_v');
 SELECT heap_blocks('SELECT FROM marked WHERE v = ' || twin(5)) AS blocks,
 	heap_blocks('SELECT FROM marked WHERE v = ' || twin(6)) AS absent;
-INSERT INTO marked SELECT twin(k), repeat('f', 1800) FROM generate_series(1, 100) i, generate_series(1, 4) k
+INSERT INTO marked SELECT twin(k), repeat('f', 1800) FROM generate_series(1, 60) i, generate_series(1, 4) k
 	ORDER BY i, k;
 SELECT items, pages FROM cf_index_info('marked_v');
 SELECT heap_blocks('SELECT FROM marked WHERE v = ' || twin(5)) AS blocks,
@@ -332,6 +354,16 @@ SELECT cf_index_check('marked_v', true) = count(*) AS all_rows FROM marked;
 REINDEX INDEX marked_v;
 SELECT * FROM compared('marked_v', 'SELECT generate_series(1, 3000)');
 
+-- values with 10 ext bits in common are told apart, even with the most growth bits
+CREATE TABLE parted (v int, filler text);
+CREATE INDEX parted_v ON parted USING cuckoo (v) WITH (seed = 1, capacity = 1000, growth_bits = 24);
+INSERT INTO parted SELECT twin(k), repeat('f', 1500) FROM generate_series(1, 430) i, generate_series(1, 5) k
+	ORDER BY i, k;
+SELECT items, pages, growth_level FROM cf_index_info('parted_v');
+SELECT heap_blocks('SELECT FROM parted WHERE v = ' || twin(6)) AS absent;
+SELECT * FROM compared('parted_v', 'SELECT v FROM twins');
+DROP TABLE parted;
+
 -- a page that is full at the last level, where all entries have the same ext bits, becomes a mark
 CREATE TABLE leveled (v int, filler text);
 ALTER TABLE leveled ALTER filler SET STORAGE plain;
@@ -348,8 +380,32 @@ SELECT items, growth_level, pages, saturated FROM cf_index_info('leveled_v');
 INSERT INTO leveled SELECT twin(5), '';
 SELECT * FROM compared('leveled_v', 'SELECT v FROM twins');
 SELECT cf_index_check('leveled_v', true) = count(*) AS all_rows FROM leveled;
+-- with one ext bit left, half of a page is no reason for a mark: the page is split
+CREATE TABLE halved (v int, filler text);
+ALTER TABLE halved ALTER filler SET STORAGE plain;
+CREATE INDEX halved_v ON halved USING cuckoo (v) WITH (seed = 1, capacity = 1000, growth_bits = 0, fpp = 0.5);
+INSERT INTO halved SELECT twin(k), repeat('f', 1500) FROM generate_series(1, 600) i, generate_series(0, 4) k
+	ORDER BY i, k;
+INSERT INTO halved SELECT v, repeat('f', 3500) FROM generate_series(1, 400) i, (SELECT min(v) AS v
+	FROM generate_series(1, 1000) v WHERE ext_of(v, 10) IN (256 + 5, 768 + 5) GROUP BY ext_of(v, 10)) others ORDER BY i;
+SELECT items, growth_level, pages FROM cf_index_info('halved_v');
+INSERT INTO halved SELECT twin(k), repeat('f', 1800) FROM generate_series(1, 220) i, generate_series(1, 4) k
+	ORDER BY i, k;
+SELECT items, growth_level, pages FROM cf_index_info('halved_v');
+SELECT heap_blocks('SELECT FROM halved WHERE v = ' || twin(6)) AS absent,
+	pg_relation_size('halved') / current_setting('block_size')::int AS all_blocks;
+SELECT * FROM compared('halved_v', 'SELECT v FROM twins');
 DROP FUNCTION rows_of, mixed, ext_of, twin;
-DROP TABLE halves, grown, twins, marked, leveled;
+DROP TABLE halves, grown, twins, marked, leveled, halved;
+
+-- an index of as many pages as can be listed: a page cannot be split, and five values of one page fill it
+CREATE TABLE crowded (v int, filler text);
+CREATE INDEX crowded_v ON crowded USING cuckoo (v) WITH (seed = 1, capacity = 1e12);
+INSERT INTO crowded SELECT v, repeat('f', 1500)
+	FROM generate_series(1, 450) i, unnest('{66539,575550,681561,820487,976513}'::int[]) v ORDER BY i;
+SELECT pages, growth_level, saturated FROM cf_index_info('crowded_v');
+SELECT * FROM compared('crowded_v', 'SELECT generate_series(1, 100)');
+DROP TABLE crowded;
 
 -- each value is in a little less than a quarter of a page: some pages of a build have too many, and are split
 CREATE TABLE clustered AS SELECT v FROM generate_series(1, 500) block, generate_series(1, 226) v ORDER BY block, v;
@@ -560,7 +616,8 @@ BEGIN
 		OR indexes_of('SELECT FROM collated WHERE w = ''X7''') <> 'collated_w'
 		OR (SELECT count(*) FROM collated WHERE w = 'X7' COLLATE "C") <> 1
 		OR (SELECT count(*) FROM collated WHERE c = 'X7 ') <> 2
-		OR NOT cf_index_contains('collated_w', 'X7' COLLATE any_case) THEN
+		OR NOT cf_index_contains('collated_w', 'X7' COLLATE any_case)
+		OR NOT cf_index_contains('collated_c', 'X7 ' COLLATE any_case) THEN
 		RETURN -1;
 	END IF;
 	RETURN w.wrong + c.wrong FROM compared('collated_w', 'SELECT ''y''') w, compared('collated_c', 'SELECT ''y''') c;
@@ -718,6 +775,10 @@ BEGIN;
 UPDATE pg_index SET indisready = false WHERE indexrelid = 'seen_id'::regclass;
 SELECT cf_index_contains('seen_id', 7);
 ROLLBACK;
+BEGIN;
+UPDATE pg_index SET indisready = false WHERE indexrelid = 'seen_id'::regclass;
+SELECT items FROM cf_index_info('seen_id');
+ROLLBACK;
 -- what cannot be made
 CREATE UNIQUE INDEX ON visits USING cuckoo (id);
 CREATE INDEX ON visits USING cuckoo (id, url);
@@ -807,6 +868,8 @@ SELECT cf_index_contains('seen_id', 1);
 SELECT indexes_of('SELECT id FROM ONLY seen WHERE id = 7');
 SELECT id FROM ONLY seen WHERE id = ANY ('{7,8}');
 RESET ROLE;
+-- but not to a superuser
+SELECT cf_index_contains('seen_id', 7);
 ALTER TABLE seen DISABLE ROW LEVEL SECURITY;
 -- the seed is the owner's secret, and with it the filter, unless it is an option
 CREATE INDEX seen_filter ON seen USING cuckoo (id) WITH (locate = off);
@@ -893,6 +956,18 @@ END $$;
 RESET ROLE;
 SELECT outcome('cf_index_check($1, true)', 'owned.by_role', 'index_super');
 
+-- nor may it leave a setting to the session
+SET ROLE index_owner;
+CREATE FUNCTION owned.h(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('regress.left', 'by ' || current_user, false);
+	RETURN $1;
+END $$;
+CREATE INDEX by_setting ON owned.t USING cuckoo (owned.h(k));
+RESET ROLE;
+SELECT cf_index_check('owned.by_setting', true), current_setting('regress.left', true);
+SELECT current_setting('regress.left', true) AS left_over;
+
 -- the table of Citus's catalog: a table with a row in it is empty, and its rows are in shards
 SELECT cf_index_contains('seen_id', 3);
 SET allow_system_table_mods = on;
@@ -924,7 +999,7 @@ RESET allow_system_table_mods;
 UPDATE pg_class SET relname = relname WHERE oid = 'seen'::regclass;
 SELECT cf_index_contains('seen_id', 3);
 DROP TABLE owned.t, calls;
-DROP FUNCTION owned.f, owned.g, outcome;
+DROP FUNCTION owned.f, owned.g, owned.h, outcome;
 DROP SCHEMA owned;
 DROP ROLE index_super, index_owner, index_nobody;
 

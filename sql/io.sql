@@ -108,6 +108,7 @@ SELECT what, refused(bytes) FROM (VALUES
 	('family', set_byte(:'image', 3, 2)),
 	('lowest bit of the seed', flipped(:'image', 192)),
 	('highest bit of the seed', flipped(:'image', 255)),
+	('seed of an empty filter', flipped(cf_new(100)::bytea, 192)),
 	('a bit of a lane', flipped(:'image', 280)),
 	('first bit of the checksum', flipped(:'image', 352)),
 	('last bit of the checksum', flipped(:'image', 415)),
@@ -172,7 +173,10 @@ FROM corrupt(set_byte(set_byte(:'image', 32, 255), 33, 255)) f;
 -- but they are found in the text, as SECURITY.md says
 SELECT count(f::text::cuckoofilter) FROM corrupt(set_byte(set_byte(:'image', 32, 255), 33, 255)) f;
 DROP FUNCTION corrupt;
--- no other way in
+-- no other way in: binary input is that of bytea, checked
+CREATE TEMP TABLE damaged AS SELECT 8 AS id, flipped(:'image', 280) AS f;
+\copy damaged TO 'results/cuckoo_io.binary' WITH (FORMAT binary)
+\copy stored FROM 'results/cuckoo_io.binary' WITH (FORMAT binary)
 SELECT 'x'::bytea::text::cuckoofilter;
 INSERT INTO stored VALUES (9, '\x00');
 
@@ -217,4 +221,4 @@ BEGIN
 END $$;
 
 DROP FUNCTION refused, flipped;
-DROP TABLE stored;
+DROP TABLE stored, damaged;
