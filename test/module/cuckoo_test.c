@@ -2,8 +2,8 @@
  *
  * cuckoo_test.c
  *		What other extensions do with ours: run an aggregate as a distributed
- *		engine does, keep a call site after an error, and keep rows in another
- *		place than their table.
+ *		engine does, keep a call site after an error, keep rows in another
+ *		place than their table, and plan with an index that does not exist.
  *
  * It has the support functions of two aggregates, modeled on those that Citus
  * installs on its nodes:
@@ -34,6 +34,9 @@
  * named "elsewhere" but one of the module's own.  That is like a compressed
  * chunk in TimescaleDB.
  *
+ * To the planner, indexes named "hypothetical" have no file and no OID.  That is
+ * like an index of HypoPG.
+ *
  *	test_table_am(internal)
  *		The handler of an access method for tables that is not heap, although
  *		it does all that heap does.
@@ -47,11 +50,13 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_aggregate.h"
+#include "commands/explain.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
@@ -336,6 +341,43 @@ replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	rel->partial_pathlist = NIL;
 }
 
+static void
+hide_indexes(RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, cell);
+
+		if (strcmp(get_rel_name(index->indexoid), "hypothetical") != 0)
+			continue;
+		index->hypothetical = true;
+		index->indexoid = InvalidOid;
+	}
+}
+
+/* 19 has the hook in another place. */
+#if PG_VERSION_NUM >= 190000
+static void
+change_relation(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	hide_indexes(rel);
+}
+#else
+static void
+change_relation(PlannerInfo *root, Oid table, bool parent, RelOptInfo *rel)
+{
+	hide_indexes(rel);
+}
+#endif
+
+static const char *
+name_of_hidden(Oid index)
+{
+	return OidIsValid(index) ? NULL : "hypothetical";
+}
+
 /* test_table_am(internal) */
 Datum
 test_table_am(PG_FUNCTION_ARGS)
@@ -350,4 +392,10 @@ void
 _PG_init(void)
 {
 	set_rel_pathlist_hook = replace_paths;
+#if PG_VERSION_NUM >= 190000
+	build_simple_rel_hook = change_relation;
+#else
+	get_relation_info_hook = change_relation;
+#endif
+	explain_get_index_name_hook = name_of_hidden;
 }

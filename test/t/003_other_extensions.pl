@@ -425,6 +425,8 @@ SELECT 'no scan of another access method', plan('SELECT FROM otherwise WHERE cf_
 	AND (SELECT count(*) FROM otherwise WHERE cf_contains((SELECT cf_agg(i) FROM here), i)) = 5000;
 SELECT 'no scan where there is none', plan('SELECT FROM elsewhere WHERE cf_contains((SELECT cf_new()), i)') !~ 'Scan"'
 	AND plan('SELECT FROM (SELECT cf_new() AS f OFFSET 0) g JOIN elsewhere ON cf_contains(f, i)') !~ 'CuckooScan';
+CREATE INDEX hypothetical ON here USING cuckoo (i);
+SELECT 'a plan with an index that only the planner has', plan('SELECT FROM here WHERE i = 7') ~ '"Index Name": "hypothetical"';
 SQL
 
 $node->stop;
