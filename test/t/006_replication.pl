@@ -18,7 +18,7 @@ use CuckooTest 'lines_of';
 use Test::More;
 
 my $publisher = start_node('publisher', 'wal_level = logical', 'max_wal_senders = 5', 'max_replication_slots = 5',
-	'hot_standby = on', 'max_parallel_workers_per_gather = 0', 'max_prepared_transactions = 1');
+	'hot_standby = on', 'max_parallel_workers_per_gather = 0', 'max_prepared_transactions = 1', 'shared_buffers = 8MB');
 my $subscriber = start_node('subscriber');
 my $standby;
 my $connection = $publisher->connstr . ' dbname=postgres';
@@ -156,15 +156,17 @@ $publisher->safe_psql('postgres', lines("$FindBin::RealBin/../../sql/helpers.sql
 
 # WAL has no full pages but those that indexes ask for. One is built with memory
 # for a part of the rows, and for too few, because the first blocks have few: its
-# pages are split while it is built. Others grow from nothing, with values in many
-# blocks, or have pages that are not in use yet, that are saturated, or rows from
-# when their type had another hash.
+# pages are split while it is built. Another one has enough pages, and gets a mark
+# in one that was not split. A scan that others share would begin in the middle.
+# Others grow from nothing, with values in many blocks, or have pages that are not in
+# use yet, that are saturated, or rows from when their type had another hash.
 $publisher->safe_psql('postgres', $_) foreach ('ALTER SYSTEM SET full_page_writes = off', 'SELECT pg_reload_conf()');
 $publisher->poll_query_until('postgres', "SELECT current_setting('full_page_writes') = 'off'");
 $publisher->safe_psql('postgres', <<'SQL');
 CREATE TABLE built (i int, filler text);
 INSERT INTO built SELECT i, repeat('f', 500) FROM generate_series(1, 30000) i;
-INSERT INTO built SELECT i, '' FROM generate_series(30001, 200000) i;
+INSERT INTO built SELECT CASE WHEN i > 80000 AND i % 40 = 0 THEN -1 ELSE i END, repeat('f', 50)
+	FROM generate_series(30001, 200000) i;
 CREATE TABLE sparse (i int);
 CREATE INDEX sparse_i ON sparse USING cuckoo (i) WITH (seed = 1);
 INSERT INTO sparse SELECT generate_series(1, 3);
@@ -183,7 +185,11 @@ INSERT INTO pairs VALUES (ROW(-1, 1));
 ALTER TYPE pair DROP ATTRIBUTE b;
 INSERT INTO dense SELECT generate_series(1, 20000);
 SET maintenance_work_mem = '1MB';
+SELECT count(*) FROM (SELECT FROM built LIMIT 60000) s;
 CREATE INDEX built_i ON built USING cuckoo (i) WITH (seed = 1, capacity = 1);
+CREATE INDEX built_default ON built USING cuckoo ((i + 1)) WITH (seed = 1);
+SET synchronize_seqscans = off;
+CREATE INDEX built_alone ON built USING cuckoo (i) WITH (seed = 1, capacity = 1);
 INSERT INTO grown SELECT CASE WHEN i % 4 < 2 THEN -(i % 4) ELSE i END, repeat('f', 900) FROM generate_series(1, 10000) i;
 INSERT INTO grown SELECT i, '' FROM generate_series(10001, 20000) i;
 SQL
@@ -191,6 +197,8 @@ my $grown = <<'SQL';
 SELECT 'frequent values have marks, so all blocks are read', heap_blocks('SELECT FROM grown WHERE i = 0') = pg_relation_size('grown') / 8192
 	AND heap_blocks('SELECT FROM grown WHERE i = -1') = pg_relation_size('grown') / 8192 AND pages > 4 FROM cf_index_info('grown_i');
 SELECT 'all rows by the index that was built, and split', cf_index_check('built_i', true) = 200000 AND growth_level > 0 FROM cf_index_info('built_i');
+SELECT 'a value got a mark in the build', heap_blocks('SELECT FROM built WHERE i + 1 = 0') = pg_relation_size('built') / 8192;
+SELECT 'it does not share a scan', pg_relation_size('built_i') = pg_relation_size('built_alone');
 SELECT 'one that has unused pages', rows = 3 AND wrong = 0 AND pages < 4 AND bytes > 4 * 8192
 FROM compared('sparse_i', 'SELECT generate_series(-1000, 0)'), cf_index_info('sparse_i');
 SELECT 'all rows by one that grew', lookups = 20001 AND rows = 20000 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(-5000, -1)');
@@ -202,7 +210,7 @@ SQL
 checks_of($publisher, 'primary', $grown);
 $publisher->wait_for_catchup($standby);
 checks_of($standby, 'standby', $grown);
-same_files('after they grew', qw(built_i sparse_i grown_i grown_default grown_filter dense_i pairs_p));
+same_files('after they grew', qw(built_i built_default sparse_i grown_i grown_default grown_filter dense_i pairs_p));
 
 # The primary rebuilds an index without a row that is deleted there, and creates
 # another one. A transaction of the standby still sees the row: its plans find
