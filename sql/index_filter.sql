@@ -81,7 +81,8 @@ CREATE INDEX many_null ON many USING cuckoo (nullif(id % 4, 0)) WITH (locate = o
 SELECT relname, pg_relation_size(oid) < pg_relation_size('many_id') / 2 AS smaller FROM pg_class
 	WHERE relname LIKE 'many\__%' ORDER BY 1;
 -- blocks without rows of the index come first, and inserts need room
-CREATE INDEX late_many ON many USING cuckoo (id) WITH (locate = off, seed = 1, fillfactor = 96) WHERE id > 150000;
+CREATE INDEX late_many ON many USING cuckoo (id) WITH (locate = off, seed = 1, fillfactor = 96, capacity = 1)
+	WHERE id > 150000;
 SELECT items > 149000 AS items, growth_level FROM cf_index_info('late_many');
 SELECT cf_index_check('many_few', true), cf_index_check('many_some', true), cf_index_check('many_null', true);
 RESET maintenance_work_mem;
