@@ -86,6 +86,7 @@ SELECT 'rebuilt', saturated = 0 AND items = 5000 FROM cf_index_info('saturated_i
 
 SELECT 'an unlogged index is kept', rows = 3000 AND wrong = 0 AND cf_index_check('unlogged_filter', true) = 3000
 FROM compared('unlogged_i', 'SELECT generate_series(-99, 0)');
+INSERT INTO unlogged SELECT generate_series(3001, 3100);
 
 SELECT 'the values without entries in their block are in the index', bool_and(cf_index_contains('lost_i', i)) FROM lost;
 SELECT 'so that the pages are valid', cf_index_check('lost_i') = 0;
@@ -201,6 +202,7 @@ foreach my $n (0 .. $#damages)
 }
 $node->start;
 checks($node, 'postgres', <<"SQL");
+SELECT 'what was inserted into an unlogged index is kept', cf_index_check('unlogged_i', true) = 3100;
 INSERT INTO outcomes SELECT n, call, outcome_of(format(call, n)) FROM generate_series(0, $#damages) n, unnest(ARRAY[
 	'SELECT count(*) = 1 FROM damaged_%s WHERE i = 7',
 	'SELECT count(*) = 0 FROM damaged_%s WHERE i = -7',
