@@ -236,7 +236,8 @@ FROM index_node('SELECT FROM seen WHERE id = 7') one,
 	'a = 3 AND kind = 1']) condition,
 	index_node('SELECT FROM seen WHERE ' || condition) node;
 SELECT (joined ->> 'Total Cost')::float8 < (one ->> 'Total Cost')::float8 AS cheaper_in_a_join
-FROM index_node('SELECT FROM seen WHERE id = 7') one, index_node('SELECT FROM seen a JOIN seen b ON a.id = b.id + 1') joined;
+FROM index_node('SELECT FROM seen WHERE id = 7') one,
+	index_node('SELECT FROM seen a JOIN seen b ON a.id = b.id + 1') joined;
 DROP INDEX seen_part;
 DROP FUNCTION index_node;
 CREATE TABLE small AS SELECT i FROM generate_series(1, 100) i;

@@ -68,7 +68,8 @@ sub statements_of
 {
 	my ($node) = @_;
 	my @psql = ('psql', '-XAtw', '-d', $node->connstr('postgres'), '-c', <<'SQL');
-SELECT format('%s, for %s, %s: %s', pid, clock_timestamp() - query_start, coalesce('waits for ' || wait_event, 'runs'), left(query, 1000))
+SELECT format('%s, for %s, %s: %s', pid, clock_timestamp() - query_start, coalesce('waits for ' || wait_event, 'runs'),
+	left(query, 1000))
 FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()
 SQL
 
@@ -189,7 +190,8 @@ sub citus
 	my ($node, $schema) = @_;
 	my $where = $schema ? "SCHEMA $schema" : '';
 
-	return 0 if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") eq '0';
+	return 0
+		if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") eq '0';
 	$node->safe_psql('postgres', "CREATE SCHEMA $schema") if $schema;
 	$node->safe_psql('postgres', "CREATE EXTENSION cuckoo_citus $where CASCADE");
 	return 1;
@@ -206,7 +208,8 @@ sub partial_aggregates
 CREATE FUNCTION test_partial_agg_sfunc(internal, oid, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_partial_agg_ffunc(internal) RETURNS cstring AS 'cuckoo_test' LANGUAGE C;
 CREATE FUNCTION test_combine_agg_sfunc(internal, oid, cstring, anyelement) RETURNS internal AS 'cuckoo_test' LANGUAGE C;
-CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test' LANGUAGE C;
+CREATE FUNCTION test_combine_agg_ffunc(internal, oid, cstring, anyelement) RETURNS anyelement AS 'cuckoo_test'
+	LANGUAGE C;
 CREATE AGGREGATE test_partial_agg(oid, anyelement) (
 	SFUNC = test_partial_agg_sfunc, STYPE = internal, FINALFUNC = test_partial_agg_ffunc);
 CREATE AGGREGATE test_combine_agg(oid, cstring, anyelement) (

@@ -18,7 +18,9 @@ CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0)
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 INSERT INTO parts SELECT i % 2000 + 1, i FROM generate_series(1, 4000) i;
 -- with indexes that find rows, and one that is a filter
-CREATE TABLE located AS SELECT i AS v, 'user ' || i AS t, ROW(i, 'x')::pair AS p, i % 100 AS n, repeat('f', 500) AS filler FROM generate_series(1, 600) i;
+CREATE TABLE located AS
+	SELECT i AS v, 'user ' || i AS t, ROW(i, 'x')::pair AS p, i % 100 AS n, repeat('f', 500) AS filler
+FROM generate_series(1, 600) i;
 CREATE INDEX located_v ON located USING cuckoo (v);
 CREATE INDEX located_t ON located USING cuckoo (t);
 CREATE INDEX located_p ON located USING cuckoo (p);
@@ -37,7 +39,8 @@ ANALYZE;
 CREATE SCHEMA citus;
 CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
 CREATE AGGREGATE bare_state(int) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
-CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate, FINALFUNC = citus.cuckoo_agg_final);
+CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate,
+	FINALFUNC = citus.cuckoo_agg_final);
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE FUNCTION changed() RETURNS cuckoofilter LANGUAGE plpgsql AS $$
 DECLARE
@@ -78,7 +81,8 @@ BEGIN
 	CREATE INDEX growing_p ON growing USING cuckoo (p) WITH (seed = 1);
 	INSERT INTO growing VALUES (500, 'sad', ROW(500, 'y'));
 	SET LOCAL enable_seqscan = off;
-	SELECT array_agg(v ORDER BY v)::text || cf_index_check('growing_v', true) || cf_index_check('growing_m', true) INTO result
+	SELECT array_agg(v ORDER BY v)::text || cf_index_check('growing_v', true)
+		|| cf_index_check('growing_m', true) INTO result
 	FROM growing WHERE v = ANY ('{7,100,-5,500}') OR p = ROW(500, 'y')::pair;
 	DROP TABLE growing;
 	RETURN result;
@@ -113,54 +117,75 @@ INSERT INTO queries (query) VALUES
 	($$SELECT count(*) FROM items WHERE cf_contains((SELECT cf_agg(a) FROM (SELECT a FROM items LIMIT 1) s), a)$$),
 	($$SELECT count(*) FROM items WHERE cf_contains((SELECT cf_agg('sad'::mood)), m)$$),
 	($$SELECT count(*) FROM parts WHERE cf_contains((SELECT f FROM lists WHERE name = 'small'), v)$$),
-	($$SELECT count(*) FROM parts JOIN items USING (v) WHERE n = 5 AND cf_contains((SELECT cf_agg(v) FROM items WHERE n = 5), v)$$),
+	($$SELECT count(*) FROM parts JOIN items USING (v)
+		WHERE n = 5 AND cf_contains((SELECT cf_agg(v) FROM items WHERE n = 5), v)$$),
 	($$SELECT v FROM items WHERE cf_contains((SELECT f FROM lists WHERE name = 'large'), v) LIMIT 40$$),
 	($$SELECT * FROM moved()$$),
 	-- the planner's estimates from a constant, and from statistics
-	(format('SELECT count(*) FROM items WHERE cf_contains(%L::cuckoofilter, v)', (SELECT f FROM lists WHERE name = 'small'))),
+	(format('SELECT count(*) FROM items WHERE cf_contains(%L::cuckoofilter, v)',
+		(SELECT f FROM lists WHERE name = 'small'))),
 	(format('SELECT count(*) FROM items WHERE %L::cuckoofilter @> n', (SELECT cf_agg(n) FROM items WHERE n < 9))),
-	(format('SELECT count(*) FROM items WHERE t <@ %L::cuckoofilter AND v > 5', (SELECT f FROM lists WHERE name = 'texts'))),
+	(format('SELECT count(*) FROM items WHERE t <@ %L::cuckoofilter AND v > 5',
+		(SELECT f FROM lists WHERE name = 'texts'))),
 	-- probes of stored filters
-	($$SELECT name, cf_contains(f, 100), cf_count(f, 101), cf_contains_hash(f, cf_hash(102)) FROM lists WHERE name <> 'texts'$$),
-	($$SELECT i FROM generate_series(1, 60) i WHERE cf_contains((SELECT f FROM lists WHERE name = 'large' OFFSET 0), i)$$),
-	($$SELECT cf_contains_each(f, ARRAY[1, NULL, 13]), cf_contains_any(f, ARRAY[3, 13]), cf_contains_all(f, ARRAY[1, 3]) FROM lists WHERE name = 'large'$$),
-	($$SELECT cf_contains_each(f, (SELECT array_agg(i) FROM generate_series(1, 500) i)) FROM lists WHERE name = 'large'$$),
+	($$SELECT name, cf_contains(f, 100), cf_count(f, 101), cf_contains_hash(f, cf_hash(102))
+		FROM lists WHERE name <> 'texts'$$),
+	($$SELECT i FROM generate_series(1, 60) i
+		WHERE cf_contains((SELECT f FROM lists WHERE name = 'large' OFFSET 0), i)$$),
+	($$SELECT cf_contains_each(f, ARRAY[1, NULL, 13]), cf_contains_any(f, ARRAY[3, 13]), cf_contains_all(f, ARRAY[1, 3])
+		FROM lists WHERE name = 'large'$$),
+	($$SELECT cf_contains_each(f, (SELECT array_agg(i) FROM generate_series(1, 500) i))
+		FROM lists WHERE name = 'large'$$),
 	($$SELECT cf_count(f), (cf_info(f)).*, f = f, hashtext(f::text) FROM lists$$),
 	-- changes
 	($$SELECT cf_info(changed())$$),
-	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added) WHERE name = 'large'$$),
-	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)), cf_info(cf_canonical(f)) FROM lists WHERE name = 'small'$$),
+	($$SELECT cf_info(f), added FROM lists, cf_add_unique_each(f, ARRAY[1, 3, NULL]) AS c(g, added)
+		WHERE name = 'large'$$),
+	($$SELECT cf_info(cf_delete_all(cf_add_all(f, ARRAY[3, 13]), ARRAY[1, 2])), cf_info(cf_clear(f)),
+		cf_info(cf_canonical(f)) FROM lists WHERE name = 'small'$$),
 	-- indexes
 	($$SELECT v FROM located WHERE v = 7$$),
 	($$SELECT v FROM located WHERE t = ANY ('{user 5,user 600,none}')$$),
 	($$SELECT v FROM located WHERE p = ROW(9, 'x')::pair OR p = ROW(10, 'x'::text)$$),
 	($$SELECT l.v, w.x FROM (VALUES (1::bigint), (50), (-1)) w(x) LEFT JOIN located l ON l.v = w.x$$),
 	($$SELECT v FROM located WHERE n + 1 = 7 AND v > 0 AND t = 'user 106'$$),
-	($$SELECT cf_index_contains('located_v', 5), cf_index_contains('located_p', ROW(-9, 'x')::pair), cf_index_contains('located_filter', -5)$$),
-	($$SELECT cf_index_contains_each('located_v', ARRAY[1, NULL, -7]), cf_index_contains_any('located_t', ARRAY['none', 'user 9']),
+	($$SELECT cf_index_contains('located_v', 5), cf_index_contains('located_p', ROW(-9, 'x')::pair),
+		cf_index_contains('located_filter', -5)$$),
+	($$SELECT cf_index_contains_each('located_v', ARRAY[1, NULL, -7]),
+		cf_index_contains_any('located_t', ARRAY['none', 'user 9']),
 		cf_index_contains_each('located_filter', ARRAY[1, NULL, -7])$$),
 	($$SELECT cf_index_info('located_v'), cf_index_info('located_p'), cf_count(cf_index_filter('located_filter'))$$),
-	($$SELECT cf_index_check('located_v', true), cf_index_check('located_p', true), cf_index_check('located_n', true), cf_index_check('located_filter', true)$$),
+	($$SELECT cf_index_check('located_v', true), cf_index_check('located_p', true), cf_index_check('located_n', true),
+		cf_index_check('located_filter', true)$$),
 	($$SELECT grown()$$),
 	-- elements of many types
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY['A', 'b']::citext[]) x$$),
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY[row(1, 'x')]::pair[]) x$$),
-	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(array_cat(x, x)) FROM (VALUES (ARRAY[1, 2]), ('{{3}}')) w(x)$$),
+	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(array_cat(x, x))
+		FROM (VALUES (ARRAY[1, 2]), ('{{3}}')) w(x)$$),
 	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES (int4range(1, 5)), ('empty')) w(x) GROUP BY x$$),
 	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES (1::posint), (2)) w(x) GROUP BY x$$),
 	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES ('a'::char(5)), ('b')) w(x) GROUP BY x$$),
 	($$SELECT cf_contains(cf_agg(x), x), cf_hash(x) FROM (VALUES ('{"a": 1}'::jsonb), ('[]')) w(x) GROUP BY x$$),
-	($$SELECT cf_info(cf_new(1000, 0.01, element => x)) FROM unnest('{int,text,mood,citext,pair,numeric,text[]}'::regtype[]) x$$),
+	($$SELECT cf_info(cf_new(1000, 0.01, element => x))
+		FROM unnest('{int,text,mood,citext,pair,numeric,text[]}'::regtype[]) x$$),
 	-- aggregates: groups, windows, workers, states, and states that a sort makes flat
 	($$SELECT k % 3, cf_info(cf_agg(v, 1000, 0.01)) FROM parts WHERE k < 300 GROUP BY 1$$),
 	($$SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) FROM generate_series(1, 150) i$$),
 	($$SELECT cf_count(merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 500 GROUP BY v % 2) s$$),
-	($$SELECT cf_info(cf_union_agg(f)), cf_info(cf_union_all_agg(f)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items WHERE v < 900 GROUP BY v % 3) s$$),
-	($$SELECT cf_count(merge_agg(s)) FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
-	($$SELECT cf_count(bare_union(f)) FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
-	($$SELECT cf_info(cf_intersect_agg(f)), cf_info(cf_at_least_agg(f, 2)) FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items, generate_series(0, 2) part WHERE v < 900 AND v % 3 <> part GROUP BY part) s$$),
-	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)), cf_info(cf_canonical(a)) FROM
-		(SELECT cf_agg(v, 2000, 0.01) FILTER (WHERE v < 300) AS a, cf_agg(v, 2000, 0.01) FILTER (WHERE v > 200) AS b FROM items WHERE v < 500) s$$);
+	($$SELECT cf_info(cf_union_agg(f)), cf_info(cf_union_all_agg(f))
+		FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items WHERE v < 900 GROUP BY v % 3) s$$),
+	($$SELECT cf_count(merge_agg(s))
+		FROM (SELECT bare_state(v) AS s FROM items WHERE v < 700 GROUP BY v % 3 ORDER BY count(*), v % 3 OFFSET 0) s$$),
+	($$SELECT cf_count(bare_union(f))
+		FROM (SELECT cf_agg(v, 5000, 0.01) AS f FROM items WHERE v < 1500 GROUP BY v % 4) s$$),
+	($$SELECT cf_info(cf_intersect_agg(f)), cf_info(cf_at_least_agg(f, 2))
+		FROM (SELECT cf_agg(v, 2000, 0.01) AS f FROM items, generate_series(0, 2) part
+			WHERE v < 900 AND v % 3 <> part GROUP BY part) s$$),
+	($$SELECT cf_overlap(a, b), cf_overlap_info(a, b), cf_compatible(a, b), cf_info(cf_intersect(a, b)),
+		cf_info(cf_canonical(a)) FROM
+		(SELECT cf_agg(v, 2000, 0.01) FILTER (WHERE v < 300) AS a, cf_agg(v, 2000, 0.01) FILTER (WHERE v > 200) AS b
+			FROM items WHERE v < 500) s$$);
 -- errors
 INSERT INTO queries (query, fails) VALUES
 	($$SELECT cf_contains(f, 'x'::text) FROM lists WHERE name = 'large'$$, true),

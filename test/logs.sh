@@ -6,4 +6,5 @@
 # should be impossible. The logs must have SQLSTATEs (test/server.conf).
 #
 # The status is that of grep: 1 if there are none.
-exec grep -nE 'PANIC: |TRAP: |inconsistent page|by signal (4|6|7|8|11)\>| XX000 .*(ERROR|FATAL): |WARNING: .*( leak\>|was not closed|not own a lock)' /dev/null "$@"
+exec grep -nE -e 'PANIC: |TRAP: |inconsistent page|by signal (4|6|7|8|11)\>| XX000 .*(ERROR|FATAL): ' \
+	-e 'WARNING: .*( leak\>|was not closed|not own a lock)' /dev/null "$@"

@@ -22,7 +22,8 @@ CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.
 -- ---- what is called ----
 
 -- of a filter: in memory, stored, of numeric; with the same geometry as f
-CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, array_agg(i) AS a, array_agg(i::numeric) AS nums,
+CREATE TABLE sample AS
+	SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, array_agg(i) AS a, array_agg(i::numeric) AS nums,
 	state_agg(i::text) AS state, cf_agg(i::numeric) AS n, NULL::cuckoofilter AS stored
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
@@ -76,10 +77,12 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_overlap_info}', '(cf_overlap_info(s.f, s.h)).jaccard'),
 	('{cf_canonical}', 'cf_canonical(s.f)'),
 	('{cf_union,cf_union_all,cf_intersect}', 'cf_union(s.f, cf_union_all(s.h, cf_intersect(s.f, s.h)))'),
-	('{cf_union_agg,cf_union_all_agg}', '(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
+	('{cf_union_agg,cf_union_all_agg}',
+		'(SELECT cf_union_agg(x) = cf_union_all_agg(x) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
 	('{cf_intersect_agg,cf_at_least_agg,cuckoo_at_least_trans,cuckoo_at_least_final}',
 		'(SELECT cf_intersect_agg(x) = cf_at_least_agg(x, 3) FROM unnest(ARRAY[s.f, s.h, s.f]) x)'),
-	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}', 'citus.cuckoostate_send(citus.cuckoostate_in(citus.cuckoostate_out(s.state)))'),
+	('{cuckoostate_in,cuckoostate_out,cuckoostate_send}',
+		'citus.cuckoostate_send(citus.cuckoostate_in(citus.cuckoostate_out(s.state)))'),
 	('{cuckoo_agg_combine,cuckoo_agg_final}', 'citus.cuckoo_agg_final(citus.cuckoo_agg_combine(s.state, s.state))'),
 	('{cuckoo_agg_trans}', '(SELECT citus.cf_agg(x) FROM unnest(s.a) x)'),
 	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
@@ -90,7 +93,8 @@ CREATE FUNCTION planned(int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
 	result boolean;
 BEGIN
-	EXECUTE 'SELECT count(cf_add(f, 1)) = 0 FROM sample WHERE f @> 1 AND EXISTS (SELECT FROM sample b WHERE 1 <@ b.h AND b.f @> 1) AND false'
+	EXECUTE 'SELECT count(cf_add(f, 1)) = 0 FROM sample
+		WHERE f @> 1 AND EXISTS (SELECT FROM sample b WHERE 1 <@ b.h AND b.f @> 1) AND false'
 	INTO result;
 	RETURN result;
 END $$;
@@ -157,7 +161,8 @@ END $$;
 SELECT has_plan('SELECT cf_agg(i::numeric) FROM numbers GROUP BY i', 'Finalize'),
 	has_plan('SELECT FROM located WHERE t = ''1''', 'Bitmap Index Scan on located_t') \g /dev/null
 
-CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint, process_bytes bigint, process_growth bigint);
+CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint,
+	process_bytes bigint, process_growth bigint);
 CREATE PROCEDURE measure(covers text[], how text, command text) LANGUAGE plpgsql AS $$
 DECLARE
 	before bigint[];
@@ -185,21 +190,27 @@ END $$;
 
 SELECT format('CALL measure(%L, %L, %L)', covers, how, command)
 FROM (
-	SELECT id, covers, 'statement' AS how, format('SELECT count(%s), count(memory_at(i)) FROM (SELECT generate_series(1, %s) AS i) n, sample s', expression, :'calls') AS command FROM cases
+	SELECT id, covers, 'statement' AS how,
+		format('SELECT count(%s), count(memory_at(i)) FROM (SELECT generate_series(1, %s) AS i) n, sample s',
+			expression, :'calls') AS command FROM cases
 	UNION ALL
-	SELECT id, covers, 'session', format('DO $do$ DECLARE s sample%%ROWTYPE; is_null boolean; BEGIN SELECT * INTO s FROM sample;
+	SELECT id, covers, 'session',
+		format('DO $do$ DECLARE s sample%%ROWTYPE; is_null boolean; BEGIN SELECT * INTO s FROM sample;
 		FOR i IN 1..%s LOOP is_null := (%s) IS NULL; PERFORM memory_at(i) WHERE i IN (%s, %s); END LOOP; END $do$',
 		:'calls', expression, :'calls'::int / 10, :'calls') FROM cases
 	UNION ALL
-	SELECT 1000 + id, covers, CASE WHEN command LIKE 'COPY%' THEN 'statement' ELSE 'workers' END, command FROM special) c
+	SELECT 1000 + id, covers, CASE WHEN command LIKE 'COPY%' THEN 'statement' ELSE 'workers' END, command
+	FROM special) c
 ORDER BY id, how DESC \gexec
 
 \echo functions that no case calls:
 SELECT DISTINCT CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname IN ('cuckoo', 'cuckoo_citus')
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+		AND e.extname IN ('cuckoo', 'cuckoo_citus')
 WHERE CASE p.prokind WHEN 'a' THEN p.proname ELSE p.prosrc END <> ALL (SELECT unnest(covers) FROM memory);
 \echo memory:
-SELECT array_to_string(covers, ', ') AS functions, how, calls, context_bytes, context_growth, process_bytes, process_growth FROM memory;
+SELECT array_to_string(covers, ', ') AS functions, how, calls, context_bytes, context_growth, process_bytes,
+	process_growth FROM memory;
 \setenv file :file
 \! rm -f "$file"

@@ -195,11 +195,15 @@ sub faults_of_body
 
 	# a statement: a call, an assignment or a jump
 	pos($body) = $from;
-	while ($body =~ /^\t+((?:\(void\) )?[a-z_*(][\w.>\[\]()*-]*(?: [-+|&]?= |\+\+|--|\()[^;{}]*;|(?:break|continue);)/gmi)
+	my $begin = qr/(?:\(void\) )?[a-z_*(][\w.>\[\]()*-]*/i;
+
+	while ($body =~ /^\t+($begin(?: [-+|&]?= |\+\+|--|\()[^;{}]*;|(?:break|continue);)/gm)
 	{
 		my $statement = $1;
 
-		next if $statement =~ /^(?:if|for|while|foreach|switch|return|else|Assert|PG_RETURN\w*|PG_(?:END_)?TRY|PG_CATCH)\b/;
+		next
+			if $statement =~ /^(?:if|for|while|foreach|switch|return|else|Assert)\b/
+				|| $statement =~ /^PG_(?:RETURN\w*|(?:END_)?TRY|CATCH)\b/;
 		push @faults, [ [ pos($body) - length($statement), length($statement) - 1, '' ] ];
 	}
 	return @faults;
@@ -407,7 +411,8 @@ foreach my $about (values %{ { map { $_->{file} => $_->{about} } @chosen } })
 {
 	unit(600, $about) or die "the unit tests fail without a fault:\n" . slurp('mutate.log');
 }
-build() && regression(3600, $depth == 1 ? about(@chosen) : '') or die "the tests fail without a fault:\n" . slurp('mutate.log');
+build() && regression(3600, $depth == 1 ? about(@chosen) : '')
+	or die "the tests fail without a fault:\n" . slurp('mutate.log');
 my $limit = 30 + 3 * (time - $start);
 
 $codes{ code() } = 1;
@@ -444,6 +449,7 @@ foreach my $mutant (@chosen)
 }
 
 print "\n", map { "survived: $_\n" } @survivors;
-print "$count{noticed} noticed, $count{slow} ended as too slow, $count{survived} survived, $count{known} known to change nothing, ",
+print "$count{noticed} noticed, $count{slow} ended as too slow, $count{survived} survived, ",
+  "$count{known} known to change nothing, ",
 	"$count{same} of the same machine code, $count{refused} refused by the compiler\n";
 exit(@survivors ? 1 : 0);

@@ -55,7 +55,8 @@ my $date = first('CITATION.cff', qr/^date-released: (\S+)/m);
 sub iso
 {
 	my ($text) = @_;
-	my ($day, $month, $year) = $text =~ /^(\d+) (\w+) (\d+)$/ ? ($1, $2, $3) : $text =~ /^(\w+) (\d+) (\d+)$/ ? ($2, $1, $3) : return $text;
+	my ($day, $month, $year) = $text =~ /^(\d+) (\w+) (\d+)$/ ? ($1, $2, $3)
+	  : $text =~ /^(\w+) (\d+) (\d+)$/ ? ($2, $1, $3) : return $text;
 
 	return sprintf '%d-%02d-%02d', $year, index('JanFebMarAprMayJunJulAugSepOctNovDec', $month) / 3 + 1, $day;
 }
@@ -139,7 +140,8 @@ my $meta = eval { decode_json(read_file('META.json')) };
 is($@, '', 'META.json is JSON');
 check('META', $meta, {
 	'name!' => qr{^[^\s/\\[:cntrl:]]{2,}$}, 'version!' => $version, 'abstract!' => $text, 'maintainer!' => [$text],
-	'license!' => [ qr/^(agpl_3|apache_2_0|artistic_2|bsd|gpl_[123]|lgpl_[23]_\d|mit|mozilla_1_[01]|postgresql|restricted|unrestricted|open_source)$/ ],
+	'license!' => [ qr/^(agpl_3|apache_2_0|artistic_2|bsd|gpl_[123]|lgpl_[23]_\d|mit|mozilla_1_[01]|postgresql|
+		restricted|unrestricted|open_source)$/x ],
 	'provides!' => { '*' => { 'file!' => $text, 'version!' => $version, abstract => $text, docfile => $text } },
 	'meta-spec!' => { 'version!' => qr/^1\.0\.0$/, url => $url },
 	description => $text, generated_by => $text, release_status => qr/^(stable|testing|unstable)$/,
@@ -162,12 +164,14 @@ foreach (values %{ $meta->{provides} })
 my $home = $meta->{resources}{homepage};
 my %address_in = (
 	'META.json' => qr/"web": "(.*)\/issues"/, 'CITATION.cff' => qr/^repository-code: (\S+)/m,
-	'debian/control.in' => qr/^Homepage: (\S+)\nVcs-Browser: \1\nVcs-Git: \1\.git$/m, 'debian/copyright' => qr/^Source: (\S+)/m,
+	'debian/control.in' => qr/^Homepage: (\S+)\nVcs-Browser: \1\nVcs-Git: \1\.git$/m,
+	'debian/copyright' => qr/^Source: (\S+)/m,
 	'debian/watch' => qr/ (\S+)\.git refs/, 'rpm/cuckoo.spec' => qr/^URL: *(\S+)/m,
 	'.github/ISSUE_TEMPLATE/config.yml' => qr{url: (\S+)/security/policy$}m);
 
 is(first($_, $address_in{$_}), $home, "the address in $_") foreach sort keys %address_in;
-is(read_file('debian/control'), read_file('debian/control.in') =~ s/PGVERSION/15/gr, 'debian/control is debian/control.in, for 15');
+is(read_file('debian/control'), read_file('debian/control.in') =~ s/PGVERSION/15/gr,
+	'debian/control is debian/control.in, for 15');
 TODO:
 {
 	local $TODO = 'the address is not known yet' if $home =~ /\.invalid\//;
@@ -191,7 +195,8 @@ SKIP:
 # ---- what people will get --------------------------------------------------
 
 # each client is packed from its own folder, so it has a copy
-is(read_file("$_/LICENSE"), read_file('LICENSE'), "the license of $_") foreach 'clients/c', 'clients/js', 'clients/python';
+is(read_file("$_/LICENSE"), read_file('LICENSE'), "the license of $_")
+	foreach 'clients/c', 'clients/js', 'clients/python';
 is(`git status --porcelain`, '', 'all is committed');
 is(system('make -s dist'), 0, 'make dist');
 system("tar -xzf build/cuckoo-$release.tar.gz -C $tmp");

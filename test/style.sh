@@ -31,7 +31,8 @@ mapfile -t files < <(find . \( -name .git -o -name build -o -name results -o -na
 	-o -name node_modules -o -name package-lock.json \) -prune \
 	-o -type f \( -name '*.[ch]' -o -name '*.sql' -o -name '*.in' -o -name '*.awk' \
 	-o -name '*.sh' -o -name '*.p[lm]' -o -name '*.spec' -o -name '*.md' -o -name '*.json' \
-	-o -name '*.yml' -o -name '*.py' -o -name '*.js' -o -name '*.ts' -o -name '*.toml' -o -name '*.control' -o -name Makefile -o -name '.[eg]*i*' \) -print |
+	-o -name '*.yml' -o -name '*.py' -o -name '*.js' -o -name '*.ts' -o -name '*.toml' -o -name '*.control' \
+	-o -name Makefile -o -name '.[eg]*i*' \) -print |
 	sed 's,^\./,,' | sort)
 mapfile -t source < <(printf '%s\n' "${files[@]}" | grep '^src/.*\.[ch]$')
 mapfile -t prose < <(printf '%s\n' "${files[@]}" | grep '\.md$')
@@ -66,14 +67,26 @@ for file in "${source[@]}"; do
 done | grep -vE '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
 	rule 'lines of the source have at most 80 columns, so that two files stand side by side'
 
+# A command of psql is one line. A line of a fuzzer is a template of queries.
+for file in "${files[@]}"; do
+	case $file in
+		test/fuzz/* | sql/cuckoo--[0-9.]*.sql | sql/cuckoo_citus--[0-9.]*.sql) ;;
+		sql/*.sql | test/*.sql | test/*.p[lm] | test/*.sh | test/*.spec)
+			expand -t 4 "$file" | grep -nE '^.{121}' | sed "s,^,$file:," ;;
+	esac
+done | grep -vE '^[^:]*:[0-9]+:\\' |
+	rule 'lines of tests have at most 120 columns, which show a value beside the truth'
+
 layout=$(test/indent.sh --check 2>/dev/null)
 case $? in
 	2) tests=$((tests + 1)); echo "ok $tests - layout # skip no pg_bsd_indent 2.1.2, see test/indent.sh" ;;
 	*) printf '%s' "$layout" | rule 'the layout is that of pgindent (make indent), which nobody has to argue about' ;;
 esac
 
-sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p; s/^typedef (\w+ )+(\w+);.*/\2/p
-	s/^typedef .*\(\*(\w+)\).*/\1/p' src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench,clients/c}/*.[ch] | grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
+sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+);.*/\1/p
+	s/^typedef (\w+ )+(\w+);.*/\2/p; s/^typedef .*\(\*(\w+)\).*/\1/p' \
+	src/*.[ch] src/*/*.[ch] {test/module,test/unit,test/fuzz,bench,clients/c}/*.[ch] |
+	grep -vxFf test/typedefs.list | sed 's,^,test/typedefs.list: ,' |
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
 # Tables cannot be wrapped, nor can links; code is as wide as it is.

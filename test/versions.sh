@@ -188,7 +188,8 @@ want_root()
 			# no complete release: what PostgreSQL needs comes from there, nothing else
 			make_root 19 'sid experimental' "$server,postgresql-common" \
 				'apt-get -qq -y install -t experimental libpq5 libpq-dev postgresql-19' \
-				'apt-get -qq download -t experimental postgresql-server-dev-19; dpkg -x postgresql-server-dev-19_*.deb /'
+				'apt-get -qq download -t experimental postgresql-server-dev-19
+				dpkg -x postgresql-server-dev-19_*.deb /'
 			return
 			;;
 	esac

@@ -48,11 +48,13 @@ BEGIN
 		FROM s.kinds, (VALUES (300, '')) AS v(n, parameters)
 		UNION ALL
 		SELECT kind, element, v.n, parameters
-		FROM s.kinds JOIN (VALUES ('text', 1, ''), ('text', 3000, ', 0.01'), ('text', 20000, ''), ('integer', 200000, ''),
-			('integer', 5000, ', 10000000, 0.001, -5'), ('numeric', 50000, ', 1000, 0.000001')) AS v(kind, n, parameters) USING (kind)
+		FROM s.kinds
+		JOIN (VALUES ('text', 1, ''), ('text', 3000, ', 0.01'), ('text', 20000, ''), ('integer', 200000, ''),
+			('integer', 5000, ', 10000000, 0.001, -5'), ('numeric', 50000, ', 1000, 0.000001'))
+			AS v(kind, n, parameters) USING (kind)
 	LOOP
-		EXECUTE format('INSERT INTO s.external (kind, n, f) SELECT %L, %s, cf_agg(%s%s) FROM generate_series(1, %2$s) i',
-			k.kind, k.n, k.element, k.parameters);
+		EXECUTE format('INSERT INTO s.external (kind, n, f) SELECT %L, %s, cf_agg(%s%s)
+			FROM generate_series(1, %2$s) i', k.kind, k.n, k.element, k.parameters);
 	END LOOP;
 END $$;
 INSERT INTO s.external (kind, n, f) VALUES ('text', 0, cf_new()), ('text', 0, cf_new(100000000, 0.00001, 3)),
@@ -87,12 +89,15 @@ INSERT INTO s.plain SELECT * FROM s.external WHERE f IS NULL OR length(f::bytea)
 SELECT f AS filter FROM s.external WHERE kind = 'text' AND n = 300 \gset
 CREATE TABLE s.words (id int, word text, f cuckoofilter DEFAULT cf_add(cf_new(1000, 0.01), 'first'::text),
 	known boolean GENERATED ALWAYS AS (cf_contains(:'filter'::cuckoofilter, word)) STORED,
-	CHECK (cf_contains(f, 'first'::text)), g cuckoofilter DEFAULT cf_new(1000, 0.01, 0, 'numeric'), h cuckoofilter DEFAULT cf_new(element => 's.color'));
+	CHECK (cf_contains(f, 'first'::text)), g cuckoofilter DEFAULT cf_new(1000, 0.01, 0, 'numeric'),
+		h cuckoofilter DEFAULT cf_new(element => 's.color'));
 INSERT INTO s.words VALUES (1, 'value 7'), (2, 'no value');
 CREATE INDEX ON s.words (cf_contains(:'filter'::cuckoofilter, word), cf_count(f));
 CREATE INDEX ON s.words (id) WHERE cf_contains(:'filter'::cuckoofilter, word);
-CREATE VIEW s.known AS SELECT id FROM s.words WHERE cf_contains((SELECT f FROM s.external WHERE kind = 'text' AND n = 300), word);
-CREATE MATERIALIZED VIEW s.materialized AS SELECT cf_agg(word) AS f, cf_agg(word, 0.1) = cf_agg(word, 0.01) AS same FROM s.words;
+CREATE VIEW s.known AS SELECT id
+FROM s.words WHERE cf_contains((SELECT f FROM s.external WHERE kind = 'text' AND n = 300), word);
+CREATE MATERIALIZED VIEW s.materialized AS SELECT cf_agg(word) AS f, cf_agg(word, 0.1) = cf_agg(word, 0.01) AS same
+	FROM s.words;
 CREATE FUNCTION s.is_known(word text) RETURNS boolean LANGUAGE sql AS
 	'SELECT cf_contains(f, word) FROM s.external WHERE kind = ''text'' AND n = 300';
 SQL
@@ -103,9 +108,11 @@ my $digest = "SELECT stored, id, kind, n, length(f::bytea), md5(f::bytea), cf_co
 my $expected = $node->safe_psql('postgres', $digest);
 
 checks($node, 'postgres', <<"SQL");
-SELECT 'stored ' || stored || ': short, inline, TOASTed as it should be', count(*) > 15 AND count(*) FILTER (WHERE f IS NULL) = 1
+SELECT 'stored ' || stored || ': short, inline, TOASTed as it should be',
+	count(*) > 15 AND count(*) FILTER (WHERE f IS NULL) = 1
 	AND min(length(f::bytea)) < 60 AND max(length(f::bytea)) > CASE stored WHEN 'plain' THEN 3500 ELSE 300000 END
-	AND (SELECT (coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0) > 0) = (stored <> 'plain') FROM pg_class WHERE oid = ('s.' || stored)::regclass)
+	AND (SELECT (coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0) > 0) = (stored <> 'plain')
+		FROM pg_class WHERE oid = ('s.' || stored)::regclass)
 FROM ($all) a GROUP BY stored ORDER BY stored;
 SQL
 
@@ -119,9 +126,12 @@ sub intact
 	checks($node, $database, <<"SQL");
 SELECT '$what: all elements are found', sum(n) > 800000 AND sum(s.missing(kind, n, f)) = 0 FROM ($all) a;
 SELECT '$what: column default', cf_contains(f, 'first'::text) AND cf_count(f) = 1
-	AND cf_add(g, 1.5) = cf_add(cf_new(1000, 0.01), 1.5) AND g <> cf_new(1000, 0.01) AND (cf_info(h)).element_family = 'text' FROM s.words WHERE id = 3;
+	AND cf_add(g, 1.5) = cf_add(cf_new(1000, 0.01), 1.5) AND g <> cf_new(1000, 0.01)
+	AND (cf_info(h)).element_family = 'text' FROM s.words WHERE id = 3;
 SELECT '$what: generated column', string_agg(known::text, ' ' ORDER BY id) = 'true false true' FROM s.words;
-SELECT '$what: views', (SELECT string_agg(id::text, ' ') FROM s.known) = '1 3' AND cf_contains(f, 'no value'::text) AND NOT same FROM s.materialized;
+SELECT '$what: views',
+	(SELECT string_agg(id::text, ' ') FROM s.known) = '1 3' AND cf_contains(f, 'no value'::text) AND NOT same
+FROM s.materialized;
 SELECT '$what: function', s.is_known('value 9') AND NOT s.is_known('no value');
 DELETE FROM s.words WHERE id = 3;
 SQL
@@ -160,7 +170,8 @@ sub works_in
 	my ($database, $schema, $what) = @_;
 
 	checks($node, $database, <<"SQL");
-SELECT '$what: functions, operators, casts', $schema.cf_contains(f, 3) AND f OPERATOR($schema.=) f::bytea::$schema.cuckoofilter
+SELECT '$what: functions, operators, casts',
+	$schema.cf_contains(f, 3) AND f OPERATOR($schema.=) f::bytea::$schema.cuckoofilter
 FROM (SELECT $schema.cf_add($schema.cf_agg(i), 3) AS f FROM generate_series(1, 2) i) s;
 INSERT INTO t DEFAULT VALUES;
 SELECT '$what: column, default, view', count(*) = 2 AND bool_and($schema.cf_contains(f, 'x'::text)) AND bool_and(known)
@@ -180,11 +191,14 @@ succeeds('pg_dump', '-f', $file, 'schema');
 succeeds('psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $file, 'schema_restored');
 $node->safe_psql('schema_restored', 'DELETE FROM t WHERE i > 1');
 works_in('schema_restored', '"Some where"', 'in a schema, restored');
-$node->safe_psql('schema_restored', 'CREATE SCHEMA moved; ALTER EXTENSION cuckoo SET SCHEMA moved; DELETE FROM t WHERE i > 1');
+$node->safe_psql('schema_restored',
+	'CREATE SCHEMA moved; ALTER EXTENSION cuckoo SET SCHEMA moved; DELETE FROM t WHERE i > 1');
 works_in('schema_restored', 'moved', 'moved to another schema');
 
 # By a user who may create in the database, and by one who may not
-$node->safe_psql('postgres', 'CREATE ROLE creator LOGIN; CREATE ROLE other LOGIN; CREATE DATABASE trusted; GRANT CREATE ON DATABASE trusted TO creator');
+$node->safe_psql('postgres',
+	'CREATE ROLE creator LOGIN; CREATE ROLE other LOGIN; CREATE DATABASE trusted;
+		GRANT CREATE ON DATABASE trusted TO creator');
 my @as_other = (extra_params => [ '-U', 'other' ]);
 my @as_creator = (extra_params => [ '-U', 'creator' ]);
 my $errors;

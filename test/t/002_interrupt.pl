@@ -54,7 +54,8 @@ sub fails
 $command;
 SELECT '$name: error $code', :'SQLSTATE' = '$code';
 RESET statement_timeout;
-SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0 AND sum(total_bytes) < :bytes + 2000000 AS free FROM pg_backend_memory_contexts \\gset
+SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0
+	AND sum(total_bytes) < :bytes + 2000000 AS free FROM pg_backend_memory_contexts \\gset
 SELECT '$name: as before', :'free' AND pg_backend_pid() = :pid AND untouched() AND cf_count(cf_agg(i)) = 300
 FROM generate_series(1, 300) i;
 SQL
@@ -63,7 +64,8 @@ SQL
 # Queries that would take a minute or longer, most of it in one function
 my %long = (
 	'transition' => 'SELECT cf_agg(i) FROM (SELECT generate_series(1, 100000000) AS i) s',
-	'combine' => 'SELECT count(citus.cuckoo_agg_combine(a.state, b.state)) FROM states a, states b, generate_series(1, 1000)',
+	'combine' => 'SELECT count(citus.cuckoo_agg_combine(a.state, b.state))
+		FROM states a, states b, generate_series(1, 1000)',
 	'final' => 'SELECT count(citus.cuckoo_agg_final(state)) FROM states, generate_series(1, 1000)',
 	'whole cf_agg' => 'SELECT count(cf_count(f)) FROM generate_series(1, 1000) n,
 		LATERAL (SELECT cf_agg(i + n) AS f FROM (SELECT generate_series(1, 300000) AS i) s) s2');
@@ -125,7 +127,8 @@ SQL
 $script .= "SET statement_timeout = $_; SELECT 'variable after $_ ms', filled(); RESET statement_timeout;\n"
   foreach 23, 41, 82, 163, 325, 650;
 $script .= <<"SQL";
-SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000 FROM pg_backend_memory_contexts;
+SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000
+FROM pg_backend_memory_contexts;
 SQL
 checks($node, 'postgres', $script);
 
@@ -159,12 +162,17 @@ my %errors = (
 	'cf_add_unique, another family' => [ '42804', 'UPDATE filters SET f = cf_add_unique(f, date \'2000-01-01\')' ],
 	'cf_delete, another family' => [ '42804', 'UPDATE filters SET f = cf_delete(f, date \'2000-01-01\')' ],
 	'cf_add, full in the last row' => [ '54000', 'UPDATE filters SET f = cf_add(f, id - 8) WHERE id <= 3' ],
-	'cf_add_unique, full' => [ '54000', 'UPDATE filters SET f = cf_add_unique(cf_add_unique(cf_add_unique(f, 9000001), 9000002), 9000003) WHERE id = 3' ],
+	'cf_add_unique, full' => [ '54000',
+		'UPDATE filters SET f = cf_add_unique(cf_add_unique(cf_add_unique(f, 9000001), 9000002), 9000003)
+			WHERE id = 3' ],
 	'cf_agg, error in the data' => [ '22012', 'SELECT cf_agg(1 / (i - 200000)) FROM generate_series(1, 300000) i' ],
-	'cf_agg, other parameters' => [ '22023', 'SELECT cf_agg(i, 1000 + i / 200000, 0.01) FROM generate_series(1, 300000) i' ],
+	'cf_agg, other parameters' => [ '22023',
+		'SELECT cf_agg(i, 1000 + i / 200000, 0.01) FROM generate_series(1, 300000) i' ],
 	'cf_agg, full' => [ '54000', 'SELECT cf_agg(i, 10, 0.01) FROM generate_series(1, 300000) i' ],
-	'cuckoo_agg_combine, other families' => [ '42804', 'SELECT citus.cuckoo_agg_combine(state, citus.cuckoo_agg_trans(NULL, \'x\'::text)) FROM states' ],
-	'cf_agg, more than the limit' => [ '22023', 'SELECT cf_agg(i, 4000000000, 0.01) FROM generate_series(1, 300000) i' ],
+	'cuckoo_agg_combine, other families' => [ '42804',
+		'SELECT citus.cuckoo_agg_combine(state, citus.cuckoo_agg_trans(NULL, \'x\'::text)) FROM states' ],
+	'cf_agg, more than the limit' => [ '22023',
+		'SELECT cf_agg(i, 4000000000, 0.01) FROM generate_series(1, 300000) i' ],
 	'cf_new, more than the limit' => [ '22023', 'SELECT cf_new(4000000000, 0.01)' ]);
 checks($node, 'postgres', $begin . join '', map { fails($_, @{ $errors{$_} }) } sort keys %errors);
 

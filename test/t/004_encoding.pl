@@ -25,15 +25,18 @@ my %filters;
 
 foreach my $encoding (@encodings)
 {
-	$node->safe_psql('postgres', "CREATE DATABASE \"$encoding\" TEMPLATE template0 ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C'");
+	$node->safe_psql('postgres',
+		"CREATE DATABASE \"$encoding\" TEMPLATE template0 ENCODING '$encoding' LC_COLLATE 'C' LC_CTYPE 'C'");
 	$node->safe_psql($encoding, <<"SQL");
 SET client_encoding = 'UTF8';
 CREATE EXTENSION cuckoo;
 CREATE TYPE colour AS ENUM ('weiß', 'grün', 'Ölfarbe');
-CREATE TABLE words AS SELECT i, w, (enum_range(NULL::colour))[1 + i % 3] AS e, ARRAY[i] AS a FROM (VALUES $values) AS v(i, w);
+CREATE TABLE words AS SELECT i, w, (enum_range(NULL::colour))[1 + i % 3] AS e, ARRAY[i] AS a
+FROM (VALUES $values) AS v(i, w);
 CREATE TABLE filters (origin text, kind text, f cuckoofilter);
 SQL
-	$filters{$encoding} = $node->safe_psql($encoding, <<"SQL" . join ' UNION ALL ', map { "SELECT '$_', cf_agg($_, 1e-8) FROM words" } @kinds);
+	my $selects = join ' UNION ALL ', map { "SELECT '$_', cf_agg($_, 1e-8) FROM words" } @kinds;
+	$filters{$encoding} = $node->safe_psql($encoding, <<"SQL" . $selects);
 CREATE FUNCTION one_by_one() RETURNS cuckoofilter LANGUAGE plpgsql AS \$\$
 DECLARE
 	f cuckoofilter := cf_new(1000, 1e-8);
@@ -68,13 +71,15 @@ foreach my $to (@encodings)
 		checks($node, $to, <<"SQL");
 INSERT INTO filters VALUES $rows;
 SELECT '$from to $to', (SELECT sum(count) = 0 FROM ($missing) m)
-	AND (SELECT count(*) = 4 * 502 + 502 AND NOT bool_or(cf_contains(f, w || 'x')) FROM words, filters WHERE origin = '$from' AND kind LIKE 'w%');
+	AND (SELECT count(*) = 4 * 502 + 502 AND NOT bool_or(cf_contains(f, w || 'x'))
+		FROM words, filters WHERE origin = '$from' AND kind LIKE 'w%');
 SQL
 	}
 }
 
 # Bytes of the server's encoding that have no form in UTF-8
-$node->safe_psql('postgres', q(CREATE DATABASE "WIN1252" TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'));
+$node->safe_psql('postgres',
+	q(CREATE DATABASE "WIN1252" TEMPLATE template0 ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C'));
 checks($node, 'WIN1252', <<'SQL');
 SET client_encoding = 'WIN1252';
 CREATE EXTENSION cuckoo;
@@ -83,7 +88,8 @@ CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
 CREATE INDEX odd_filter ON odd USING cuckoo (w) WITH (locate = off, fpp = 1e-8);
 INSERT INTO odd SELECT chr(129) || i FROM generate_series(1, 100) i;
 INSERT INTO odd SELECT chr(233) || i FROM generate_series(1, 100) i;
-SELECT 'an index takes them as they are', cf_index_contains('odd_w', chr(129) || 7) AND cf_index_contains('odd_w', chr(233) || 7)
+SELECT 'an index takes them as they are',
+	cf_index_contains('odd_w', chr(129) || 7) AND cf_index_contains('odd_w', chr(233) || 7)
 	AND NOT cf_index_contains('odd_w', chr(141) || 7);
 SELECT 'arrays', cf_index_contains_each('odd_w', ARRAY[chr(129) || 1, chr(129), chr(233) || 1]) = '{t,f,t}';
 REINDEX INDEX odd_w;
@@ -111,15 +117,19 @@ SQL
 # An encoding that has no conversion to UTF-8 at all
 SKIP:
 {
-	skip 'PostgreSQL 19 has no such encoding', 2 if $node->safe_psql('postgres', "SELECT pg_char_to_encoding('MULE_INTERNAL')") < 0;
+	skip 'PostgreSQL 19 has no such encoding', 2
+		if $node->safe_psql('postgres', "SELECT pg_char_to_encoding('MULE_INTERNAL')") < 0;
 
-	$node->safe_psql('postgres', q(CREATE DATABASE "MULE" TEMPLATE template0 ENCODING 'MULE_INTERNAL' LC_COLLATE 'C' LC_CTYPE 'C'));
+	$node->safe_psql('postgres',
+		q(CREATE DATABASE "MULE" TEMPLATE template0 ENCODING 'MULE_INTERNAL' LC_COLLATE 'C' LC_CTYPE 'C'));
 	checks($node, 'MULE', <<'SQL');
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
 CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
-INSERT INTO odd SELECT e || i FROM generate_series(1, 100) i, (VALUES (convert_from('\x81e9', 'MULE_INTERNAL')), ('plain')) v(e);
-SELECT 'an index takes what it has', cf_index_contains('odd_w', convert_from('\x81e9', 'MULE_INTERNAL') || 7) AND cf_index_contains('odd_w', 'plain7')
+INSERT INTO odd SELECT e || i
+FROM generate_series(1, 100) i, (VALUES (convert_from('\x81e9', 'MULE_INTERNAL')), ('plain')) v(e);
+SELECT 'an index takes what it has',
+	cf_index_contains('odd_w', convert_from('\x81e9', 'MULE_INTERNAL') || 7) AND cf_index_contains('odd_w', 'plain7')
 	AND NOT cf_index_contains('odd_w', 'plain');
 REINDEX INDEX odd_w;
 SELECT 'a build, too', cf_index_check('odd_w', true) = 200;
@@ -137,14 +147,20 @@ SKIP:
 SET client_encoding = 'UTF8';
 CREATE COLLATION case_insensitive (PROVIDER = icu, LOCALE = 'und-u-ks-level2', DETERMINISTIC = false);
 CREATE COLLATION accents_ignored (PROVIDER = icu, LOCALE = 'und-u-ks-level1-kc-true', DETERMINISTIC = false);
-CREATE TABLE names (t text COLLATE case_insensitive, v varchar(20) COLLATE case_insensitive, b char(20) COLLATE case_insensitive);
+CREATE TABLE names (t text COLLATE case_insensitive, v varchar(20) COLLATE case_insensitive,
+	b char(20) COLLATE case_insensitive);
 INSERT INTO names SELECT n, n, n FROM unnest(ARRAY['Müller', 'MÜLLER', 'müller', 'Straße', 'x']) n;
-SELECT 'equal strings are one element', cf_count(cf_agg(t)) = 3 AND cf_count(cf_agg(v)) = 3 AND cf_count(cf_agg(b)) = 3 FROM names;
-SELECT 'equal strings probe equal', cf_contains(cf_agg(t), 'mÜLLER' COLLATE case_insensitive) AND cf_contains(cf_agg(v), 'STRAßE' COLLATE case_insensitive)
+SELECT 'equal strings are one element', cf_count(cf_agg(t)) = 3 AND cf_count(cf_agg(v)) = 3 AND cf_count(cf_agg(b)) = 3
+FROM names;
+SELECT 'equal strings probe equal',
+	cf_contains(cf_agg(t), 'mÜLLER' COLLATE case_insensitive)
+	AND cf_contains(cf_agg(v), 'STRAßE' COLLATE case_insensitive)
 	AND cf_contains(cf_agg(b), 'X' COLLATE case_insensitive) FROM names;
 SELECT 'text, varchar and char(n) too', cf_agg(t) = cf_agg(v) AND cf_agg(t) = cf_agg(b) FROM names;
-SELECT 'added one by one', cf_contains(f, 'A' COLLATE case_insensitive) AND cf_contains(f, 'É' COLLATE case_insensitive) AND cf_count(f) = 2
-FROM cf_add_unique(cf_add_unique(cf_add_unique(cf_new(), 'a' COLLATE case_insensitive), 'A' COLLATE case_insensitive), 'é' COLLATE case_insensitive) f;
+SELECT 'added one by one',
+	cf_contains(f, 'A' COLLATE case_insensitive) AND cf_contains(f, 'É' COLLATE case_insensitive) AND cf_count(f) = 2
+FROM cf_add_unique(cf_add_unique(cf_add_unique(cf_new(), 'a' COLLATE case_insensitive), 'A' COLLATE case_insensitive),
+	'é' COLLATE case_insensitive) f;
 SELECT 'unequal strings differ', cf_contains(cf_agg(t, 1e-8), 'Muller' COLLATE case_insensitive) IS FALSE
 	AND cf_contains(cf_agg(t::text COLLATE "C", 1e-8), 'MüLLER' COLLATE "C") IS FALSE FROM names;
 
@@ -156,7 +172,9 @@ SELECT cf_contains(cf_agg(t), 'x' COLLATE accents_ignored) FROM names;
 SELECT 'probed with another nondeterministic collation', :'SQLSTATE' = '42804';
 SELECT cf_add(cf_agg(t), 'y' COLLATE "C") FROM names;
 SELECT 'adding with another collation', :'SQLSTATE' = '42804';
-SELECT 'deterministic collations are all the same', cf_contains(cf_agg(t COLLATE "C"), 'x' COLLATE "default") AND cf_contains(cf_agg(t COLLATE "C"), 'x' COLLATE "und-x-icu") FROM names;
+SELECT 'deterministic collations are all the same',
+	cf_contains(cf_agg(t COLLATE "C"), 'x' COLLATE "default")
+	AND cf_contains(cf_agg(t COLLATE "C"), 'x' COLLATE "und-x-icu") FROM names;
 SQL
 }
 

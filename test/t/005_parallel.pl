@@ -24,12 +24,16 @@ CREATE TABLE numbers AS
 	SELECT n AS v, 'value ' || n AS t, floor(sqrt(n % 1000 * 250))::int AS g
 	FROM (SELECT i * 7919 % 100003 AS n FROM generate_series(1, 250000::bigint) i) s;
 CREATE TABLE alone WITH (parallel_workers = 0) AS
-	SELECT cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n FROM numbers;
+	SELECT cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t,
+		cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n FROM numbers;
 CREATE TABLE groups WITH (parallel_workers = 0) AS
-	SELECT g, cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t, cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n FROM numbers GROUP BY g;
+	SELECT g, cf_agg(v ORDER BY v DESC) AS v, cf_agg(t, 0.01 ORDER BY v) AS t,
+		cf_agg(v, 1000000, 0.001, 7 ORDER BY t) AS sized, cf_agg(v::numeric, 0.01 ORDER BY t) AS n
+	FROM numbers GROUP BY g;
 ANALYZE;
 SQL
-is($node->safe_psql('postgres', 'SELECT count(*) > 300, min(cf_count(v)) < 124, max(cf_count(v)) > 124 FROM groups'), 't|t|t',
+is($node->safe_psql('postgres', 'SELECT count(*) > 300, min(cf_count(v)) < 124, max(cf_count(v)) > 124 FROM groups'),
+	't|t|t',
 	'groups small and large');
 
 my $settings = <<'SQL';
@@ -38,7 +42,8 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET work_mem = '256MB';
 SQL
-my $columns = 'cf_agg(v) AS v, cf_agg(t, 0.01) AS t, cf_agg(v, 1000000, 0.001, 7) AS sized, cf_agg(v::numeric, 0.01) AS n';
+my $columns =
+	'cf_agg(v) AS v, cf_agg(t, 0.01) AS t, cf_agg(v, 1000000, 0.001, 7) AS sized, cf_agg(v::numeric, 0.01) AS n';
 my $whole = "WITH f AS MATERIALIZED (SELECT $columns FROM numbers)
 	SELECT f::text = alone::text FROM f, alone";
 my $grouped = "WITH f AS MATERIALIZED (SELECT g, $columns FROM numbers GROUP BY g)
@@ -51,7 +56,8 @@ sub same_bytes
 	my $name = "$aggregate, $workers workers" . ($set =~ /leader/ ? ' and no leader' : '');
 	my $partial = $workers == 0 ? '' : 'Partial ';
 
-	$set .= "$settings SET max_parallel_workers_per_gather = $workers; ALTER TABLE numbers SET (parallel_workers = $workers);";
+	$set .= "$settings SET max_parallel_workers_per_gather = $workers; "
+		. "ALTER TABLE numbers SET (parallel_workers = $workers);";
 	my $plan = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
 	like($plan, qr/ $partial$aggregate/, "$name: plan");
 	is(join(' ', $plan =~ /Workers Launched: (\d+)/g), $workers == 0 ? '' : $workers, "$name: launched");
@@ -79,7 +85,8 @@ SKIP:
 	{
 		my ($name, $n, $limit, $set, $rows, $query) = @_;
 		my $series = "(SELECT generate_series(1, $rows\::bigint) AS i) s";
-		my $peak = "(SELECT substring(pg_read_file('/proc/self/status', 0, 8192) FROM 'VmHWM:\\s*(\\d+) kB')::numeric * 1024)";
+		my $peak =
+			"(SELECT substring(pg_read_file('/proc/self/status', 0, 8192) FROM 'VmHWM:\\s*(\\d+) kB')::numeric * 1024)";
 
 		$query =~ s/SERIES/$series/;
 		checks($node, 'postgres', <<"SQL");
@@ -100,14 +107,19 @@ SQL
 	foreach my $type ('bigint', 'float8')
 	{
 		my $groups = "SELECT count(*) = 1000000 AND sum(cf_count(f)) = 2000000
-			AND bool_and(cf_contains(f, (k + 1000000)::$type) AND cf_contains(f, (CASE k WHEN 0 THEN 2000000 ELSE k END)::$type)) AS result
+			AND bool_and(cf_contains(f, (k + 1000000)::$type)
+				AND cf_contains(f, (CASE k WHEN 0 THEN 2000000 ELSE k END)::$type)) AS result
 			FROM (SELECT i % 1000000 AS k, cf_agg(i::$type) AS f FROM SERIES GROUP BY 1) f";
 
-		memory("distinct values, $type", 3000000, 24, '', 3000000, "SELECT cf_count(cf_agg(i::$type)) > 2999990 AS result FROM SERIES");
-		memory("repeated values, $type", 1000000, 24, '', 10000000, "SELECT cf_count(cf_agg((i % 1000000)::$type)) > 999990 AS result FROM SERIES");
-		memory("groups in memory, $type", 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000, $groups);
+		memory("distinct values, $type", 3000000, 24, '', 3000000,
+			"SELECT cf_count(cf_agg(i::$type)) > 2999990 AS result FROM SERIES");
+		memory("repeated values, $type", 1000000, 24, '', 10000000,
+			"SELECT cf_count(cf_agg((i % 1000000)::$type)) > 999990 AS result FROM SERIES");
+		memory("groups in memory, $type", 1000000, 500, "SET enable_sort = off; SET work_mem = '1GB';", 2000000,
+			$groups);
 		memory("groups of 100, $type", 20000, 1700, "SET enable_sort = off; SET work_mem = '1GB';", 2000000,
-			"SELECT sum(cf_count(f)) > 1990000 AS result FROM (SELECT cf_agg(i::$type) AS f FROM SERIES GROUP BY i / 100) f");
+			"SELECT sum(cf_count(f)) > 1990000 AS result
+			FROM (SELECT cf_agg(i::$type) AS f FROM SERIES GROUP BY i / 100) f");
 		memory("groups spilled, $type", 1000000, 50, "SET enable_sort = off; SET work_mem = '4MB';", 2000000, $groups);
 	}
 }

@@ -45,8 +45,10 @@ SQL
 $publisher->safe_psql('postgres', <<"SQL");
 $tables
 INSERT INTO t VALUES ('short', cf_new(10)), ('null', NULL);
-INSERT INTO t SELECT 'filled', cf_agg(i) FROM generate_series(1, 50000) i, (VALUES (500), (50000), (49999)) v(n) WHERE i <= n GROUP BY n;
-INSERT INTO keyed SELECT n, 1, cf_agg(i, 60000, 0.001) FROM generate_series(1, 50000) i, (VALUES (3), (500), (50000)) v(n) WHERE i <= n GROUP BY n;
+INSERT INTO t SELECT 'filled', cf_agg(i)
+FROM generate_series(1, 50000) i, (VALUES (500), (50000), (49999)) v(n) WHERE i <= n GROUP BY n;
+INSERT INTO keyed SELECT n, 1, cf_agg(i, 60000, 0.001)
+FROM generate_series(1, 50000) i, (VALUES (3), (500), (50000)) v(n) WHERE i <= n GROUP BY n;
 CREATE PUBLICATION p FOR TABLE t, keyed;
 SQL
 foreach my $database (sort keys %databases)
@@ -110,7 +112,8 @@ sub same_files
 	$publisher->safe_psql('postgres', 'CHECKPOINT');
 	$publisher->wait_for_catchup($standby);
 	$standby->safe_psql('postgres', 'CHECKPOINT');
-	is($standby->safe_psql('postgres', $digests), $publisher->safe_psql('postgres', $digests), "$when, pages are the same: @indexes");
+	is($standby->safe_psql('postgres', $digests), $publisher->safe_psql('postgres', $digests),
+		"$when, pages are the same: @indexes");
 	return;
 }
 
@@ -144,9 +147,12 @@ SQL
 has_content($standby, 'postgres', 'standby: an update of filters');
 answers($standby, 'postgres', 'standby');
 is($standby->safe_psql('postgres', $scan), $publisher->safe_psql('postgres', $scan), 'standby: a scan');
-like($standby->safe_psql('postgres', "EXPLAIN $scan"), qr/Custom Scan \(CuckooScan\) on rows/, 'standby: EXPLAIN has the scan');
-is($standby->safe_psql('postgres', "EXPLAIN (COSTS OFF) $scan"), $publisher->safe_psql('postgres', "EXPLAIN (COSTS OFF) $scan"), 'standby: the same plan');
-is($standby->safe_psql('postgres', 'SELECT cf_contains(cf_add(f, -1), -1) FROM keyed WHERE n = 3'), 't', 'standby: a change in a query');
+like($standby->safe_psql('postgres', "EXPLAIN $scan"), qr/Custom Scan \(CuckooScan\) on rows/,
+	'standby: EXPLAIN has the scan');
+is($standby->safe_psql('postgres', "EXPLAIN (COSTS OFF) $scan"),
+	$publisher->safe_psql('postgres', "EXPLAIN (COSTS OFF) $scan"), 'standby: the same plan');
+is($standby->safe_psql('postgres', 'SELECT cf_contains(cf_add(f, -1), -1) FROM keyed WHERE n = 3'), 't',
+	'standby: a change in a query');
 my $errors;
 $standby->psql('postgres', 'UPDATE keyed SET f = cf_add(f, -1)', stderr => \$errors);
 like($errors, qr/in a read-only transaction/, 'standby: no change of a table');
@@ -190,21 +196,30 @@ CREATE INDEX built_i ON built USING cuckoo (i) WITH (seed = 1, capacity = 1);
 CREATE INDEX built_default ON built USING cuckoo ((i + 1)) WITH (seed = 1);
 SET synchronize_seqscans = off;
 CREATE INDEX built_alone ON built USING cuckoo (i) WITH (seed = 1, capacity = 1);
-INSERT INTO grown SELECT CASE WHEN i % 4 < 2 THEN -(i % 4) ELSE i END, repeat('f', 900) FROM generate_series(1, 10000) i;
+INSERT INTO grown SELECT CASE WHEN i % 4 < 2 THEN -(i % 4) ELSE i END, repeat('f', 900)
+FROM generate_series(1, 10000) i;
 INSERT INTO grown SELECT i, '' FROM generate_series(10001, 20000) i;
 SQL
 my $grown = <<'SQL';
-SELECT 'frequent values have marks, so all blocks are read', heap_blocks('SELECT FROM grown WHERE i = 0') = pg_relation_size('grown') / 8192
-	AND heap_blocks('SELECT FROM grown WHERE i = -1') = pg_relation_size('grown') / 8192 AND pages > 4 FROM cf_index_info('grown_i');
-SELECT 'all rows by the index that was built, and split', cf_index_check('built_i', true) = 200000 AND growth_level > 0 FROM cf_index_info('built_i');
-SELECT 'a value got a mark in the build', heap_blocks('SELECT FROM built WHERE i + 1 = 0') = pg_relation_size('built') / 8192;
+SELECT 'frequent values have marks, so all blocks are read',
+	heap_blocks('SELECT FROM grown WHERE i = 0') = pg_relation_size('grown') / 8192
+	AND heap_blocks('SELECT FROM grown WHERE i = -1') = pg_relation_size('grown') / 8192 AND pages > 4
+FROM cf_index_info('grown_i');
+SELECT 'all rows by the index that was built, and split', cf_index_check('built_i', true) = 200000 AND growth_level > 0
+FROM cf_index_info('built_i');
+SELECT 'a value got a mark in the build',
+	heap_blocks('SELECT FROM built WHERE i + 1 = 0') = pg_relation_size('built') / 8192;
 SELECT 'it does not share a scan', pg_relation_size('built_i') = pg_relation_size('built_alone');
 SELECT 'one that has unused pages', rows = 3 AND wrong = 0 AND pages < 4 AND bytes > 4 * 8192
 FROM compared('sparse_i', 'SELECT generate_series(-1000, 0)'), cf_index_info('sparse_i');
-SELECT 'all rows by one that grew', lookups = 20001 AND rows = 20000 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(-5000, -1)');
-SELECT 'all rows by one that had many pages', rows = 20000 AND wrong = 0 FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
-SELECT 'all rows in the filter', bool_and(cf_contains(f, i)) FROM grown, (SELECT cf_index_filter('grown_filter') OFFSET 0) f(f);
-SELECT 'what is saturated has any value', saturated > 0 AND cf_index_contains('dense_i', -1) FROM cf_index_info('dense_i');
+SELECT 'all rows by one that grew', lookups = 20001 AND rows = 20000 AND wrong = 0
+FROM compared('grown_i', 'SELECT generate_series(-5000, -1)');
+SELECT 'all rows by one that had many pages', rows = 20000 AND wrong = 0
+FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
+SELECT 'all rows in the filter', bool_and(cf_contains(f, i))
+FROM grown, (SELECT cf_index_filter('grown_filter') OFFSET 0) f(f);
+SELECT 'what is saturated has any value', saturated > 0 AND cf_index_contains('dense_i', -1)
+FROM cf_index_info('dense_i');
 SELECT 'an index is stale, although the type is the old one', stale FROM cf_index_info('pairs_p');
 SQL
 checks_of($publisher, 'primary', $grown);
@@ -263,7 +278,8 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT 'standby: it sees another row', count(*) = 1 FROM late WHERE i = 9;
 \\! psql -Xqd '@{[ $publisher->connstr('postgres') ]}' -c 'DELETE FROM late WHERE i = 9' -c "COMMIT PREPARED 'late'"
 @{[ $wait->("indisvalid FROM pg_index WHERE indexrelid = 'late_i'::regclass") ]}
-SELECT 'standby: finds it by the index that lacks it', count(*) = 1 AND indexes_of('SELECT FROM late WHERE i + 1 = 10') = 'late_i' FROM late WHERE i + 1 = 10;
+SELECT 'standby: finds it by the index that lacks it',
+	count(*) = 1 AND indexes_of('SELECT FROM late WHERE i + 1 = 10') = 'late_i' FROM late WHERE i + 1 = 10;
 SELECT cf_index_contains('late_i', 10);
 \\set code :SQLSTATE
 END;
@@ -282,7 +298,8 @@ $publisher->wait_for_catchup($standby);
 my $shrunk = <<'SQL';
 SELECT 'the table was cut', pg_relation_size('grown') < 1000000;
 SELECT 'all rows of it', rows > 400 AND wrong = 0 FROM compared('grown_i', 'SELECT generate_series(1, 3000)');
-SELECT 'all rows of one that was emptied', rows = 2000 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(-5, 0)');
+SELECT 'all rows of one that was emptied', rows = 2000 AND wrong = 0
+FROM compared('held_i', 'SELECT generate_series(-5, 0)');
 SQL
 checks_of($publisher, 'primary', $shrunk);
 checks_of($standby, 'standby', $shrunk);
@@ -299,8 +316,10 @@ SELECT 'the unlogged table is empty', count(*) = 0 FROM unlogged;
 SELECT 'and its index', rows = 0 AND wrong = 0 FROM compared('unlogged_i', 'SELECT generate_series(1, 1000)');
 SELECT 'and for functions', NOT cf_index_contains('unlogged_i', 7) AND NOT cf_index_contains('unlogged_filter', 7);
 INSERT INTO unlogged SELECT i FROM generate_series(501, 3000) i;
-SELECT 'inserted rows are found', rows = 2500 AND wrong = 0 FROM compared('unlogged_i', 'SELECT generate_series(1, 500)');
-SELECT 'by an index that was sized', rows = 2500 AND wrong = 0 FROM compared('unlogged_sized', 'SELECT generate_series(1, 500)');
+SELECT 'inserted rows are found', rows = 2500 AND wrong = 0
+FROM compared('unlogged_i', 'SELECT generate_series(1, 500)');
+SELECT 'by an index that was sized', rows = 2500 AND wrong = 0
+FROM compared('unlogged_sized', 'SELECT generate_series(1, 500)');
 SELECT 'by a filter', cf_index_check('unlogged_filter', true) = 2500;
 SQL
 my $later = <<'SQL';
@@ -309,7 +328,8 @@ SELECT 'indexes grow', rows > 20000 AND wrong = 0 FROM compared('grown_i', 'SELE
 SELECT 'and others', rows > 20000 AND wrong = 0 FROM compared('grown_default', 'SELECT generate_series(-50, 0)');
 SELECT 'and filters', cf_index_check('grown_filter', true) = count(*) FROM grown;
 INSERT INTO held SELECT i FROM generate_series(3001, 4000) i;
-SELECT 'an index that was emptied grows', rows = 3000 AND wrong = 0 FROM compared('held_i', 'SELECT generate_series(2001, 3000)');
+SELECT 'an index that was emptied grows', rows = 3000 AND wrong = 0
+FROM compared('held_i', 'SELECT generate_series(2001, 3000)');
 SQL
 
 $publisher->stop('immediate');
@@ -318,13 +338,16 @@ answers($standby, 'postgres', 'promoted');
 checks_of($standby, 'promoted', $unlogged . $later);
 $standby->stop('immediate');
 $standby->start;
-checks_of($standby, 'promoted, after a crash', $unlogged . $later =~ s/generate_series\(30001, 50000\)/generate_series(50001, 70000)/r =~ s/INSERT INTO held.*?;\n//sr);
+checks_of($standby, 'promoted, after a crash',
+	$unlogged
+		. $later =~ s/generate_series\(30001, 50000\)/generate_series(50001, 70000)/r =~ s/INSERT INTO held.*?;\n//sr);
 $standby->safe_psql('postgres', $change);
 is($standby->safe_psql('postgres', 'SELECT bool_and(cf_contains(f, -1)) FROM keyed'), 't', 'promoted: filters change');
 $publisher->start;
 checks_of($publisher, 'after a crash', $unlogged . $later);
 $publisher->safe_psql('postgres', $change);
-is($standby->safe_psql('postgres', $changed), $publisher->safe_psql('postgres', $changed), 'promoted: they change as elsewhere');
+is($standby->safe_psql('postgres', $changed), $publisher->safe_psql('postgres', $changed),
+	'promoted: they change as elsewhere');
 
 $standby->stop;
 $publisher->stop;

@@ -1,10 +1,11 @@
 # Runs what README.md, doc/*.md and the example's README show, as it stands:
-# every block of SQL is one test. Its folder is the top of the source. The blocks of a file run in order, each in a session of its own, in
-# a database that was empty before, for README.md even without the extension. A
-# block that has lines "--> ..." must print just these, as psql -At does. After
-# its blocks the examples in the tables of README.md and doc/from-redis.md run:
-# they query the table "sets", and the column to the right has what they print.
-# doc/README.md has only links.
+# every block of SQL is one test. Its folder is the top of the source. The
+# blocks of a file run in order, each in a session of its own, in a database that
+# was empty before, for README.md even without the extension. A block that has
+# lines "--> ..." must print just these, as psql -At does. After its blocks the
+# examples in the tables of README.md and doc/from-redis.md run: they query the
+# table "sets", and the column to the right has what they print. doc/README.md
+# has only links.
 #
 # A comment "<!-- not run: reason -->" in the line before a block leaves it out.
 # The reason may name another test, which has what the block needs and runs it.
@@ -71,7 +72,8 @@ my %needs = (
 	'normalize.sql' => q(pg_collation WHERE collname = 'und-x-icu'));
 my @lacking = grep { $node->safe_psql('postgres', "SELECT count(*) FROM $needs{$_}") eq '0' } sort keys %needs;
 
-foreach my $path (map { substr($_, length("$top/")) } sort(map { glob "$top/$_" } '*.md', '*/*.md', '{clients,examples}/*/*.md'))
+foreach my $path (map { substr($_, length("$top/")) }
+	sort(map { glob "$top/$_" } '*.md', '*/*.md', '{clients,examples}/*/*.md'))
 {
 	my @lines = lines_of("$top/$path");
 	my ($folder) = "$top/$path" =~ m{^(.*)/};
@@ -83,7 +85,8 @@ foreach my $path (map { substr($_, length("$top/")) } sort(map { glob "$top/$_" 
 foreach my $path ('README.md', 'doc/reference.md')
 {
 	my $text = join "\n", lines_of("$top/$path");
-	my @functions = split /\n/, $node->safe_psql('postgres', q(SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'cf\_%'));
+	my @functions = split /\n/,
+		$node->safe_psql('postgres', q(SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'cf\_%'));
 
 	is(join(' ', grep { $text !~ /`$_\(/ } @functions), '', "$path: names each of " . @functions . ' functions');
 }
@@ -97,7 +100,8 @@ foreach my $path ('README.md', 'examples/blocklist/README.md',
 	$node->safe_psql('postgres', "CREATE DATABASE \"$database\" TEMPLATE template0");
 	$node->safe_psql($database, 'CREATE EXTENSION cuckoo') if $path ne 'README.md';
 	cmp_ok(scalar(@blocks), '>=', $path eq 'README.md' ? 8 : 1, "$path: has blocks of SQL");
-	my ($lacks) = grep { my $what = $_; grep { !defined $_->{reason} && index($_->{sql}, $what) >= 0 } @blocks } @lacking;
+	my ($lacks) =
+		grep { my $what = $_; grep { !defined $_->{reason} && index($_->{sql}, $what) >= 0 } @blocks } @lacking;
 
 	if ($lacks)
 	{
@@ -135,7 +139,8 @@ foreach my $path ('README.md', 'doc/from-redis.md')
 		$example =~ s/\\\|/|/g;
 		$examples++;
 		run_block($node, $database,
-			{ name => "$path: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets", expected => [$printed] });
+			{ name => "$path: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets",
+				expected => [$printed] });
 	}
 	is($examples, scalar(grep { /^\| `/ } lines_of("$top/$path")), "$path: each row of those tables has an example");
 	cmp_ok($examples, '>=', 20, "$path: has examples");

@@ -28,7 +28,8 @@ foreach my $n (0 .. $#shards)
 	$node->safe_psql('postgres', "CREATE DATABASE $shards[$n]");
 	$node->safe_psql($shards[$n], <<"SQL");
 CREATE EXTENSION cuckoo;
-CREATE TABLE events AS SELECT i::bigint AS user_id, 'name ' || i % 700 AS name FROM generate_series(1, 20000) i WHERE cf_hash(i, 1) & 3 = $n;
+CREATE TABLE events AS SELECT i::bigint AS user_id, 'name ' || i % 700 AS name
+FROM generate_series(1, 20000) i WHERE cf_hash(i, 1) & 3 = $n;
 CREATE TABLE filter AS SELECT cf_agg(user_id, 30000, 0.001) AS f FROM events;
 SQL
 }
@@ -48,11 +49,13 @@ SQL
 run_blocks_left_to('012_plproxy.pl', 'doc/servers.md', $node, 'postgres');
 checks($node, 'postgres', <<'SQL');
 SELECT 'the guide: the filter of all', f = (SELECT cf_agg(user_id, 1000000, 0.001) FROM whole) FROM all_events;
-SELECT 'overlapping values: every one', cf_count(f) BETWEEN 690 AND 700 AND (SELECT bool_and(cf_contains(f, name)) FROM whole)
+SELECT 'overlapping values: every one',
+	cf_count(f) BETWEEN 690 AND 700 AND (SELECT bool_and(cf_contains(f, name)) FROM whole)
 FROM (SELECT cf_union_agg(f) AS f FROM names() f) s;
 SELECT 'a filter as an argument', count(*) BETWEEN 200 AND 250 AND count(*) FILTER (WHERE id % 100 = 0) = 200
 FROM (SELECT cf_agg(i) AS f FROM generate_series(100, 20000, 100) i) s, passing(f) id;
-SELECT 'one value: the node that has it', bool_and(is_known(i)) AND count(*) FILTER (WHERE is_known(i + 20000)) < 5 FROM generate_series(1, 500) i;
+SELECT 'one value: the node that has it', bool_and(is_known(i)) AND count(*) FILTER (WHERE is_known(i + 20000)) < 5
+FROM generate_series(1, 500) i;
 SQL
 
 $node->stop;

@@ -84,8 +84,10 @@ FROM (VALUES $filters) v(name, element, n, items, copies, answers, image);
 
 CREATE TABLE large (name text PRIMARY KEY, element text, n int, f cuckoofilter);
 INSERT INTO large SELECT 'integers', 'i', 200000, cf_agg(i) FROM generate_series(1, 200000) i;
-INSERT INTO large SELECT 'texts', '''value '' || i', 50000, cf_agg('value ' || i, 0.00001) FROM generate_series(1, 50000) i;
-INSERT INTO large SELECT 'numerics', 'i / 7::numeric', 20000, cf_agg(i / 7::numeric, 1000000, 0.001) FROM generate_series(1, 20000) i;
+INSERT INTO large SELECT 'texts', '''value '' || i', 50000, cf_agg('value ' || i, 0.00001)
+FROM generate_series(1, 50000) i;
+INSERT INTO large SELECT 'numerics', 'i / 7::numeric', 20000, cf_agg(i / 7::numeric, 1000000, 0.001)
+FROM generate_series(1, 20000) i;
 CREATE TABLE extended (LIKE large);
 ALTER TABLE extended ALTER f SET STORAGE extended;
 INSERT INTO extended TABLE large;
@@ -96,12 +98,15 @@ CREATE INDEX ON hashed USING hash (f);
 CREATE TABLE words AS SELECT i AS id, 'value ' || i AS word FROM generate_series(1, 2000) i;
 DO \$\$
 BEGIN
-	EXECUTE format('CREATE INDEX known ON words (id) WHERE cf_contains(%L::cuckoofilter, word)', f) FROM filters WHERE name = 'family text';
-	EXECUTE format('ALTER TABLE words ADD listed boolean GENERATED ALWAYS AS (cf_contains(%L::cuckoofilter, word)) STORED', f)
+	EXECUTE format('CREATE INDEX known ON words (id) WHERE cf_contains(%L::cuckoofilter, word)', f)
+	FROM filters WHERE name = 'family text';
+	EXECUTE format('ALTER TABLE words ADD listed boolean
+		GENERATED ALWAYS AS (cf_contains(%L::cuckoofilter, word)) STORED', f)
 	FROM filters WHERE name = 'family text';
 END \$\$;
 CREATE INDEX counted ON large (cf_count(f));
-CREATE TABLE owners (id int, seen cuckoofilter DEFAULT cf_new(1000, 0.01, element => 'bigint') CHECK (cf_count(seen) < 900));
+CREATE TABLE owners (id int,
+	seen cuckoofilter DEFAULT cf_new(1000, 0.01, element => 'bigint') CHECK (cf_count(seen) < 900));
 INSERT INTO owners SELECT i, cf_add(cf_new(1000, 0.01), i) FROM generate_series(1, 100) i;
 -- a composite type, of which the statistics have values
 CREATE TYPE labelled AS (label text, f cuckoofilter);
@@ -110,35 +115,44 @@ ANALYZE composites;
 CREATE VIEW listed AS SELECT id FROM words WHERE cf_contains((SELECT f FROM large WHERE name = 'texts'), word);
 CREATE VIEW aggregated AS SELECT cf_agg(word) AS exact, cf_agg(word, 5000, 0.01, 3) AS sized, cf_agg(id, 0.1) AS ids
 	FROM words WHERE word = 'value 7';
-CREATE VIEW united AS SELECT cf_union_agg(seen) AS f, cf_overlap(cf_union_agg(seen), cf_union_all_agg(seen)) AS shared FROM owners;
+CREATE VIEW united AS SELECT cf_union_agg(seen) AS f, cf_overlap(cf_union_agg(seen), cf_union_all_agg(seen)) AS shared
+FROM owners;
 CREATE MATERIALIZED VIEW stored_united AS TABLE united;
 CREATE MATERIALIZED VIEW stored_words AS SELECT id % 10 AS part, cf_agg(word) AS f FROM words GROUP BY 1;
 CREATE UNIQUE INDEX ON stored_words (part);
-CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
+CREATE FUNCTION is_listed(word text) RETURNS boolean LANGUAGE sql
+	AS 'SELECT word <@ f FROM large WHERE name = ''texts''';
 
 -- indexes: of families with a form of their own, and of others, where the hash may change; enums are hashed by OID
 CREATE INDEX words_id ON words USING cuckoo (id) WITH (locate = off, seed = 1, growth_bits = 4);
 CREATE INDEX words_word ON words USING cuckoo (upper(word)) WITH (seed = 2) WHERE id > 1000;
-CREATE TABLE indexed AS SELECT i, (enum_range(NULL::color))[i % 3 + 1] AS c, int4range(i, i + 5) AS r FROM generate_series(1, 2000) i;
+CREATE TABLE indexed AS SELECT i, (enum_range(NULL::color))[i % 3 + 1] AS c, int4range(i, i + 5) AS r
+FROM generate_series(1, 2000) i;
 CREATE INDEX indexed_c ON indexed USING cuckoo (c) WITH (fpp = 0.0001);
 CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (capacity = 1);
 CREATE INDEX indexed_r ON indexed USING cuckoo (r);
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
 # the same calls of variants for single types
-my $citus = 2 == grep { $_->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") } $from, $to;
+my $citus = 2 ==
+  grep { $_->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") } $from, $to;
 my $by_citext = $citus ? ', cf_agg(word::citext) AS by_citext' : '';
 
 $from->safe_psql('postgres', 'CREATE EXTENSION cuckoo_citus CASCADE') if $citus;
-$from->safe_psql('postgres', "CREATE VIEW by_citus AS SELECT cf_agg(word) AS texts, cf_agg(id) AS ids$by_citext FROM words");
+$from->safe_psql('postgres',
+	"CREATE VIEW by_citus AS SELECT cf_agg(word) AS texts, cf_agg(id) AS ids$by_citext FROM words");
 
 # digests of all that is stored; the last table is where they were put before
 my $digests = <<'SQL';
 SELECT 'filters ' || name AS place, md5(f::bytea) AS digest FROM filters
-UNION ALL SELECT 'large ' || name, md5(f::bytea) FROM large UNION ALL SELECT 'extended ' || name, md5(f::bytea) FROM extended
-UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners UNION ALL SELECT 'united', md5(f::bytea) || shared FROM stored_united
+UNION ALL SELECT 'large ' || name, md5(f::bytea) FROM large
+UNION ALL SELECT 'extended ' || name, md5(f::bytea) FROM extended
+UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners
+UNION ALL SELECT 'united', md5(f::bytea) || shared FROM stored_united
 UNION ALL SELECT 'words ' || part, md5(f::bytea) FROM stored_words
-UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated UNION ALL SELECT 'view by_citus', md5(by_citus::text) FROM by_citus UNION ALL SELECT 'view united', md5(united::text) FROM united
+UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated
+UNION ALL SELECT 'view by_citus', md5(by_citus::text) FROM by_citus
+UNION ALL SELECT 'view united', md5(united::text) FROM united
 UNION ALL SELECT 'composites', md5(string_agg((l).label || (l).f::text, ' ' ORDER BY (l).f::text)) FROM composites
 UNION ALL SELECT 'view listed', md5(string_agg(id::text, ' ' ORDER BY id)) FROM listed
 UNION ALL SELECT 'index', md5(cf_index_filter('words_id')::bytea)
@@ -161,32 +175,42 @@ SELECT '$how: no element is missing of large filters', ($missing large, fixture_
 	AND ($missing extended, fixture_facts(f, element, n)) = 0;
 SET enable_seqscan = off;
 SELECT '$how: a hash index finds each filter', count(*) = 143
-FROM filters f WHERE (SELECT count(*) FROM hashed h WHERE h.f = f.f) = (SELECT count(*) FROM filters g WHERE g.f::bytea = f.f::bytea);
-SELECT '$how: partial and functional indexes', (SELECT count(*) FROM words WHERE cf_contains(f, word) AND id > 0) BETWEEN 40 AND 60
-	AND (SELECT count(*) FROM large WHERE cf_count(large.f) BETWEEN 1 AND 100000) = 2 FROM filters f WHERE name = 'family text';
+FROM filters f
+WHERE (SELECT count(*) FROM hashed h WHERE h.f = f.f) = (SELECT count(*) FROM filters g WHERE g.f::bytea = f.f::bytea);
+SELECT '$how: partial and functional indexes',
+	(SELECT count(*) FROM words WHERE cf_contains(f, word) AND id > 0) BETWEEN 40 AND 60
+	AND (SELECT count(*) FROM large WHERE cf_count(large.f) BETWEEN 1 AND 100000) = 2
+FROM filters f WHERE name = 'family text';
 RESET enable_seqscan;
-SELECT '$how: generated column', bool_and(listed = (SELECT cf_contains(f, word) FROM filters WHERE name = 'family text')) FROM words;
+SELECT '$how: generated column',
+	bool_and(listed = (SELECT cf_contains(f, word) FROM filters WHERE name = 'family text')) FROM words;
 SELECT '$how: views', (SELECT count(*) FROM listed) = 2000 AND cf_contains_all(f, ARRAY[1, 50, 100]) FROM united;
 REFRESH MATERIALIZED VIEW stored_united;
 REFRESH MATERIALIZED VIEW CONCURRENTLY stored_words;
-SELECT '$how: refreshed', count(*) = 0 FROM digests d FULL JOIN ($digests) a USING (place) WHERE d.digest IS DISTINCT FROM a.digest;
+SELECT '$how: refreshed', count(*) = 0
+FROM digests d FULL JOIN ($digests) a USING (place) WHERE d.digest IS DISTINCT FROM a.digest;
 SELECT '$how: function', is_listed('value 7') AND NOT is_listed('value 0');
 SELECT '$how: indexes', cf_index_check('words_id', true) = 2000 AND cf_index_check('words_word', true) = 1000
 	AND cf_index_contains('words_word', 'VALUE 1001'::text) AND NOT cf_index_contains('words_word', 'VALUE 7'::text)
 	AND cf_index_check('indexed_c', true) = 2000 AND NOT cf_index_contains('indexed_c', 'white'::color);
 SET enable_seqscan = off;
-SELECT '$how: an index finds rows', count(*) = 21 AND min(i) = 1 AND max(i) = 1981 FROM indexed WHERE i = ANY (ARRAY(SELECT 99 * k - 98 FROM generate_series(1, 21) k));
-SELECT '$how: a partial index of an expression finds a row', count(*) = 1 AND min(id) = 1001 FROM words WHERE upper(word) = 'VALUE 1001' AND id > 1000;
+SELECT '$how: an index finds rows', count(*) = 21 AND min(i) = 1 AND max(i) = 1981
+FROM indexed WHERE i = ANY (ARRAY(SELECT 99 * k - 98 FROM generate_series(1, 21) k));
+SELECT '$how: a partial index of an expression finds a row', count(*) = 1 AND min(id) = 1001
+FROM words WHERE upper(word) = 'VALUE 1001' AND id > 1000;
 SELECT '$how: ranges, whose hash may have changed', count(*) = 1 FROM indexed WHERE r = int4range(7, 12);
 RESET enable_seqscan;
-SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000 FROM cf_index_info('indexed_r');
+SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000
+FROM cf_index_info('indexed_r');
 INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
-SELECT '$how: indexes that grow', cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000
+SELECT '$how: indexes that grow',
+	cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000
 	AND cf_index_check('indexed_i', true) = 4000;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
 SELECT '$how: changes', count(*) = 2 AND bool_and(seen @> 2000 AND (id = 0 OR seen @> id)) FROM owners WHERE id < 2;
-SELECT '$how: the scan', bool_and(id <= 2000) AND count(*) = 2000 FROM words WHERE word <@ (SELECT f FROM large WHERE name = 'texts');
+SELECT '$how: the scan', bool_and(id <= 2000) AND count(*) = 2000
+FROM words WHERE word <@ (SELECT f FROM large WHERE name = 'texts');
 SELECT '$how: the extension is the same', extversion = '1.0' FROM pg_extension WHERE extname = 'cuckoo';
 SQL
 	return;
@@ -199,7 +223,8 @@ SQL
 sub clear_attver
 {
 	$from->safe_psql('postgres', <<'SQL');
-UPDATE pg_attribute SET attoptions = (SELECT array_agg(option) FROM unnest(attoptions) option WHERE option NOT LIKE 'pg\_attver=%')
+UPDATE pg_attribute
+	SET attoptions = (SELECT array_agg(option) FROM unnest(attoptions) option WHERE option NOT LIKE 'pg\_attver=%')
 WHERE attoptions::text LIKE '%pg\_attver=%' AND attrelid NOT IN (SELECT oid FROM pg_class WHERE relkind = 'c')
 SQL
 	return;
@@ -239,11 +264,13 @@ SKIP:
 
 	skip 'pg_upgrade does not go to an older version', 1 if $to_version < $from_version;
 	# what it does itself; from 18 on, an extension may be elsewhere
-	skip 'pg_upgrade does not find libraries outside of $libdir', 1 if $to->psql('postgres', q(LOAD '$libdir/cuckoo')) != 0;
+	skip 'pg_upgrade does not find libraries outside of $libdir', 1
+		if $to->psql('postgres', q(LOAD '$libdir/cuckoo')) != 0;
 	$_->stop foreach $from, $to;
 	chdir $to->basedir or die $!;
 	# why it fails is in one of its logs
-	my $script = '"$@" >upgrade.out 2>&1 || { grep -rh -A 3 --include="pg_upgrade_*.log" error: . >>upgrade.out; exit 1; }';
+	my $script =
+		'"$@" >upgrade.out 2>&1 || { grep -rh -A 3 --include="pg_upgrade_*.log" error: . >>upgrade.out; exit 1; }';
 	my $status = system 'sh', '-c', $script, 'sh', "$new_bin/pg_upgrade", '-b', $old_bin, '-B', $new_bin,
 		'-d', $from->data_dir, '-D', $to->data_dir, '-p', $from->port, '-P', $to->port, '-s', $to->host,
 		'-U', $ENV{PGUSER} // scalar getpwuid $>;

@@ -85,12 +85,15 @@ sub objects_of
 	my %name = map { split /\t/, $_, 2 } split /\n/, $node->safe_psql($database,
 		members_of('.*') . "SELECT objid || E'\\t' || pg_describe_object(classid, objid, 0) FROM member");
 	my @catalogs = split /\n/, $node->safe_psql($database, "$closure SELECT DISTINCT classid::regclass FROM member");
-	my %of = (pg_aggregate => 'aggfnoid', pg_attribute => 'attrelid', pg_description => 'objoid', pg_init_privs => 'objoid', pg_depend => 'objid');
+	my %of =
+		(pg_aggregate => 'aggfnoid', pg_attribute => 'attrelid', pg_description => 'objoid', pg_init_privs => 'objoid',
+			pg_depend => 'objid');
 	my $query = join ' UNION ALL ', map {
 		my $oid = $of{$_} // 'oid';
 		my $members = 'SELECT objid FROM member' . ($of{$_} ? '' : " WHERE classid = 'pg_catalog.$_'::regclass");
 
-		"SELECT '$_ ' || c.${oid}::oid || E'\\t' || (to_jsonb(c) - 'oid')::text FROM pg_catalog.$_ c WHERE c.${oid}::oid IN ($members)"
+		"SELECT '$_ ' || c.${oid}::oid || E'\\t' || (to_jsonb(c) - 'oid')::text
+			FROM pg_catalog.$_ c WHERE c.${oid}::oid IN ($members)"
 	} sort keys %of, @catalogs;
 	my @rows = split /\n/, $node->safe_psql($database, "$closure $query");
 
@@ -123,7 +126,8 @@ sub updated
 	# what it requires comes with it
 	$node->safe_psql('updated', "DROP EXTENSION IF EXISTS cuckoo CASCADE; DROP SCHEMA IF EXISTS elsewhere;
 		DROP FUNCTION IF EXISTS cf_overlap");
-	$node->safe_psql('updated', "CREATE EXTENSION $extension VERSION '$version' CASCADE; ALTER EXTENSION $extension UPDATE");
+	$node->safe_psql('updated',
+		"CREATE EXTENSION $extension VERSION '$version' CASCADE; ALTER EXTENSION $extension UPDATE");
 	return objects_of('updated', $extension);
 }
 
@@ -138,17 +142,20 @@ $node->safe_psql('postgres', 'CREATE DATABASE updated');
 foreach my $extension (@extensions)
 {
 	$node->safe_psql('fresh', "CREATE EXTENSION $extension CASCADE");
-	$default{$extension} = $node->safe_psql('fresh', "SELECT extversion FROM pg_extension WHERE extname = '$extension'");
+	$default{$extension} =
+		$node->safe_psql('fresh', "SELECT extversion FROM pg_extension WHERE extname = '$extension'");
 	$fresh{$extension} = objects_of('fresh', $extension);
 }
 cmp_ok(scalar @{ $fresh{cuckoo} }, '>', 500, scalar @{ $fresh{cuckoo} } . ' rows are compared');
-is(scalar(grep { /(?<![\d.])(1[6-9]\d{3}|[2-9]\d{4})(?![\d.])/ && !/^pg_description / } @{ $fresh{cuckoo} }), 0, 'no row has the number of an object left');
+is(scalar(grep { /(?<![\d.])(1[6-9]\d{3}|[2-9]\d{4})(?![\d.])/ && !/^pg_description / } @{ $fresh{cuckoo} }), 0,
+	'no row has the number of an object left');
 is_deeply([ differences($fresh{cuckoo}, updated('cuckoo', $default{cuckoo})) ], [], 'two fresh ones are the same');
 
 # PostgreSQL 18 and later show the release of a library
 if ($node->safe_psql('postgres', "SELECT to_regproc('pg_get_loaded_modules') IS NOT NULL") eq 't')
 {
-	is($node->safe_psql('postgres', "LOAD 'cuckoo'; SELECT version FROM pg_get_loaded_modules() WHERE module_name = 'cuckoo'"),
+	is($node->safe_psql('postgres',
+		"LOAD 'cuckoo'; SELECT version FROM pg_get_loaded_modules() WHERE module_name = 'cuckoo'"),
 		content_of("$top/META.json") =~ /^  "version": "(.*?)"/m ? $1 : '', 'the library has the release of META.json');
 }
 
@@ -161,7 +168,8 @@ foreach my $extension (@extensions)
 	# a release that has all of today's objects
 	script("$extension--0.0.sql", $today);
 	script("$extension--0.0--$default{$extension}.sql", '');
-	is_deeply([ differences($fresh{$extension}, updated($extension, '0.0')) ], [], "$extension, updated by nothing, is as a fresh one");
+	is_deeply([ differences($fresh{$extension}, updated($extension, '0.0')) ], [],
+		"$extension, updated by nothing, is as a fresh one");
 
 	foreach my $path (glob "$frozen/$extension--*.sql")
 	{
@@ -173,7 +181,8 @@ foreach my $extension (@extensions)
 			next;
 		}
 		script("$extension--$version.sql", content_of($path));
-		is_deeply([ differences($fresh{$extension}, updated($extension, $version)) ], [], "$extension $version, updated, is as a fresh one");
+		is_deeply([ differences($fresh{$extension}, updated($extension, $version)) ], [],
+			"$extension $version, updated, is as a fresh one");
 	}
 	foreach my $path (glob "$top/sql/$extension--*--*.sql")
 	{
@@ -196,7 +205,8 @@ sub without
 }
 
 my $script = content_of("$folder/cuckoo--$default{cuckoo}.sql");
-my ($old, $new) = without($script, qr/\bcf_overlap\(|\bcf_intersect|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
+my ($old, $new) = without($script,
+	qr/\bcf_overlap\(|\bcf_intersect|OPERATOR & |CAST \(bytea|cuckoofilter_added|cf_add_unique_each|cf_union_all_agg/);
 my $begin = "\\echo Use \"ALTER EXTENSION cuckoo UPDATE\" to load this file. \\quit\n";
 my $number = 0;
 
@@ -220,29 +230,36 @@ foreach (
 	[ 'a comment is missing', sub { s/COMMENT ON FUNCTION cf_overlap.*?;\n//s } ],
 	[ 'a comment differs', "COMMENT ON OPERATOR & (cuckoofilter, cuckoofilter) IS 'another'" ],
 	[ 'a comment on the old part differs', "COMMENT ON FUNCTION cf_add(cuckoofilter, anycompatible) IS 'another'" ],
-	[ 'a function is missing', sub { s/CREATE FUNCTION cf_overlap.*?;\n(?=COMMENT)//s; s/COMMENT ON FUNCTION cf_overlap.*?;\n//s } ],
+	[ 'a function is missing',
+		sub { s/CREATE FUNCTION cf_overlap.*?;\n(?=COMMENT)//s; s/COMMENT ON FUNCTION cf_overlap.*?;\n//s } ],
 	[ 'a function is left', "CREATE FUNCTION cf_old() RETURNS int LANGUAGE sql AS 'SELECT 1'" ],
 	[ 'costs differ', sub { s/(CREATE FUNCTION cf_overlap.*?COST )1000/${1}999/s } ],
 	[ 'a function is not parallel safe', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) PARALLEL UNSAFE' ],
 	[ 'a function is not strict', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) CALLED ON NULL INPUT' ],
-	[ 'a function is another in C', sub { s/(CREATE FUNCTION cf_overlap\(.*?'MODULE_PATHNAME')/$1, 'cf_overlap_info'/s } ],
+	[ 'a function is another in C',
+		sub { s/(CREATE FUNCTION cf_overlap\(.*?'MODULE_PATHNAME')/$1, 'cf_overlap_info'/s } ],
 	[ 'a setting differs', 'ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) SET work_mem = 64' ],
 	[ 'the name of an argument differs', sub { s/(CREATE FUNCTION cf_overlap\()a/${1}f/ } ],
-	[ 'the default of an argument differs', 'CREATE OR REPLACE FUNCTION cf_hash(element anycompatible, seed bigint DEFAULT 1) RETURNS bigint
+	[ 'the default of an argument differs',
+		'CREATE OR REPLACE FUNCTION cf_hash(element anycompatible, seed bigint DEFAULT 1) RETURNS bigint
 AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE' ],
-	[ 'a support function is missing', 'CREATE OR REPLACE FUNCTION cf_contains(filter cuckoofilter, element anycompatible)
+	[ 'a support function is missing',
+		'CREATE OR REPLACE FUNCTION cf_contains(filter cuckoofilter, element anycompatible)
 RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE' ],
 	[ 'privileges differ', 'REVOKE ALL ON FUNCTION cf_overlap(cuckoofilter, cuckoofilter) FROM PUBLIC' ],
 	[ 'an operator has no commutator', sub { s/(CREATE OPERATOR & .*?),\s+COMMUTATOR = &/$1/s } ],
 	[ 'selectivity differs', 'ALTER OPERATOR @> (cuckoofilter, anycompatible) SET (JOIN = contjoinsel)' ],
 	[ 'a cast is assignable', sub { s/(CREATE CAST \(bytea[^;]*)/$1 AS ASSIGNMENT/ } ],
 	[ 'an aggregate is parallel safe', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?PARALLEL = )RESTRICTED/$1SAFE/s } ],
-	[ 'an aggregate has another final function', sub { s/(CREATE AGGREGATE cf_union_all_agg.*?FINALFUNC = )cf_canonical/$1cf_clear/s } ],
+	[ 'an aggregate has another final function',
+		sub { s/(CREATE AGGREGATE cf_union_all_agg.*?FINALFUNC = )cf_canonical/$1cf_clear/s } ],
 	[ 'storage differs', 'ALTER TYPE cuckoofilter SET (STORAGE = extended)' ],
 	[ 'a column has another name', 'ALTER TYPE cuckoofilter_added RENAME ATTRIBUTE added TO new' ],
-	[ 'an operator family has one operator more', 'ALTER OPERATOR FAMILY cuckoofilter_hash_ops USING hash ADD OPERATOR 1 = (bytea, bytea)' ],
+	[ 'an operator family has one operator more',
+		'ALTER OPERATOR FAMILY cuckoofilter_hash_ops USING hash ADD OPERATOR 1 = (bytea, bytea)' ],
 	[ 'an object is no member', 'ALTER EXTENSION cuckoo DROP FUNCTION cf_overlap(cuckoofilter, cuckoofilter)' ],
-	[ 'an object has another schema', 'CREATE SCHEMA elsewhere; ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) SET SCHEMA elsewhere' ],
+	[ 'an object has another schema',
+		'CREATE SCHEMA elsewhere; ALTER FUNCTION cf_overlap(cuckoofilter, cuckoofilter) SET SCHEMA elsewhere' ],
   )
 {
 	my ($what, $change) = @$_;

@@ -84,7 +84,8 @@ my $images = vectors('images')->{images};
 
 foreach my $text (@{ vectors('images')->{texts} })
 {
-	$sql .= sprintf "SELECT text FROM (SELECT %s) r(text) WHERE text::cuckoofilter::text <> %s;\n", map { quoted($_) } @$text;
+	$sql .= sprintf "SELECT text FROM (SELECT %s) r(text) WHERE text::cuckoofilter::text <> %s;\n",
+	map { quoted($_) } @$text;
 }
 nothing_wrong('texts with white space');
 
@@ -93,9 +94,14 @@ foreach my $image (@$images)
 	my $type = $image->{type} || 'int8';
 
 	$sql .= sprintf "SELECT %s FROM (SELECT %s::cuckoofilter, %s::%s[]) image(f, probes), cf_info(f) i,\n"
-		. "LATERAL (SELECT string_agg(cf_count(f, v)::text, '' ORDER BY n) FROM unnest(probes) WITH ORDINALITY p(v, n)) c(counts)\n"
-		. "WHERE (i.element_family, i.items, i.seed, round((i.fpp_now * 2.0 ^ (%d - 1) * %d / greatest(i.items, 1))::numeric, 2), counts, cf_contains_each(f, probes), f::text)\n"
-		. "IS DISTINCT FROM (%s, %d, x'%s'::bigint, least(i.items, 1), %s, (SELECT array_agg(c > '0' ORDER BY n) FROM regexp_split_to_table(counts, '') WITH ORDINALITY s(c, n)), %s);\n",
+		. "LATERAL (SELECT string_agg(cf_count(f, v)::text, '' ORDER BY n)
+			FROM unnest(probes) WITH ORDINALITY p(v, n)) c(counts)\n"
+		. "WHERE (i.element_family, i.items, i.seed,
+			round((i.fpp_now * 2.0 ^ (%d - 1) * %d / greatest(i.items, 1))::numeric, 2), counts,
+			cf_contains_each(f, probes), f::text)\n"
+		. "IS DISTINCT FROM (%s, %d, x'%s'::bigint, least(i.items, 1), %s,
+			(SELECT array_agg(c > '0' ORDER BY n) FROM regexp_split_to_table(counts, '') WITH ORDINALITY s(c, n)),
+			%s);\n",
 		quoted($image->{name}), quoted($image->{image}),
 		quoted('{' . join(',', map { "\"$_\"" =~ s/\\/\\\\/gr } @{ $image->{probes} }) . '}'), $type,
 		$image->{f0}, $image->{m0}, quoted($image->{family}), $image->{items}, $image->{seed}, quoted($image->{counts}),
@@ -106,7 +112,8 @@ nothing_wrong('counts of probes in images');
 foreach my $image (@$images)
 {
 	$sql .= sprintf "SELECT %s, cf_count(c) FROM (SELECT %s::cuckoofilter) image(f), cf_canonical(f) c\n"
-		. "WHERE (cf_count(c), cf_canonical(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)), cf_at_least(f), cf_union_twice(f)) IS DISTINCT FROM\n"
+		. "WHERE (cf_count(c), cf_canonical(c), f | f, f & f, f | cf_clear(f), cf_union_all(f, f & cf_clear(f)),
+			cf_at_least(f), cf_union_twice(f)) IS DISTINCT FROM\n"
 		. "(%d, c, c, c, c, c, cf_at_least(c), cf_count(c));\n",
 		quoted($image->{name}), quoted($image->{image}), $image->{key_count};
 }
@@ -123,16 +130,21 @@ nothing_wrong('canonical forms of images');
 # images of others may hold an element more often than twice, which takes no room in the canonical form
 my %copies = map { $_->{name} =~ /(\w+) copies/ ? ($1 => quoted($_->{image})) : () } @$images;
 
-is( $node->safe_psql('postgres', sprintf "SELECT cf_canonical(s) = cf_canonical(t) AS same, cf_canonical(e) = cf_canonical(cf_add_all(cf_clear(e), '{1,1}'::int[])),\n"
-			. "cf_canonical(e) = e & s, cf_canonical(s) = e | s, cf_canonical(s) = cf_union_all(e, s), get_byte(cf_canonical(e)::bytea, 6),\n"
-			. "cf_overlap(e, s) = cf_overlap(cf_canonical(e), cf_canonical(s)), cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e\n"
-			. "FROM (SELECT %s::cuckoofilter, %s::cuckoofilter, %s::cuckoofilter) v(t, s, e)",
-		@copies{qw(three six eight)}),
+is($node->safe_psql('postgres', sprintf <<'SQL', @copies{qw(three six eight)}),
+SELECT cf_canonical(s) = cf_canonical(t), cf_canonical(e) = cf_canonical(cf_add_all(cf_clear(e), '{1,1}'::int[])),
+	cf_canonical(e) = e & s, cf_canonical(s) = e | s, cf_canonical(s) = cf_union_all(e, s),
+	get_byte(cf_canonical(e)::bytea, 6), cf_overlap(e, s) = cf_overlap(cf_canonical(e), cf_canonical(s)),
+	cf_count(e), cf_count(cf_add(e, 1), 1), cf_delete(e, 1) = e
+FROM (SELECT %s::cuckoofilter, %s::cuckoofilter, %s::cuckoofilter) v(t, s, e)
+SQL
 	't|t|t|t|t|0|t|8|2|t', 'copies beyond two');
 
-is($node->safe_psql('postgres', 'SELECT cf_add(cf_new(1, 0.03), 1)'), $images->[0]{image}, 'the first example of FORMAT.md');
-is( $node->safe_psql('postgres', sprintf 'SELECT (cf_info(f)).growth_level, cf_canonical(f) = cf_canonical(cf_add_all(cf_new(2000000, 0.5), ARRAY[1, 57]))
-		FROM (SELECT %s::cuckoofilter AS f) s', quoted($images->[1]{image})),
+is($node->safe_psql('postgres', 'SELECT cf_add(cf_new(1, 0.03), 1)'), $images->[0]{image},
+	'the first example of FORMAT.md');
+is($node->safe_psql('postgres', sprintf <<'SQL', quoted($images->[1]{image})),
+SELECT (cf_info(f)).growth_level, cf_canonical(f) = cf_canonical(cf_add_all(cf_new(2000000, 0.5), ARRAY[1, 57]))
+FROM (SELECT %s::cuckoofilter AS f) s
+SQL
 	'2|t', 'the second example of FORMAT.md');
 
 my $refused = vectors('refused');

@@ -59,7 +59,8 @@ EXCEPTION WHEN program_limit_exceeded THEN
 END \$\$;
 CREATE TABLE full_up AS SELECT filled_up(100000) AS f;
 CREATE AGGREGATE state_agg(integer) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
-CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate, FINALFUNC = citus.cuckoo_agg_final);
+CREATE AGGREGATE merge_agg(citus.cuckoostate) (SFUNC = citus.cuckoo_agg_combine, STYPE = citus.cuckoostate,
+	FINALFUNC = citus.cuckoo_agg_final);
 CREATE AGGREGATE set_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 CREATE TABLE states AS SELECT i % 3 AS id, state_agg(i) AS state FROM generate_series(1, 1000) i GROUP BY 1
 	UNION ALL SELECT 3, state_agg(i) FROM generate_series(1, 50) i
@@ -133,7 +134,8 @@ BEGIN
 	COPY copies FROM '@{[$node->basedir]}/copy' BINARY;
 	COPY (SELECT * FROM states WHERE id = 4) TO '@{[$node->basedir]}/copy' BINARY;
 	COPY state_copies FROM '@{[$node->basedir]}/copy' BINARY;
-	SELECT md5(string_agg(f::text, '' ORDER BY id)) || (SELECT md5(state::text) FROM state_copies) INTO result FROM copies;
+	SELECT md5(string_agg(f::text, '' ORDER BY id)) || (SELECT md5(state::text) FROM state_copies) INTO result
+	FROM copies;
 	RETURN result;
 END \$\$;
 CREATE FUNCTION backwards() RETURNS text LANGUAGE plpgsql AS \$\$
@@ -159,7 +161,8 @@ BEGIN
 		CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (fpp = 1e-8, seed = 1, locate = off);
 		CREATE INDEX located_i ON indexed USING cuckoo (i) WITH (capacity = 1, seed = 1);
 		INSERT INTO indexed SELECT generate_series(1901, 2100);
-		SELECT cf_index_check('indexed_i', true) || md5(cf_index_filter('indexed_i')::text) || cf_index_info('indexed_i')
+		SELECT cf_index_check('indexed_i', true) || md5(cf_index_filter('indexed_i')::text)
+			|| cf_index_info('indexed_i')
 			|| cf_index_contains_each('indexed_i', '{5,-5}'::int[])::text INTO result;
 		SELECT result || cf_index_check('located_i', true) || cf_index_info('located_i')
 			|| cf_index_contains_each('located_i', '{5,-5}'::int[])::text INTO result;
@@ -175,7 +178,8 @@ END \$\$;
 CREATE TYPE two AS (a int, b int);
 CREATE TABLE twos AS SELECT ROW(i, i)::two AS p FROM generate_series(1, 300) i;
 CREATE INDEX twos_p ON twos USING cuckoo (p);
-CREATE FUNCTION all_blocks() RETURNS text LANGUAGE sql SET enable_seqscan = off AS 'SELECT count(*)::text FROM twos WHERE p = ROW(7, 7)';
+CREATE FUNCTION all_blocks() RETURNS text LANGUAGE sql SET enable_seqscan = off
+	AS 'SELECT count(*)::text FROM twos WHERE p = ROW(7, 7)';
 
 -- How many points a scenario has, and how many failed one after the other, each in
 -- a subtransaction; these less than 0 if one of them left something wrong behind
@@ -214,50 +218,89 @@ my %scenarios = (
 	'cf_agg' => [ 3, 112, 'SELECT md5(cf_agg(i)::text) FROM t' ],
 	'cf_agg by capacity' => [ 6, 334, 'SELECT md5(cf_agg(s, 5000, 0.01)::text) FROM t WHERE i < 300' ],
 	'cf_agg of another type' => [ 3, 937, 'SELECT md5(cf_agg(i::numeric)::text) FROM t' ],
-	'cf_agg of groups' => [ 6, 258, 'SELECT md5(string_agg(f::text, NULL ORDER BY f::text)) FROM (SELECT cf_agg(i) AS f FROM t WHERE i < 300 GROUP BY i % 3) s' ],
+	'cf_agg of groups' => [ 6, 258,
+		'SELECT md5(string_agg(f::text, NULL ORDER BY f::text))
+			FROM (SELECT cf_agg(i) AS f FROM t WHERE i < 300 GROUP BY i % 3) s' ],
 	'cf_agg of nothing' => [ 3, 3, 'SELECT md5(cf_agg(i, 100, 0.01)::text) FROM t WHERE false' ],
 	'states, combined' => [ 16, 13, 'SELECT md5(merge_agg(state ORDER BY id)::text) FROM states' ],
-	'states, combined from the largest on' => [ 18, 11, 'SELECT md5(merge_agg(state ORDER BY id DESC)::text) FROM states' ],
-	'states, two' => [ 3, 9, 'SELECT md5(citus.cuckoo_agg_final(citus.cuckoo_agg_combine(a.state, b.state))::text) FROM states a, states b WHERE a.id = 3 AND b.id = 3' ],
+	'states, combined from the largest on' => [ 18, 11,
+		'SELECT md5(merge_agg(state ORDER BY id DESC)::text) FROM states' ],
+	'states, two' => [ 3, 9,
+		'SELECT md5(citus.cuckoo_agg_final(citus.cuckoo_agg_combine(a.state, b.state))::text)
+			FROM states a, states b WHERE a.id = 3 AND b.id = 3' ],
 	'states, made' => [ 3, 328, 'SELECT md5(citus.cf_agg(s)::text) FROM t WHERE i < 300' ],
-	'states in and out' => [ 207, 4, 'SELECT md5(md5(citus.cuckoostate_send(state)) || state::text::citus.cuckoostate::text) FROM states WHERE id = 4' ],
+	'states in and out' => [ 207, 4,
+		'SELECT md5(md5(citus.cuckoostate_send(state)) || state::text::citus.cuckoostate::text)
+			FROM states WHERE id = 4' ],
 	'cf_new' => [ 1, 3, 'SELECT md5(cf_new(1000, 0.01, 0, $$numeric$$)::text)' ],
 	'cf_add' => [ 9, 12, 'SELECT changed($$UPDATE filters SET f = cf_add(f, -1)$$)' ],
-	'cf_add_unique' => [ 23, 51, 'SELECT changed($$UPDATE filters SET f = cf_add_unique(f, i) FROM generate_series(-3, 3) i$$)' ],
+	'cf_add_unique' => [ 23, 51,
+		'SELECT changed($$UPDATE filters SET f = cf_add_unique(f, i) FROM generate_series(-3, 3) i$$)' ],
 	'cf_delete' => [ 9, 12, 'SELECT changed($$UPDATE filters SET f = cf_delete(f, 5)$$)' ],
 	'cf_add_all' => [ 105, 8, 'SELECT md5(cf_add_all(cf_new(100, 0.01), a[1:70])::text) FROM arrays' ],
-	'cf_add_all, stored' => [ 10, 14, 'SELECT changed($$UPDATE filters SET f = cf_add_all(f, a[2990:3000] || -1) FROM arrays WHERE id >= 2$$)' ],
-	'cf_add_unique_all' => [ 120, 8, 'SELECT md5(cf_add_unique_all(cf_new(100, 0.01), a[1:80] || NULL)::text) FROM arrays' ],
+	'cf_add_all, stored' => [ 10, 14,
+		'SELECT changed($$UPDATE filters SET f = cf_add_all(f, a[2990:3000] || -1) FROM arrays WHERE id >= 2$$)' ],
+	'cf_add_unique_all' => [ 120, 8,
+		'SELECT md5(cf_add_unique_all(cf_new(100, 0.01), a[1:80] || NULL)::text) FROM arrays' ],
 	'cf_delete_all' => [ 52, 19, 'SELECT changed($$UPDATE filters SET f = cf_delete_all(f, a[1:10]) FROM arrays$$)' ],
-	'cf_add_unique_each' => [ 102, 33, 'SELECT md5(string_agg(filter::text || added::text, NULL ORDER BY id)) FROM filters, arrays, cf_add_unique_each(f, a[90:110] || NULL)' ],
-	'cf_clear, cf_info, cf_count' => [ 7, 18, 'SELECT md5(string_agg(cf_clear(f)::text || cf_info(f) || cf_count(f), NULL ORDER BY id)) FROM filters' ],
-	'cf_add_filter' => [ 529, 6, 'SELECT md5(cf_add_filter(a.f, b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
-	'cf_add_filter, stored' => [ 14, 30, 'SELECT changed($$UPDATE filters SET f = cf_add_filter(f, cf_add(cf_clear(f), -7))$$)' ],
+	'cf_add_unique_each' => [ 102, 33,
+		'SELECT md5(string_agg(filter::text || added::text, NULL ORDER BY id))
+			FROM filters, arrays, cf_add_unique_each(f, a[90:110] || NULL)' ],
+	'cf_clear, cf_info, cf_count' => [ 7, 18,
+		'SELECT md5(string_agg(cf_clear(f)::text || cf_info(f) || cf_count(f), NULL ORDER BY id)) FROM filters' ],
+	'cf_add_filter' => [ 529, 6,
+		'SELECT md5(cf_add_filter(a.f, b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
+	'cf_add_filter, stored' => [ 14, 30,
+		'SELECT changed($$UPDATE filters SET f = cf_add_filter(f, cf_add(cf_clear(f), -7))$$)' ],
 	'cf_union' => [ 10, 9, 'SELECT md5(cf_union(a.f, b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 4' ],
-	'cf_union_all' => [ 10, 9, 'SELECT md5((cf_union_all(a.f, b.f))::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
+	'cf_union_all' => [ 10, 9,
+		'SELECT md5((cf_union_all(a.f, b.f))::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
 	'cf_intersect' => [ 10, 9, 'SELECT md5((a.f & b.f)::text) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
-	'cf_overlap' => [ 16, 12, 'SELECT cf_overlap(a.f, b.f)::text || cf_overlap_info(a.f, b.f) || cf_compatible(a.f, b.f) FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
+	'cf_overlap' => [ 16, 12,
+		'SELECT cf_overlap(a.f, b.f)::text || cf_overlap_info(a.f, b.f) || cf_compatible(a.f, b.f)
+			FROM parts a, parts b WHERE a.p = 0 AND b.p = 1' ],
 	'cf_union_agg' => [ 22, 21, 'SELECT md5(cf_union_agg(f)::text) FROM parts' ],
-	'unions, moving window' => [ 56, 57, 'SELECT md5(string_agg(f::text, NULL)) FROM (SELECT cf_union_agg(f) OVER (ORDER BY p ROWS 2 PRECEDING) AS f FROM parts) s' ],
+	'unions, moving window' => [ 56, 57,
+		'SELECT md5(string_agg(f::text, NULL))
+			FROM (SELECT cf_union_agg(f) OVER (ORDER BY p ROWS 2 PRECEDING) AS f FROM parts) s' ],
 	'cf_union_all_agg' => [ 22, 20, 'SELECT md5(cf_union_all_agg(f)::text) FROM parts' ],
 	'cf_intersect_agg' => [ 10, 12, 'SELECT md5(cf_intersect_agg(f)::text) FROM parts WHERE p < 2' ],
 	'cf_at_least_agg' => [ 30, 29, 'SELECT md5(cf_at_least_agg(f, 2)::text) FROM parts' ],
-	'cf_at_least_agg, growing window' => [ 46, 45, 'SELECT md5(string_agg(f::text, NULL)) FROM (SELECT cf_at_least_agg(f, 2) OVER (ORDER BY p) AS f FROM parts) s' ],
-	'cf_canonical' => [ 10, 11, 'SELECT md5(string_agg(cf_canonical(f)::text, NULL ORDER BY id)) FROM filters WHERE id <> 2' ],
+	'cf_at_least_agg, growing window' => [ 46, 45,
+		'SELECT md5(string_agg(f::text, NULL))
+			FROM (SELECT cf_at_least_agg(f, 2) OVER (ORDER BY p) AS f FROM parts) s' ],
+	'cf_canonical' => [ 10, 11,
+		'SELECT md5(string_agg(cf_canonical(f)::text, NULL ORDER BY id)) FROM filters WHERE id <> 2' ],
 	'cf_canonical, full' => [ 6, 6, 'SELECT md5(cf_canonical(f)::text) FROM full_up' ],
-	'filters in and out' => [ 27, 15, 'SELECT md5(string_agg(f::text::cuckoofilter::bytea::cuckoofilter::text, NULL ORDER BY id)) FROM filters' ],
-	'filters compared' => [ 0, 0, 'SELECT md5(string_agg((a.f = b.f)::text || cuckoofilter_hash(a.f) || (a.f <> b.f), NULL ORDER BY a.id, b.id)) FROM filters a, filters b' ],
+	'filters in and out' => [ 27, 15,
+		'SELECT md5(string_agg(f::text::cuckoofilter::bytea::cuckoofilter::text, NULL ORDER BY id)) FROM filters' ],
+	'filters compared' => [ 0, 0,
+		'SELECT md5(string_agg((a.f = b.f)::text || cuckoofilter_hash(a.f) || (a.f <> b.f), NULL ORDER BY a.id, b.id))
+			FROM filters a, filters b' ],
 	'binary copies' => [ 79, 9, 'SELECT copied()' ],
-	'probes by slices' => [ 0, 16, 'SELECT string_agg(cf_contains(f, 50)::text || (50::bigint <@ f) || cf_count(f, 29999) || cf_contains_hash(f, cf_hash(7)), NULL ORDER BY id) FROM filters' ],
-	'probes of stored filters' => [ 0, 18, 'SELECT md5(string_agg(cf_contains(f, i)::text, NULL ORDER BY id, i)) FROM filters, t WHERE i % 100 = 0' ],
-	'probes by numeric' => [ 2, 249, 'SELECT md5(string_agg(cf_contains(f, i::numeric)::text, NULL ORDER BY i)) FROM (SELECT cf_agg(i::numeric) AS f FROM t WHERE i % 10 = 0) s, t WHERE i < 50' ],
-	'probes by arrays' => [ 96, 43, 'SELECT md5(string_agg(cf_contains_each(f, a[1:30])::text || cf_contains_any(f, a[1:3]) || cf_contains_all(f, a[3:9]), NULL ORDER BY id)) FROM filters, arrays' ],
-	'probes by arrays, by slices' => [ 3, 8, 'SELECT cf_contains_any(f, ARRAY[-1, 3])::text FROM filters WHERE id = 2' ],
-	'scan' => [ 1002, 12, 'SELECT count(*)::text FROM t WHERE cf_contains((SELECT f FROM filters WHERE id = 1), i) AND i <> 7' ],
-	'scan, stored' => [ 1002, 14, 'SELECT count(*)::text FROM t WHERE NOT i <@ (SELECT f FROM filters WHERE id = 3) AND i > 0' ],
-	'scan, stored filter' => [ 834, 18, 'SELECT count(*)::text FROM t WHERE NOT cf_contains((SELECT f FROM filters WHERE id = 2), i + 29500)' ],
-	'scan, several filters' => [ 1356, 21, 'SELECT count(*)::text FROM t WHERE i + 29500 <@ ANY (ARRAY(SELECT f FROM filters))' ],
-	'semi join' => [ 0, 837, 'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))' ],
+	'probes by slices' => [ 0, 16,
+		'SELECT string_agg(cf_contains(f, 50)::text || (50::bigint <@ f) || cf_count(f, 29999)
+			|| cf_contains_hash(f, cf_hash(7)), NULL ORDER BY id) FROM filters' ],
+	'probes of stored filters' => [ 0, 18,
+		'SELECT md5(string_agg(cf_contains(f, i)::text, NULL ORDER BY id, i)) FROM filters, t WHERE i % 100 = 0' ],
+	'probes by numeric' => [ 2, 249,
+		'SELECT md5(string_agg(cf_contains(f, i::numeric)::text, NULL ORDER BY i))
+			FROM (SELECT cf_agg(i::numeric) AS f FROM t WHERE i % 10 = 0) s, t WHERE i < 50' ],
+	'probes by arrays' => [ 96, 43,
+		'SELECT md5(string_agg(cf_contains_each(f, a[1:30])::text || cf_contains_any(f, a[1:3])
+			|| cf_contains_all(f, a[3:9]), NULL ORDER BY id)) FROM filters, arrays' ],
+	'probes by arrays, by slices' => [ 3, 8,
+		'SELECT cf_contains_any(f, ARRAY[-1, 3])::text FROM filters WHERE id = 2' ],
+	'scan' => [ 1002, 12,
+		'SELECT count(*)::text FROM t WHERE cf_contains((SELECT f FROM filters WHERE id = 1), i) AND i <> 7' ],
+	'scan, stored' => [ 1002, 14,
+		'SELECT count(*)::text FROM t WHERE NOT i <@ (SELECT f FROM filters WHERE id = 3) AND i > 0' ],
+	'scan, stored filter' => [ 834, 18,
+		'SELECT count(*)::text FROM t WHERE NOT cf_contains((SELECT f FROM filters WHERE id = 2), i + 29500)' ],
+	'scan, several filters' => [ 1356, 21,
+		'SELECT count(*)::text FROM t WHERE i + 29500 <@ ANY (ARRAY(SELECT f FROM filters))' ],
+	'semi join' => [ 0, 837,
+		'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))' ],
 	'scan, inner side' => [ 1836, 19, 'SELECT count(*)::text FROM filters, t WHERE cf_contains(f, i) AND id < 3' ],
 	'scan backwards' => [ 0, 30, 'SELECT backwards()' ],
 	'variable' => [ 234, 97, 'SELECT filled()' ],
@@ -272,7 +315,8 @@ sub run
 	my ($script) = @_;
 	my ($out, $errors);
 
-	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$script", stdout => \$out, stderr => \$errors, on_error_stop => 0);
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$script", stdout => \$out, stderr => \$errors,
+		on_error_stop => 0);
 	return ($out, $errors);
 }
 
@@ -292,7 +336,8 @@ foreach my $name (sort keys %scenarios)
 
 	foreach my $kind ('cancel', 'memory')
 	{
-		my ($out, $errors) = run("SELECT ($scenario), f.*, test_fault_lines('$kind') FROM faults('$kind', \$q\$$scenario\$q\$) f");
+		my ($out, $errors) =
+			run("SELECT ($scenario), f.*, test_fault_lines('$kind') FROM faults('$kind', \$q\$$scenario\$q\$) f");
 		my ($expected, $points, $failed, $at) = $out =~ /^(.*?)\|(\d+)\|(-?\d+)\|(.*)/s or diag($out, $errors);
 		my ($tops, $script) = (0, '');
 
@@ -318,7 +363,8 @@ SQL
 		$thrown = $tops if $scenario =~ /looked_at|filled/;
 		# the catalog caches of a session grow with the tables that it makes
 		$bytes -= 200000 if $name eq 'index';
-		ok($good == $tops && $thrown == $tops && $bytes < 20000 && $left == 0, "$name: $tops times $kind in a session, $bytes bytes more")
+		ok($good == $tops && $thrown == $tops && $bytes < 20000 && $left == 0,
+			"$name: $tops times $kind in a session, $bytes bytes more")
 		  or diag("$good good, $thrown errors, $left contexts\n$errors");
 	}
 }
@@ -334,7 +380,9 @@ foreach my $file (glob "$src/*.c $src/*/*.c")
 	while (<$handle>)
 	{
 		$function = $1 if /^(\w+)\(/;
-		next if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/ || $function eq 'cuckoo_check_interrupts';
+		next
+			if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/
+				|| $function eq 'cuckoo_check_interrupts';
 		ok($lines{"$name:$."}, "$name:$. failed");
 	}
 }
@@ -351,7 +399,8 @@ UPDATE disk SET f = cf_add(f, -1);
 \\set code :SQLSTATE
 UPDATE disk SET f = cf_delete(f, 1);
 SELECT 'no room on the disk', :'code' NOT IN ('00000', '57014') AND :'SQLSTATE' = :'code';
-SELECT 'the filter is the old one', cf_count(f) = 200000 AND f = (SELECT cf_agg(i) FROM generate_series(1, 200000) i) AND untouched() FROM disk;
+SELECT 'the filter is the old one',
+	cf_count(f) = 200000 AND f = (SELECT cf_agg(i) FROM generate_series(1, 200000) i) AND untouched() FROM disk;
 SELECT test_limit_files(0) \\g /dev/null
 UPDATE disk SET f = cf_add(f, -1);
 SELECT 'with room it changes', cf_contains(f, -1) AND cf_count(f) = 200001 AND f = f::bytea::cuckoofilter FROM disk;
@@ -360,7 +409,8 @@ SQL
 
 # The same while an index grows. What is deleted stays in it, so that it becomes
 # larger than its table and all other files.
-my $rounds = join '', map { "SELECT grow($_) \\g /dev/null\nDELETE FROM growing WHERE i % 100 <> 0;\nVACUUM growing;\n" } 1 .. 20;
+my $rounds = join '',
+	map { "SELECT grow($_) \\g /dev/null\nDELETE FROM growing WHERE i % 100 <> 0;\nVACUUM growing;\n" } 1 .. 20;
 checks($node, 'postgres', <<"SQL");
 CREATE TABLE growing (i int);
 CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (capacity = 1, seed = 1);
@@ -373,7 +423,8 @@ EXCEPTION WHEN OTHERS THEN
 END \$\$;
 SELECT test_limit_files(1500000) \\g /dev/null
 $rounds
-SELECT 'no room on the disk for an index', grow(21) NOT IN ('00000', '57014') AND count(*) BETWEEN 1000 AND 3800 FROM growing;
+SELECT 'no room on the disk for an index', grow(21) NOT IN ('00000', '57014') AND count(*) BETWEEN 1000 AND 3800
+FROM growing;
 SELECT 'what was inserted is in it', cf_index_check('growing_i', true) = count(*) FROM growing;
 SELECT test_limit_files(0) \\g /dev/null
 SELECT 'with room it grows', grow(22) = '00000' AND cf_index_check('growing_i', true) > 20000;
@@ -384,10 +435,13 @@ checks($node, 'postgres', <<'SQL');
 SELECT 'and survives a crash', cf_index_check('growing_i', true) > 20000;
 -- the list of extents in block 0, and how long an extent of generation g is
 WITH page AS (SELECT pg_read_binary_file(pg_relation_filepath('growing_i'), 0, 8192) AS b),
-listed AS (SELECT n FROM page, generate_series(1, get_byte(b, 44) + 256 * get_byte(b, 45)) n WHERE get_byte(b, 76 + 4 * n) + get_byte(b, 77 + 4 * n) > 0),
-extents AS (SELECT row_number() OVER () AS n, length FROM (SELECT greatest(2 ^ (g - 1), 1) AS size, ceil(greatest(2 ^ (g - 1), 1) / 32) AS length
+listed AS (SELECT n FROM page, generate_series(1, get_byte(b, 44) + 256 * get_byte(b, 45)) n
+	WHERE get_byte(b, 76 + 4 * n) + get_byte(b, 77 + 4 * n) > 0),
+extents AS (SELECT row_number() OVER () AS n, length
+	FROM (SELECT greatest(2 ^ (g - 1), 1) AS size, ceil(greatest(2 ^ (g - 1), 1) / 32) AS length
 	FROM generate_series(0, 12) g) s, generate_series(1, (size / length)::int))
-SELECT 'the blocks are those that are listed', count(*) > 100 AND 1 + sum(length) = pg_relation_size('growing_i') / 8192 FROM listed JOIN extents USING (n);
+SELECT 'the blocks are those that are listed', count(*) > 100 AND 1 + sum(length) = pg_relation_size('growing_i') / 8192
+FROM listed JOIN extents USING (n);
 DROP TABLE growing;
 SQL
 
@@ -396,7 +450,8 @@ SQL
 $node->safe_psql('postgres', <<'SQL');
 CREATE PROCEDURE fill_until(name text, pages_then int) LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE TABLE %I (i int); CREATE INDEX %s_i ON %1$I USING cuckoo (i) WITH (capacity = 1, seed = 1)', name, name);
+	EXECUTE format('CREATE TABLE %I (i int); CREATE INDEX %s_i ON %1$I USING cuckoo (i) WITH (capacity = 1, seed = 1)',
+		name, name);
 	FOR n IN 1..5000 LOOP
 		EXECUTE format('INSERT INTO %I VALUES ($1)', name) USING n;
 		EXIT WHEN (cf_index_info(name || '_i')).pages = pages_then;
@@ -423,7 +478,8 @@ INSERT INTO $table SELECT generate_series(1, $rows - 1);
 SQL
 		my $status = $node->psql('postgres', "SELECT test_fault('kill', $n);\nINSERT INTO $table VALUES ($rows)");
 
-		BAIL_OUT("growth to $pages pages, point $n: psql ended with $status") if ($status != 0 && $status != 2) || $n > 100;
+		BAIL_OUT("growth to $pages pages, point $n: psql ended with $status")
+			if ($status != 0 && $status != 2) || $n > 100;
 		$killed = $status == 2;
 		next if !$killed;
 		$node->stop('immediate', fail_ok => 1);
@@ -462,7 +518,8 @@ SQL
 foreach my $round (1 .. 3)
 {
 	my ($out, $errors) = ('', '');
-	my $psql = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', <<'SQL' ], '>', \$out, '2>', \$errors);
+	my @psql = ('psql', '-XAtq', '-d', $node->connstr('postgres'), '-c');
+	my $psql = IPC::Run::start([ @psql, <<'SQL' ], '>', \$out, '2>', \$errors);
 DO $$
 BEGIN
 	FOR i IN (SELECT coalesce(max(i), 0) + 1 FROM log)..1000000 LOOP
@@ -477,9 +534,11 @@ SQL
 	$psql->finish;
 	$node->start;
 	checks($node, 'postgres', <<"SQL");
-SELECT 'crash $round: filter and log agree', cf_count(f) = 20000 + n AND cf_contains_all(f, a) AND f = f::bytea::cuckoofilter
+SELECT 'crash $round: filter and log agree',
+	cf_count(f) = 20000 + n AND cf_contains_all(f, a) AND f = f::bytea::cuckoofilter
 FROM seen, (SELECT count(*) AS n, array_agg(i) AS a FROM log) s;
-SELECT 'crash $round: no other lost an element', untouched() AND bool_and(cf_contains(f, -i)) FROM seen, generate_series(1, 20000) i;
+SELECT 'crash $round: no other lost an element', untouched() AND bool_and(cf_contains(f, -i))
+FROM seen, generate_series(1, 20000) i;
 SQL
 }
 

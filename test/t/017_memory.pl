@@ -32,10 +32,15 @@ my @left = (
 	[ 'f, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count add delete add_unique) ],
 	[ 'stored, 5', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains count) ],
 	[ 'n, 5::numeric', map { "cf_$_(cuckoofilter,anycompatible)" } qw(contains add) ],
-	(map { [ "$_, 0::bigint", 'cf_hash(anycompatible,bigint)' ] } "U&'caf\\00e9'::text", 'mood', 'long', 'address', 'long COLLATE any_case',
+	(map { [ "$_, 0::bigint", 'cf_hash(anycompatible,bigint)' ] } "U&'caf\\00e9'::text", 'mood', 'long', 'address',
+		'long COLLATE any_case',
 		'long::bpchar COLLATE any_case'),
-	[ 'f, h', map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible cuckoofilter_eq) ],
-	[ 'f', map { "$_(cuckoofilter)" } qw(cf_canonical cf_clear cf_count cuckoofilter_out cuckoofilter_send cuckoofilter_hash) ],
+	[ 'f, h',
+		map { "$_(cuckoofilter,cuckoofilter)" } qw(cf_union cf_union_all cf_intersect cf_overlap cf_compatible
+			cuckoofilter_eq) ],
+	[ 'f',
+		map { "$_(cuckoofilter)" } qw(cf_canonical cf_clear cf_count cuckoofilter_out cuckoofilter_send
+			cuckoofilter_hash) ],
 	[ 'state, state', 'citus.cuckoo_agg_combine(citus.cuckoostate,citus.cuckoostate)' ]);
 
 SKIP:
@@ -48,7 +53,8 @@ SKIP:
 		CREATE SCHEMA citus;
 		CREATE EXTENSION cuckoo_citus SCHEMA citus CASCADE;
 		CREATE AGGREGATE state_agg(text) (SFUNC = citus.cuckoo_agg_trans, STYPE = citus.cuckoostate);
-		CREATE FUNCTION growth(function regprocedure, calls int, VARIADIC "any") RETURNS bigint AS 'cuckoo_test', 'cuckoo_growth' LANGUAGE C;
+		CREATE FUNCTION growth(function regprocedure, calls int, VARIADIC "any") RETURNS bigint AS 'cuckoo_test',
+			'cuckoo_growth' LANGUAGE C;
 		CREATE TYPE mood AS ENUM ('good');
 		CREATE TABLE sample AS SELECT cf_agg(i, 1000, 0.01) AS f, cf_agg(-i, 1000, 0.01) AS h, cf_agg(i::numeric) AS n,
 			state_agg(i::text) AS state, NULL::cuckoofilter AS stored, 'good'::mood, repeat('long ', 1000) AS long,
@@ -67,7 +73,8 @@ SKIP:
 	{
 		my ($arguments, @functions) = @$case;
 
-		is($node->safe_psql('latin1', "SELECT growth('$_', 1000, $arguments) FROM sample"), '0', "$_ of $arguments leaves nothing")
+		is($node->safe_psql('latin1', "SELECT growth('$_', 1000, $arguments) FROM sample"), '0',
+			"$_ of $arguments leaves nothing")
 			foreach @functions;
 	}
 }

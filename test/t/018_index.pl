@@ -90,11 +90,17 @@ foreach my $block (1 .. (-s $file) / 8192 - 1)
 close $index or die;
 $primary->start;
 checks($primary, 'postgres', <<'SQL');
-CREATE FUNCTION state_for(n oid) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN cf_index_contains(''numbers_v'', n); EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
-SELECT 'no answer by a page that contradicts itself', count(*) = 2000 AND count(*) FILTER (WHERE s NOT IN ('XX001', 'XX002')) = 0
+CREATE FUNCTION state_for(n oid) RETURNS text LANGUAGE plpgsql
+	AS 'BEGIN RETURN cf_index_contains(''numbers_v'', n); EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
+SELECT 'no answer by a page that contradicts itself',
+	count(*) = 2000 AND count(*) FILTER (WHERE s NOT IN ('XX001', 'XX002')) = 0
 FROM generate_series(1, 2000) i, state_for(i::oid) s;
 SET enable_seqscan = off;
-CREATE FUNCTION state_of_scan() RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM FROM numbers WHERE v = 7::oid; RETURN ''no error''; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END';
+CREATE FUNCTION state_of_scan() RETURNS text LANGUAGE plpgsql AS 'BEGIN
+	PERFORM FROM numbers WHERE v = 7::oid;
+	RETURN ''no error'';
+EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
+END';
 SELECT 'nor a scan', state_of_scan() IN ('XX001', 'XX002');
 DROP TABLE numbers;
 DROP FUNCTION state_for, state_of_scan;
@@ -138,21 +144,27 @@ DROP TYPE pair;
 
 -- an attribute gives way to another one of its type: all values are others
 CREATE TYPE pair AS (a int, b int);
-CREATE TABLE pairs AS SELECT ROW(i, i)::pair AS p, ARRAY[ROW(i, i)::pair] AS ps, repeat('f', 50) AS filler FROM generate_series(1, 2000) i;
+CREATE TABLE pairs AS SELECT ROW(i, i)::pair AS p, ARRAY[ROW(i, i)::pair] AS ps, repeat('f', 50) AS filler
+FROM generate_series(1, 2000) i;
 CREATE INDEX pairs_p ON pairs USING cuckoo (p);
 CREATE INDEX pairs_ps ON pairs USING cuckoo (ps);
 ANALYZE pairs;
-SELECT 'as it was', cf_index_contains('pairs_p', ROW(5, 5)::pair) AND NOT cf_index_contains('pairs_ps', ARRAY[ROW(5, NULL)::pair]);
+SELECT 'as it was',
+	cf_index_contains('pairs_p', ROW(5, 5)::pair) AND NOT cf_index_contains('pairs_ps', ARRAY[ROW(5, NULL)::pair]);
 ALTER TYPE pair DROP ATTRIBUTE b, ADD ATTRIBUTE b int;
 SELECT 'other values', count(*) = 1 FROM pairs WHERE p = ROW(5, NULL)::pair;
 SELECT 'in arrays', count(*) = 1 FROM pairs WHERE ps = ARRAY[ROW(5, NULL)::pair];
-SELECT 'the indexes are stale', bool_and(stale) FROM (SELECT (cf_index_info(i::regclass)).stale FROM unnest('{pairs_p,pairs_ps}'::text[]) i) s;
+SELECT 'the indexes are stale', bool_and(stale)
+FROM (SELECT (cf_index_info(i::regclass)).stale FROM unnest('{pairs_p,pairs_ps}'::text[]) i) s;
 REINDEX TABLE pairs;
-SELECT 'and right again', cf_index_check('pairs_p', true) + cf_index_check('pairs_ps', true) = 4000 AND cf_index_contains('pairs_p', ROW(5, NULL)::pair);
+SELECT 'and right again',
+	cf_index_check('pairs_p', true) + cf_index_check('pairs_ps', true) = 4000
+	AND cf_index_contains('pairs_p', ROW(5, NULL)::pair);
 CREATE INDEX pairs_row ON pairs USING cuckoo ((pairs.*));
 ALTER TABLE pairs DROP COLUMN filler;
 ALTER TABLE pairs ADD COLUMN filler text;
-SELECT 'whole rows', count(*) = 1 FROM pairs WHERE pairs = ROW(ROW(5, NULL)::pair, ARRAY[ROW(5, NULL)::pair], NULL)::pairs;
+SELECT 'whole rows', count(*) = 1
+FROM pairs WHERE pairs = ROW(ROW(5, NULL)::pair, ARRAY[ROW(5, NULL)::pair], NULL)::pairs;
 SELECT 'their index is stale', stale FROM cf_index_info('pairs_row');
 
 -- the type changes while values are hashed, and back afterwards
@@ -160,8 +172,10 @@ CREATE TYPE cell AS (a int, b text);
 CREATE TABLE cells (k int, c cell);
 ALTER TABLE cells ALTER c SET STORAGE EXTERNAL;
 INSERT INTO cells SELECT i, ROW(i, repeat(i::text || ' ', 2000))::cell FROM generate_series(1, 300) i;
-CREATE FUNCTION slow(k int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN IF k < 0 THEN PERFORM pg_sleep(2); END IF; RETURN k; END';
-CREATE FUNCTION after(k int, c cell) RETURNS cell IMMUTABLE LANGUAGE plpgsql AS 'BEGIN IF k = 50 THEN PERFORM pg_sleep(2); END IF; RETURN c; END';
+CREATE FUNCTION slow(k int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+	AS 'BEGIN IF k < 0 THEN PERFORM pg_sleep(2); END IF; RETURN k; END';
+CREATE FUNCTION after(k int, c cell) RETURNS cell IMMUTABLE LANGUAGE plpgsql
+	AS 'BEGIN IF k = 50 THEN PERFORM pg_sleep(2); END IF; RETURN c; END';
 CREATE INDEX cells_c ON cells USING cuckoo (c);
 CREATE INDEX cells_after ON cells USING cuckoo (after(k, c));
 SELECT 'all cells', bool_and(cf_index_contains('cells_c', c) AND cf_index_contains('cells_after', c)) FROM cells;
@@ -214,8 +228,10 @@ BEGIN
 	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
 	RETURN plan;
 END $$;
-SELECT 'a scan for rows', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')::pair') ~ 'Bitmap Index Scan' AND count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::pair;
-SELECT 'no such row', count(*) = 0 AND NOT cf_index_contains('pairs_p', ROW(-1, 'x')::pair) FROM pairs WHERE p = ROW(-1, 'x')::pair;
+SELECT 'a scan for rows', plan('SELECT FROM pairs WHERE p = ROW(7, ''x'')::pair') ~ 'Bitmap Index Scan' AND count(*) = 1
+FROM pairs WHERE p = ROW(7, 'x')::pair;
+SELECT 'no such row', count(*) = 0 AND NOT cf_index_contains('pairs_p', ROW(-1, 'x')::pair)
+FROM pairs WHERE p = ROW(-1, 'x')::pair;
 SELECT 'equal rows of another type', count(*) = 1 FROM pairs WHERE p = ROW(7, 'x')::like_pair;
 SELECT 'an array of them', count(*) = 2 FROM pairs WHERE p = ANY ('{"(7,x)","(8,x)"}'::like_pair[]);
 SELECT 'a row without a type', count(*) = 1 FROM pairs WHERE p = ROW(7, 'x'::text);
@@ -253,7 +269,8 @@ CREATE PUBLICATION published FOR TABLE published;
 -- only if one was not found. Returns the number of lookups. A notice has them, too,
 -- because a standby can store nothing, and how many of them read all blocks.
 CREATE FUNCTION compare(name text, query text) RETURNS bigint LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_tidscan = off SET enable_material = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_tidscan = off
+	SET enable_material = off AS $$
 DECLARE
 	plan jsonb;
 	lookups bigint;
@@ -263,7 +280,8 @@ BEGIN
 	IF (plan #>> '{0,Plan,Actual Rows}')::numeric > 0 THEN
 		RAISE 'FALSE NEGATIVE: % %', query, plan;
 	END IF;
-	SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (WHERE (scan ->> 'Actual Rows')::numeric > 100), 0) INTO lookups, in_all
+	SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (WHERE (scan ->> 'Actual Rows')::numeric > 100), 0)
+	INTO lookups, in_all
 	FROM jsonb_path_query(plan, 'strict $.** ? (@."Node Type" == "Bitmap Index Scan")') scan,
 		LATERAL CAST(scan ->> 'Actual Loops' AS bigint) n
 	WHERE scan ->> 'Index Name' ~ name;
@@ -276,7 +294,8 @@ END $$;
 
 -- Looks up the rows of some blocks of a table, any or the last ones. Each row must
 -- find itself.
-CREATE FUNCTION find_rows(name text, in_table text, equal text, rows text, blocks int) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION find_rows(name text, in_table text, equal text, rows text, blocks int) RETURNS bigint
+	LANGUAGE plpgsql AS $$
 DECLARE
 	size bigint := (SELECT sum(pg_relation_size(relid) / 8192) FROM pg_partition_tree(in_table::regclass));
 	which text := format('TABLESAMPLE system (%s) WHERE true', least(100, 100.0 * blocks / greatest(size, 1)));
@@ -294,24 +313,29 @@ DECLARE
 	lookups bigint := 0;
 	answers boolean[];
 BEGIN
-	lookups := find_rows('^t_(k|more)', 't', 'b.k = a.k', 'true', blocks) + find_rows('^t_v', 't', 'b.v = a.v', 'true', blocks)
+	lookups := find_rows('^t_(k|more)', 't', 'b.k = a.k', 'true', blocks)
+		+ find_rows('^t_v', 't', 'b.v = a.v', 'true', blocks)
 		+ find_rows('^t_lower', 't', 'lower(b.v) = lower(a.v) AND b.n > 0', 'a.n > 0', blocks)
 		+ find_rows('^s_k', 's', 'b.k = a.k', 'true', blocks) + find_rows('^m_c', 'm', 'b.c = a.c', 'a.c > 3', blocks)
 		+ find_rows('^parts', 'parts', 'b.k = a.k', 'true', blocks)
-		+ compare('^m_c', 'SELECT FROM (SELECT c, count(*) AS n FROM m GROUP BY c) a WHERE n <> (SELECT count(*) FROM m b WHERE b.c = a.c)');
+		+ compare('^m_c',
+			'SELECT FROM (SELECT c, count(*) AS n FROM m GROUP BY c) a
+				WHERE n <> (SELECT count(*) FROM m b WHERE b.c = a.c)');
 	IF NOT pg_is_in_recovery() THEN
 		lookups := lookups + find_rows('^fast', 'fast', 'b.k = a.k', 'true', blocks);
 	END IF;
 
 	FOR r IN SELECT k, v, n FROM t TABLESAMPLE system (5) LIMIT 50 LOOP
-		IF NOT cf_index_contains('t_k', r.k) OR NOT cf_index_contains('t_v', r.v) OR NOT cf_index_contains('t_filter', r.k)
+		IF NOT cf_index_contains('t_k', r.k) OR NOT cf_index_contains('t_v', r.v)
+			OR NOT cf_index_contains('t_filter', r.k)
 			OR r.n > 0 AND NOT cf_index_contains('t_lower', lower(r.v)) THEN
 			RAISE 'FALSE NEGATIVE: %', r;
 		END IF;
 	END LOOP;
 	answers := cf_index_contains_each('t_filter', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 5000))
 		|| cf_index_contains_each('t_k', ARRAY(SELECT k FROM t TABLESAMPLE system (10) LIMIT 500))
-		|| ARRAY(SELECT cf_contains(f, k) FROM t TABLESAMPLE system (10), (SELECT cf_index_filter('t_filter') OFFSET 0) exported(f) LIMIT 5000);
+		|| ARRAY(SELECT cf_contains(f, k)
+			FROM t TABLESAMPLE system (10), (SELECT cf_index_filter('t_filter') OFFSET 0) exported(f) LIMIT 5000);
 	IF false = ANY (answers) THEN
 		RAISE 'FALSE NEGATIVE of a function';
 	END IF;
@@ -335,7 +359,8 @@ DECLARE
 	plan jsonb;
 	marks bigint := 0;
 BEGIN
-	FOR r IN SELECT c FROM m GROUP BY c HAVING count(*) < (SELECT count(*) / 2 FROM m) ORDER BY count(*) DESC LIMIT 10 LOOP
+	FOR r IN SELECT c
+		FROM m GROUP BY c HAVING count(*) < (SELECT count(*) / 2 FROM m) ORDER BY count(*) DESC LIMIT 10 LOOP
 		EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) SELECT FROM m WHERE c = ' || r.c INTO plan;
 		marks := marks + (plan #> '{0,Plan,Plans,0,Actual Rows}' = to_jsonb(pg_relation_size('m') / 8192))::int;
 	END LOOP;
@@ -391,7 +416,8 @@ ROLLBACK;
 SQL
 	# rows leave the partial index, and come back
 	script('keys', <<'SQL'),
-UPDATE t SET k = k + 1, v = v || '.', n = 1 - n WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (1) LIMIT 20));
+UPDATE t SET k = k + 1, v = v || '.', n = 1 - n
+WHERE ctid = ANY (ARRAY(SELECT ctid FROM t TABLESAMPLE system (1) LIMIT 20));
 SQL
 	# a column that no index has, so that the new row may go to a line pointer that is free
 	script('hot', <<'SQL'),
@@ -410,18 +436,22 @@ SQL
 	# so that VACUUM shortens the table, and it grows again
 	script('end', <<'SQL'),
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT format('(%s,%s)', block, item)::tid
-	FROM (SELECT pg_relation_size('t') / 8192 - 1) b(last), generate_series(greatest(last - 20, 0), last) block, generate_series(1, 100) item));
+	FROM (SELECT pg_relation_size('t') / 8192 - 1) b(last), generate_series(greatest(last - 20, 0), last) block,
+		generate_series(1, 100) item));
 SQL
 	script('splits', <<'SQL'),
 INSERT INTO s SELECT (random() * 1e15)::bigint FROM generate_series(1, 500);
 SQL
 	# many blocks for each value, so a large table would keep the checkers for minutes
 	script('marks', <<'SQL'),
-INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int FROM generate_series(1, 300) WHERE pg_relation_size('m') < 40000000;
+INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int
+FROM generate_series(1, 300) WHERE pg_relation_size('m') < 40000000;
 SQL
 	script('marked', <<'SQL'),
-UPDATE m SET c = c / 2 WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
-UPDATE m SET pad = 'hot' WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
+UPDATE m SET c = c / 2
+WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
+UPDATE m SET pad = 'hot'
+WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
 DELETE FROM m WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
 SQL
 );
@@ -441,7 +471,14 @@ PREPARE TRANSACTION 'torture :k';
 $_ PREPARED 'torture :k';
 SQL
 
-my @checkers = map { script("look_$_->[0]", "BEGIN ISOLATION LEVEL $_->[1];\nSELECT look($blocks);\n\\sleep 20 ms\nSELECT look($blocks);\nEND;\n\\sleep 400 ms\n") }
+my @checkers = map { script("look_$_->[0]", <<"SQL") }
+BEGIN ISOLATION LEVEL $_->[1];
+SELECT look($blocks);
+\\sleep 20 ms
+SELECT look($blocks);
+END;
+\\sleep 400 ms
+SQL
   (['committed', 'READ COMMITTED'], ['repeatable', 'REPEATABLE READ'], ['serializable', 'SERIALIZABLE']);
 
 # ANY and OR
@@ -449,16 +486,22 @@ push @checkers, script('plans', <<'SQL');
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SET LOCAL enable_seqscan = off;
 SELECT coalesce((SELECT k FROM t TABLESAMPLE system (5) LIMIT 1), 0) AS k \gset
-SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = ANY (ARRAY[-1, :k]::bigint[])) = (SELECT count(*) FROM t WHERE k + 0 = :k)
-	THEN 1 ELSE 0 END) AS same;
-SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k OR v = 'V' || :k) = (SELECT count(*) FROM t WHERE k + 0 = :k OR v || '' = 'V' || :k)
-	THEN 1 ELSE 0 END) AS same;
+SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = ANY (ARRAY[-1, :k]::bigint[]))
+	= (SELECT count(*) FROM t WHERE k + 0 = :k) THEN 1 ELSE 0 END) AS same;
+SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k OR v = 'V' || :k)
+	= (SELECT count(*) FROM t WHERE k + 0 = :k OR v || '' = 'V' || :k) THEN 1 ELSE 0 END) AS same;
 END;
 SQL
 push @checkers, script('check', join('', map { "SELECT check_index('$_');\n" } qw(t_k t_lower t_filter s_k m_c)));
 
 # a snapshot that is held for long
-my $held = script('look_held', "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT look($blocks);\n\\sleep $hold s\nSELECT look($blocks);\nEND;\n");
+my $held = script('look_held', <<"SQL");
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT look($blocks);
+\\sleep $hold s
+SELECT look($blocks);
+END;
+SQL
 
 my $number = 0;
 my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
@@ -467,7 +510,8 @@ my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
 	'CREATE INDEX CONCURRENTLY IF NOT EXISTS t_more ON t USING cuckoo (k)', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
 	'ALTER TABLE t ALTER n TYPE bigint', 'ALTER TABLE t ALTER n TYPE int', 'CHECKPOINT',
 	'VACUUM s', 'REINDEX INDEX CONCURRENTLY s_k', 'VACUUM m', 'REINDEX INDEX m_c', 'REINDEX TABLE CONCURRENTLY m',
-	map { "SELECT pg_relation_size('$_->[0]') > $_->[1] AS large \\gset\n\\if :large\nTRUNCATE $_->[0];\n\\endif\nSELECT 1" }
+	map { "SELECT pg_relation_size('$_->[0]') > $_->[1] AS large \\gset\n"
+		  . "\\if :large\nTRUNCATE $_->[0];\n\\endif\nSELECT 1" }
 	  (['t', 60_000_000], ['s', 20_000_000], ['m', 40_000_000]));
 
 # ---- running them ----
@@ -537,7 +581,8 @@ sub wait_for_pgbench
 		$count{asked} += $_ foreach $text =~ /^NOTICE: +asked functions (\d+)/mg;
 		$count{plans}++ while $text =~ /^NOTICE: +another plan/mg;
 		# "transaction type" has the path if there is one script
-		while ($text =~ m{^(?:SQL script \d+|transaction type): \S*/(\w+)\.sql\n.*?(?:^ - |actually processed: )(\d+)}msg)
+		while ($text =~ m{^(?:SQL\ script\ \d+|transaction\ type):\ \S*/(\w+)\.sql\n
+				.*?(?:^\ -\ |actually\ processed:\ )(\d+)}xmsg)
 		{
 			my ($script, $n) = ($1, $2);
 
@@ -642,7 +687,8 @@ sub kill_process
 {
 	my ($node) = @_;
 	my $pid = $node->safe_psql('postgres',
-		q(SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type <> 'startup' ORDER BY random() LIMIT 1));
+		q(SELECT pid FROM pg_stat_activity
+			WHERE pid <> pg_backend_pid() AND backend_type <> 'startup' ORDER BY random() LIMIT 1));
 
 	kill 'KILL', $pid;
 	$kills++;
@@ -716,7 +762,8 @@ sub take_over
 	$primary->safe_psql('postgres', 'CHECKPOINT');
 	my $kept = slurp($settings);
 	my $connection = $primary->connstr('postgres');
-	my $status = system "pg_rewind --no-sync -D '@{[ $old->data_dir ]}' --source-server \"$connection\" >'$folder/rewind.log' 2>&1";
+	my $status = system "pg_rewind --no-sync -D '@{[ $old->data_dir ]}' --source-server \"$connection\""
+	  . " >'$folder/rewind.log' 2>&1";
 	ok($status == 0, 'pg_rewind') or diag(slurp("$folder/rewind.log"));
 	open my $file, '>', $settings or die "$settings: $!";
 	print $file $kept;
@@ -743,8 +790,8 @@ sub subscribe
 	$primary->safe_psql('postgres', "SELECT pg_create_logical_replication_slot('subscribed', 'pgoutput')");
 	$primary->safe_psql('subscriber', <<"SQL");
 TRUNCATE published;
-CREATE SUBSCRIPTION subscribed CONNECTION 'host=@{[ $primary->host ]} port=@{[ $primary->port ]} dbname=postgres' PUBLICATION published
-	WITH (create_slot = false, slot_name = subscribed);
+CREATE SUBSCRIPTION subscribed CONNECTION 'host=@{[ $primary->host ]} port=@{[ $primary->port ]} dbname=postgres'
+	PUBLICATION published WITH (create_slot = false, slot_name = subscribed);
 SQL
 	return;
 }
@@ -814,13 +861,17 @@ while (time < $end || $takeovers == 0)
 
 my $all = $primary->safe_psql('postgres', 'SELECT count(*), sum(hashtext(v)) FROM published');
 
-ok($primary->poll_query_until('subscriber', "SELECT (count(*), sum(hashtext(v))) = (" . join(', ', split /\|/, $all) . ") FROM published"),
+ok($primary->poll_query_until('subscriber',
+	"SELECT (count(*), sum(hashtext(v))) = (" . join(', ', split /\|/, $all) . ") FROM published"),
 	"logical replication: rows $all");
 check_all($primary, 'subscriber', 'subscriber');
-ok($primary->poll_query_until('postgres', "SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"), 'questions are counted');
+ok($primary->poll_query_until('postgres', "SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"),
+	'questions are counted');
 cmp_ok($hot, '>', 0, "$hot HOT updates");
-ok($count{compared} > 1000 * $seconds, "$count{compared} comparisons by bitmap scans, $count{asked} by functions, beside $statements statements in $transactions transactions");
-cmp_ok($count{all_blocks}, '<', $count{compared} / 10, "$count{all_blocks} more with all blocks, $count{plans} queries with another plan");
+ok($count{compared} > 1000 * $seconds, "$count{compared} comparisons by bitmap scans, $count{asked} by functions,"
+	  . " beside $statements statements in $transactions transactions");
+cmp_ok($count{all_blocks}, '<', $count{compared} / 10,
+	"$count{all_blocks} more with all blocks, $count{plans} queries with another plan");
 cmp_ok($count{prepared}, '>', 0, "$count{prepared} transactions in two phases");
 ok($splits > 0, "$records records, $splits of them splits");
 cmp_ok($count{marks}, '>', 0, "$count{marks} marks");

@@ -45,14 +45,18 @@ BEGIN
 	FOR k IN 1..40 LOOP
 		a := ARRAY(SELECT i FROM growing);
 		f := cf_index_filter('growing_i');
-		INSERT INTO looks SELECT cardinality(a), cf_count(f), count(*) FILTER (WHERE NOT c), (SELECT growth_level FROM cf_info(f)) FROM unnest(cf_contains_each(f, a)) c;
+		INSERT INTO looks
+			SELECT cardinality(a), cf_count(f), count(*) FILTER (WHERE NOT c), (SELECT growth_level FROM cf_info(f))
+			FROM unnest(cf_contains_each(f, a)) c;
 		EXIT WHEN cardinality(a) > 300000;
 		COMMIT;
 	END LOOP;
 END $$;
-SELECT sum(missing) = 0, count(*) > 2 AND count(DISTINCT rows) = count(*), max(level) > min(level), max(items) FROM looks;
+SELECT sum(missing) = 0, count(*) > 2 AND count(DISTINCT rows) = count(*), max(level) > min(level), max(items)
+FROM looks;
 SQL
-like($looks, qr/^t\|t\|t\|/, 'no row is missing, while the index grew') or diag($node->safe_psql('postgres', 'TABLE looks'));
+like($looks, qr/^t\|t\|t\|/, 'no row is missing, while the index grew')
+	or diag($node->safe_psql('postgres', 'TABLE looks'));
 $node->stop('immediate');
 $_->finish for @writers;
 $node->start;

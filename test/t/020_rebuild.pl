@@ -69,7 +69,8 @@ sub rebuild
 		$rate += $1 if $log =~ /^tps = (\d+)/m;
 		$missing += value("SELECT count(*) FROM blocklist, filters WHERE name = 'blocked' AND NOT cf_contains(f, url)");
 		is(value(<<"SQL"), 't|t', "$name, $round: all elements were written, and none is left that is not in the set");
-SELECT count(*) = $rows + 4 * $each, (SELECT cf_count(f) FROM filters WHERE name = 'blocked') < count(DISTINCT url) + 200
+SELECT count(*) = $rows + 4 * $each,
+	(SELECT cf_count(f) FROM filters WHERE name = 'blocked') < count(DISTINCT url) + 200
 FROM blocklist
 SQL
 		value('VACUUM filters');

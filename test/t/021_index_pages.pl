@@ -73,13 +73,19 @@ patch($path{lost_i}, 0, $before);
 $node->start;
 checks($node, 'postgres', <<'SQL');
 SELECT 'a page is saturated', saturated = 1 AND pages = 1 AND false_blocks = blocks
-FROM cf_index_info('saturated_i'), (SELECT pg_relation_size('saturated') / current_setting('block_size')::int AS blocks) s;
-SELECT 'each value may be anywhere', cf_index_contains('saturated_i', -1) AND cf_index_contains_any('saturated_i', '{-1,-2}'::int[]);
-SELECT 'all blocks are read', heap_blocks('SELECT FROM saturated WHERE i = -1') = pg_relation_size('saturated') / current_setting('block_size')::int;
-SELECT 'the rows are right', lookups = 1100 AND rows = 1000 AND wrong = 0 FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
+FROM cf_index_info('saturated_i'),
+	(SELECT pg_relation_size('saturated') / current_setting('block_size')::int AS blocks) s;
+SELECT 'each value may be anywhere',
+	cf_index_contains('saturated_i', -1) AND cf_index_contains_any('saturated_i', '{-1,-2}'::int[]);
+SELECT 'all blocks are read',
+	heap_blocks('SELECT FROM saturated WHERE i = -1') = pg_relation_size('saturated')
+		/ current_setting('block_size')::int;
+SELECT 'the rows are right', lookups = 1100 AND rows = 1000 AND wrong = 0
+FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
 INSERT INTO saturated SELECT i FROM generate_series(1001, 5000) i;
 SELECT 'nothing is added', items = 1000 AND pages = 1 FROM cf_index_info('saturated_i');
-SELECT 'the rows are still right', rows = 5000 AND wrong = 0 FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
+SELECT 'the rows are still right', rows = 5000 AND wrong = 0
+FROM compared('saturated_i', 'SELECT generate_series(-99, 0)');
 SELECT 'no row is missing', cf_index_check('saturated_i', true) = 5000;
 REINDEX INDEX saturated_i;
 SELECT 'rebuilt', saturated = 0 AND items = 5000 FROM cf_index_info('saturated_i');
@@ -139,14 +145,18 @@ SELECT 'each is found', count(*) = 3000 AND bool_and(places[1] > '(133272,0)' AN
 FROM generate_series(2001, 5000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i = v) f;
 SELECT 'and the others', count(*) = 1000 AND bool_and(places[1] < '(1000,0)' AND cardinality(places) = 1)
 FROM generate_series(1, 1000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i = v) f;
-SELECT 'blocks that look like its block, or like the one of the partner bucket, are read', heap_blocks('SELECT FROM long WHERE i = 3000') BETWEEN 3 AND 4;
-SELECT 'by an index that tells them apart', count(*) = 3000 AND bool_and(places[1] > '(133272,0)' AND cardinality(places) = 1)
+SELECT 'blocks that look like its block, or like the one of the partner bucket, are read',
+	heap_blocks('SELECT FROM long WHERE i = 3000') BETWEEN 3 AND 4;
+SELECT 'by an index that tells them apart',
+	count(*) = 3000 AND bool_and(places[1] > '(133272,0)' AND cardinality(places) = 1)
 FROM generate_series(2001, 5000) v, LATERAL (SELECT array_agg(ctid) AS places FROM long WHERE i + 1 = v + 1) f;
 SELECT 'for functions', bool_and(cf_index_contains('long_i', v)) FROM generate_series(2001, 5000) v;
-SELECT 'nothing is found of what is not there', count(*) = 0 FROM generate_series(5001, 8000) v, LATERAL (SELECT FROM long WHERE i = v) f;
+SELECT 'nothing is found of what is not there', count(*) = 0
+FROM generate_series(5001, 8000) v, LATERAL (SELECT FROM long WHERE i = v) f;
 SELECT 'no row is missing', cf_index_check('long_i', true) = 4000 AND cf_index_check('long_default', true) = 4000;
 REINDEX INDEX long_i;
-SELECT 'built for so many blocks, no other is read', heap_blocks('SELECT FROM long WHERE i = 3000') = 1 AND cf_index_check('long_i', true) = 4000;
+SELECT 'built for so many blocks, no other is read',
+	heap_blocks('SELECT FROM long WHERE i = 3000') = 1 AND cf_index_check('long_i', true) = 4000;
 DROP TABLE long;
 SQL
 }
@@ -169,7 +179,8 @@ CREATE PROCEDURE damaged(first int, last int) LANGUAGE plpgsql AS \$\$
 BEGIN
 	FOR n IN first..last LOOP
 		EXECUTE format('CREATE TABLE damaged_%s AS SELECT i FROM generate_series(1, %s) i', n, (ARRAY[$rows])[n + 1]);
-		EXECUTE format('CREATE INDEX damaged_%s_i ON damaged_%1\$s USING cuckoo (i) WITH (seed = 1, capacity = 100, locate = %s)', n,
+		EXECUTE format('CREATE INDEX damaged_%s_i ON damaged_%1\$s USING cuckoo (i)
+			WITH (seed = 1, capacity = 100, locate = %s)', n,
 			CASE WHEN n % 4 = 0 THEN 'off' ELSE 'on' END);
 		COMMIT;
 	END LOOP;
@@ -185,7 +196,8 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 	-- beside the block, an error of corruption has the numbers that were found and expected
-	RETURN SQLSTATE || CASE WHEN SQLSTATE = 'XX002' AND detail <> '' AND detail !~ '^Block [0-9]+: .*[0-9]' THEN ' ' || detail ELSE '' END;
+	RETURN SQLSTATE || CASE WHEN SQLSTATE = 'XX002' AND detail <> '' AND detail !~ '^Block [0-9]+: .*[0-9]'
+		THEN ' ' || detail ELSE '' END;
 END \$\$;
 CALL damaged(0, $#damages);
 CHECKPOINT;
@@ -215,7 +227,7 @@ INSERT INTO outcomes SELECT n, call, outcome_of(format(call, n)) FROM generate_s
 	'WITH i AS (INSERT INTO damaged_%s SELECT generate_series(101, 110) RETURNING i) SELECT count(*) = 10 FROM i',
 	'SELECT count(*) = 10 FROM damaged_%s WHERE i = ANY (ARRAY(SELECT generate_series(101, 110)))',
 	'SELECT cf_index_check(''damaged_%s_i'', true) IN (10, 110)']) call;
-SELECT 'the server lives, and errors are of corruption, of files that end before the block, of a filter, or of staleness',
+SELECT 'the server lives; errors are of corruption, files that end before the block, a filter, or staleness',
 	count(*) = 0 FROM outcomes WHERE outcome NOT IN ('right', 'wrong', 'XX001', 'XX002')
 	AND NOT (outcome IN ('XX000', '58P01', '55000') OR (outcome IN ('0A000', '54000') AND call ~ 'cf_index_filter'));
 SELECT 'other damages are seen', count(DISTINCT n) > 170 FROM outcomes WHERE outcome ~ '^XX';

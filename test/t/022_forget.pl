@@ -27,10 +27,12 @@ SELECT take_recent(ARRAY(SELECT generate_series(:n * 50 + 1, :n * 50 + 200)), da
 SQL
 $node->command_ok([ qw(pgbench -n -c 4 -t 100 -f), $node->basedir . '/batch.sql', 'postgres' ],
 	'four sessions send batches');
-is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM taken'), '20150|20150', 'each id is new once');
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id) FROM taken'), '20150|20150',
+	'each id is new once');
 
 # three weeks after the last batch
-is($node->safe_psql('postgres', q(SELECT count(*) FROM take_recent(ARRAY(SELECT generate_series(1, 20150)), '2026-08-01'))),
+is($node->safe_psql('postgres',
+	q(SELECT count(*) FROM take_recent(ARRAY(SELECT generate_series(1, 20150)), '2026-08-01'))),
 	20150, 'old ids are new again');
 
 $node->stop;
