@@ -1,5 +1,5 @@
 # While rows are inserted and pages split, cf_index_filter lacks no row that was
-# committed before it began.
+# committed before it began.  Sessions that want to split the same page do it once.
 use strict;
 use warnings;
 
@@ -61,5 +61,28 @@ $node->stop('immediate');
 $_->finish for @writers;
 $node->start;
 checks($node, 'postgres', q(SELECT 'after a crash', cf_index_check('growing_i', true) = count(*) FROM growing));
+
+# Thirty sessions fill the first pages of an index that finds rows.
+my $insert = $node->basedir . '/insert.sql';
+my ($lost, $errors) = (0, '');
+
+open my $script, '>', $insert or die "$insert: $!";
+print $script "INSERT INTO few SELECT (random() * 1e15)::bigint FROM generate_series(1, 50);\n";
+close $script;
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE few (k bigint);
+CREATE INDEX few_k ON few USING cuckoo (k) WITH (capacity = 1, growth_bits = 0);
+SQL
+foreach (1 .. 12)
+{
+	my @pgbench = (qw(pgbench -n -c 30 -t 10 -f), $insert, $node->connstr('postgres'));
+
+	$node->safe_psql('postgres', 'TRUNCATE few');
+	IPC::Run::run(\@pgbench, '>', \my $out, '2>', \my $err);
+	$errors .= join '', grep { /ERROR/ } split /^/m, $err;
+	$lost += $node->safe_psql('postgres', "SELECT count(*) - cf_index_check('few_k', true) FROM few");
+}
+is($errors, '', 'no session finds the page in use that it wants to create');
+is($lost, 0, 'no row is missing');
 $node->stop;
 done_testing();
