@@ -13,6 +13,7 @@
 #	index		the access method beside others (bench/index.sh has its variables)
 #	plans		what the planner chooses beside it
 #	dedup		ways to deduplicate a stream
+#	unique		unique ids across partitions
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -101,9 +102,15 @@ dedup()
 	part small_filter "A small filter beside one of $rows" rows="$rows"
 }
 
+unique()
+{
+	part unique 'Unique ids across ten partitions' rows="${ROWS:-1000000}" parts=10
+	part unique 'Unique ids across thirty partitions' rows="${ROWS:-1000000}" parts=30
+}
+
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup unique}; do
 	"$part"
 done
 bench/plot.sh bench/plots

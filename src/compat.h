@@ -103,6 +103,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
 							 CUCKOO_SCAN_FLAGS(ss))
+#define CUCKOO_BEGIN_SCAN_RANGE(heap, snapshot, first, last) \
+	table_beginscan_tidrange(heap, snapshot, first, last, SO_NONE)
 #else
 #define CUCKOO_INDEX_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
@@ -112,6 +114,8 @@ extern PGDLLEXPORT void _PG_init(void);
 					0, NULL)
 #define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
+#define CUCKOO_BEGIN_SCAN_RANGE(heap, snapshot, first, last) \
+	table_beginscan_tidrange(heap, snapshot, first, last)
 #endif
 
 #endif							/* CUCKOO_COMPAT_H */

@@ -68,6 +68,29 @@ BEGIN
 	END LOOP;
 	CLOSE c;
 END $$;
+-- ids that are unique over partitions
+CREATE TABLE owned (part int, v int, p pair) PARTITION BY LIST (part);
+CREATE TABLE owned_1 PARTITION OF owned FOR VALUES IN (1);
+CREATE TABLE owned_2 PARTITION OF owned FOR VALUES IN (2);
+CREATE INDEX owned_v ON owned USING cuckoo (v);
+CREATE INDEX owned_p ON owned USING cuckoo (p);
+CREATE TRIGGER owned_v AFTER INSERT ON owned FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('owned_v');
+CREATE TRIGGER owned_p AFTER INSERT ON owned FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('owned_p');
+CREATE FUNCTION owned() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	INSERT INTO owned SELECT 1, i, ROW(i, 'x')::pair FROM generate_series(1, 3) i;
+	FOR n IN 1..6 LOOP
+		BEGIN
+			INSERT INTO owned VALUES (2, 10 + n % 4, ROW(n, 'x')::pair);
+		EXCEPTION WHEN unique_violation THEN
+			result := concat(result, n, SQLERRM);
+		END;
+	END LOOP;
+	DELETE FROM owned;
+	RETURN result;
+END $$;
 -- indexes that are built, get rows, and find them
 CREATE FUNCTION grown() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -158,6 +181,7 @@ INSERT INTO queries (query) VALUES
 	($$SELECT cf_index_check('located_v', true), cf_index_check('located_p', true), cf_index_check('located_n', true),
 		cf_index_check('located_filter', true)$$),
 	($$SELECT grown()$$),
+	($$SELECT owned()$$),
 	-- elements of many types
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY['A', 'b']::citext[]) x$$),
 	($$SELECT cf_contains(cf_add(cf_new(), x), x), cf_hash(x) FROM unnest(ARRAY[row(1, 'x')]::pair[]) x$$),

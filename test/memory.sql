@@ -34,6 +34,11 @@ CREATE INDEX located_k ON located USING cuckoo (k);
 CREATE INDEX located_t ON located USING cuckoo (t);
 CREATE INDEX located_n ON located USING cuckoo (n);
 CREATE INDEX located_a ON located USING cuckoo (a);
+CREATE SEQUENCE ids;
+CREATE TABLE owned (id numeric);
+CREATE INDEX owned_id ON owned USING cuckoo (id);
+CREATE TRIGGER owned_unique AFTER INSERT ON owned FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('owned_id');
+CREATE FUNCTION own() RETURNS void LANGUAGE sql AS 'INSERT INTO owned VALUES (nextval(''ids''))';
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 -- for the planner to aggregate them in workers first
 ALTER TABLE numbers ALTER i SET (n_distinct = 10);
@@ -64,6 +69,7 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.t = (i % 6000)::text)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.n = i % 6000::numeric)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.a = ARRAY[i % 6000, -(i % 6000)])'),
+	('{cf_unique_trigger}', 'own()'),
 	('{cf_index_info,cf_index_filter,cf_index_check}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
 		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),
 	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),

@@ -77,6 +77,7 @@ my @files = (
 	[ 'filter/set_state.c',   'sets',               '',        '002 011 017' ],
 	[ 'filter/sets.c',        'sets',               '',        '011 017' ],
 	[ 'index/build.c',        'index index_filter', 'indexes', '006 016 021' ],
+	[ 'index/unique.c',       'unique',             'unique',  '024' ],
 	[ 'index/export.c',       'index_filter index', 'indexes', '019 021' ],
 	[ 'index/handler.c',      'index index_filter', 'indexes serializable', '013 017' ],
 	[ 'index/index.h',        'index index_filter', 'indexes', '006 021' ],

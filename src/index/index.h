@@ -415,6 +415,15 @@ extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
  */
 extern CuckooOpenIndex cuckoo_open_for_inspection(Oid oid);
 
+/*
+ * Like cuckoo_open_for_reading(), but checks neither privileges nor the
+ * snapshot: the trigger reads with a dirty snapshot.  Returns false if the
+ * index does not exist or is not valid, and raises 42809 or 55000 instead if
+ * not `missing_ok`.
+ */
+extern bool cuckoo_open_for_trigger(Oid oid, bool missing_ok,
+									CuckooOpenIndex *index);
+
 extern void cuckoo_close(CuckooOpenIndex *index);
 
 /*

@@ -274,19 +274,8 @@ cuckoo_check_local(const CuckooOpenIndex *index)
 /* ---- opening ---- */
 
 /*
- * Takes the predicate lock of the index, before any of its pages is read, and
- * counts the scan.  See the end of cuckoo_insert_tuple() in handler.c.
- */
-static void
-note_use(Relation rel)
-{
-	PredicateLockRelation(rel, GetActiveSnapshot());
-	pgstat_count_index_scan(rel);
-}
-
-/*
  * Opens an index and its table.  Returns false if it is not an index of this
- * access method.
+ * access method, for example because it was dropped.
  */
 static bool
 open_index(Oid oid, CuckooOpenIndex *index)
@@ -306,21 +295,27 @@ open_index(Oid oid, CuckooOpenIndex *index)
 	return false;
 }
 
+pg_noreturn static void
+not_our_index(Oid oid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
+					get_rel_name(oid) != NULL ? get_rel_name(oid)
+					: psprintf("%u", oid)),
+			 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
+			 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") :
+			 get_rel_name(oid) == NULL ?
+			 errhint("REINDEX CONCURRENTLY replaces an index by another one. A view that names an index should write 'name'::text::regclass.") : 0));
+}
+
 CuckooOpenIndex
 cuckoo_open_for_inspection(Oid oid)
 {
 	CuckooOpenIndex index;
 
 	if (!open_index(oid, &index))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
-						get_rel_name(oid) != NULL ? get_rel_name(oid)
-						: psprintf("%u", oid)),
-				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
-				 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") :
-				 get_rel_name(oid) == NULL ?
-				 errhint("REINDEX CONCURRENTLY replaces an index by another one. A view that names an index should write 'name'::text::regclass.") : 0));
+		not_our_index(oid);
 	if (!may_read(index.heap))
 	{
 		if (row_security_applies(RelationGetRelid(index.heap)))
@@ -346,24 +341,51 @@ cuckoo_open_for_inspection(Oid oid)
 	return index;
 }
 
+/* Raises error 55000 or 0A000 if the index may lack entries of rows. */
+static void
+check_complete(const CuckooOpenIndex *index)
+{
+	if (!is_valid(index->rel))
+		cuckoo_index_not_valid(index->rel);
+	cuckoo_check_local(index);
+	if (cuckoo_index_is_stale(index->rel))
+		cuckoo_index_stale_error(index->rel);
+}
+
+bool
+cuckoo_open_for_trigger(Oid oid, bool missing_ok, CuckooOpenIndex *index)
+{
+	if (!open_index(oid, index))
+	{
+		if (!missing_ok)
+			not_our_index(oid);
+		return false;
+	}
+	if (missing_ok && !is_valid(index->rel))
+	{
+		cuckoo_close(index);
+		return false;
+	}
+	check_complete(index);
+	return true;
+}
+
 CuckooOpenIndex
 cuckoo_open_for_reading(Oid oid)
 {
 	CuckooOpenIndex index = cuckoo_open_for_inspection(oid);
 	const char *name = RelationGetRelationName(index.rel);
 
-	if (!is_valid(index.rel))
-		cuckoo_index_not_valid(index.rel);
-	cuckoo_check_local(&index);
+	check_complete(&index);
 	if (cuckoo_index_is_too_new(index.rel, GetActiveSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" cannot be used in this transaction", name),
 				 errdetail("It was built after the transaction's snapshot, without rows that the snapshot may see."),
 				 errhint("Try again in another transaction.")));
-	if (cuckoo_index_is_stale(index.rel))
-		cuckoo_index_stale_error(index.rel);
-	note_use(index.rel);
+	/* before any page is read: see the end of cuckoo_insert_tuple() */
+	PredicateLockRelation(index.rel, GetActiveSnapshot());
+	pgstat_count_index_scan(index.rel);
 	return index;
 }
 

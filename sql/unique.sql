@@ -1,0 +1,233 @@
+-- cf_unique_trigger: a value is in one row of all partitions
+
+\set VERBOSITY terse
+CREATE TABLE visits (day int, id int, url text) PARTITION BY LIST (day);
+CREATE TABLE visits_1 PARTITION OF visits FOR VALUES IN (1);
+CREATE TABLE visits_2 (url text, gone int, id int, day int);
+ALTER TABLE visits_2 DROP gone;
+ALTER TABLE visits ATTACH PARTITION visits_2 FOR VALUES IN (2);
+CREATE TABLE visits_3 PARTITION OF visits FOR VALUES IN (3, 4) PARTITION BY LIST (day);
+CREATE TABLE visits_3_3 PARTITION OF visits_3 FOR VALUES IN (3);
+CREATE TABLE visits_3_4 PARTITION OF visits_3 FOR VALUES IN (4);
+CREATE INDEX visits_id ON visits USING cuckoo (id);
+CREATE TRIGGER visits_unique AFTER INSERT OR UPDATE OF id ON visits FOR EACH ROW
+	EXECUTE FUNCTION cf_unique_trigger('visits_id');
+INSERT INTO visits SELECT 1 + i % 4, i FROM generate_series(1, 1000) i;
+
+-- ---- the same value in each partition, at the top, in the middle and in a partition ----
+
+\set VERBOSITY default
+INSERT INTO visits VALUES (2, 4);
+\set VERBOSITY terse
+DO $$
+DECLARE
+	state text;
+	named text;
+BEGIN
+	INSERT INTO visits VALUES (2, 4);
+EXCEPTION WHEN unique_violation THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, named = CONSTRAINT_NAME;
+	RAISE NOTICE '% %', state, named;
+END $$;
+INSERT INTO visits VALUES (1, 5);
+INSERT INTO visits VALUES (1, 6);
+INSERT INTO visits VALUES (1, 7);
+INSERT INTO visits_2 VALUES ('', 4, 2);
+INSERT INTO visits_3 VALUES (4, 4);
+INSERT INTO visits_3_3 VALUES (3, 4);
+INSERT INTO visits VALUES (1, 2001), (2, 2002), (3, 2003), (4, 2004);
+INSERT INTO visits VALUES (1, 2005), (4, 2005);
+INSERT INTO visits VALUES (1, 2005), (1, 2005);
+COPY visits (day, id) FROM stdin;
+1	2005
+2	2006
+2	2005
+\.
+WITH a AS (INSERT INTO visits VALUES (1, 2005)) INSERT INTO visits VALUES (2, 2005);
+INSERT INTO visits SELECT 1, NULL FROM generate_series(1, 3);
+SELECT count(*), count(id), count(DISTINCT id) FROM visits;
+
+-- ---- updates ----
+
+UPDATE visits SET id = 5 WHERE id = 4;
+UPDATE visits SET id = id + 1;
+UPDATE visits SET day = day % 4 + 1;
+UPDATE visits SET id = id;
+UPDATE visits SET id = 7000 WHERE id IN (7, 8);
+DELETE FROM visits WHERE id = 9;
+INSERT INTO visits VALUES (1, 9);
+BEGIN;
+INSERT INTO visits VALUES (1, 3001);
+DELETE FROM visits WHERE id = 3001;
+INSERT INTO visits VALUES (2, 3001);
+SAVEPOINT s;
+INSERT INTO visits VALUES (3, 3001);
+ROLLBACK TO s;
+INSERT INTO visits VALUES (3, 3002);
+COMMIT;
+SELECT count(*), count(id), count(DISTINCT id), max(id) FROM visits;
+
+-- ---- a new partition, and a partition of another schema ----
+
+CREATE SCHEMA apart;
+CREATE TABLE apart.visits_5 PARTITION OF visits FOR VALUES IN (5);
+INSERT INTO visits VALUES (5, 10);
+INSERT INTO apart.visits_5 VALUES (5, 10);
+INSERT INTO visits VALUES (5, 5000);
+INSERT INTO visits VALUES (1, 5000);
+SET search_path = apart;
+INSERT INTO public.visits VALUES (1, 5000);
+RESET search_path;
+ALTER TABLE visits DETACH PARTITION apart.visits_5;
+INSERT INTO visits VALUES (1, 5000);
+SELECT count(*), count(id), count(DISTINCT id), max(id) FROM visits;
+
+-- a trigger of one partition looks in all partitions
+CREATE TRIGGER visits_3_unique AFTER INSERT ON visits_3_3 FOR EACH ROW
+	EXECUTE FUNCTION cf_unique_trigger('visits_3_3_id_idx');
+DROP TRIGGER visits_unique ON visits;
+INSERT INTO visits VALUES (3, 5000);
+INSERT INTO visits VALUES (4, 5000);
+DELETE FROM visits WHERE day = 4 AND id = 5000;
+DROP TRIGGER visits_3_unique ON visits_3_3;
+CREATE TRIGGER visits_unique AFTER INSERT OR UPDATE OF id ON visits FOR EACH ROW
+	EXECUTE FUNCTION cf_unique_trigger('visits_id');
+
+-- ---- an index that is missing, invalid, or of another kind ----
+
+ALTER INDEX visits_id RENAME TO visits_by_id;
+\set VERBOSITY default
+INSERT INTO visits VALUES (1, 6000);
+ALTER INDEX visits_by_id RENAME TO visits_id;
+CREATE TABLE other (id int, url text);
+CREATE INDEX other_tree ON other (id);
+CREATE INDEX other_some ON other USING cuckoo (id) WHERE id > 0;
+CREATE INDEX other_lower ON other USING cuckoo (lower(url));
+CREATE INDEX other_filter ON other USING cuckoo (id) WITH (locate = off);
+CREATE INDEX other_invalid ON other USING cuckoo (id);
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'other_invalid'::regclass;
+CREATE FUNCTION try(arguments text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TRIGGER other_unique %s ON other %s', split_part(arguments, ';', 1),
+		split_part(arguments, ';', 2));
+	INSERT INTO other VALUES (1, 'a');
+	DELETE FROM other;
+	DROP TRIGGER other_unique ON other;
+	RAISE NOTICE 'no error';
+END $$;
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''visits_id'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_tree'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_lower'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_filter'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_invalid'')');
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger()');
+\set VERBOSITY terse
+SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'', ''other_tree'')');
+SELECT try('BEFORE INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
+SELECT try('AFTER INSERT; FOR EACH STATEMENT EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
+SELECT try('AFTER DELETE; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
+SELECT cf_unique_trigger();
+CREATE INDEX visits_url ON ONLY visits USING cuckoo (url);
+CREATE TRIGGER visits_url_unique AFTER INSERT ON visits FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('visits_url');
+\set VERBOSITY default
+INSERT INTO visits VALUES (1, 6000, 'a');
+DROP INDEX visits_url;
+DROP TRIGGER visits_url_unique ON visits;
+CREATE FOREIGN DATA WRAPPER regress_nowhere;
+CREATE SERVER regress_nowhere FOREIGN DATA WRAPPER regress_nowhere;
+CREATE FOREIGN TABLE visits_6 PARTITION OF visits FOR VALUES IN (6) SERVER regress_nowhere;
+INSERT INTO visits VALUES (1, 6000);
+DROP FOREIGN DATA WRAPPER regress_nowhere CASCADE;
+\set VERBOSITY terse
+INSERT INTO visits VALUES (1, 6000);
+
+-- ---- the rows beside a unique index, with other types, and far apart in a large table ----
+
+CREATE FUNCTION compare(type text, made_of text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	statement text;
+	accepted boolean[];
+	refused int = 0;
+	differ int;
+BEGIN
+	EXECUTE format('CREATE TABLE exact (day int, v %s, filler text DEFAULT repeat(''x'', 900), UNIQUE (v))', type);
+	EXECUTE format('CREATE TABLE tried (day int, v %s, filler text DEFAULT repeat(''x'', 900)) PARTITION BY LIST (day)',
+		type);
+	CREATE TABLE tried_0 PARTITION OF tried FOR VALUES IN (0);
+	CREATE TABLE tried_1 PARTITION OF tried FOR VALUES IN (1);
+	CREATE INDEX tried_v ON tried USING cuckoo (v);
+	CREATE TRIGGER tried_unique AFTER INSERT OR UPDATE OF v ON tried FOR EACH ROW
+		EXECUTE FUNCTION cf_unique_trigger('tried_v');
+	PERFORM setseed(0.5);
+	FOR i IN 1..600 LOOP
+		statement = format(CASE WHEN random() < 0.7 THEN 'INSERT INTO %%s SELECT %s, %s'
+			WHEN random() < 0.6 THEN 'DELETE FROM %%s WHERE v = (SELECT %2$s)'
+			ELSE 'UPDATE %%s SET day = %s, v = (SELECT %s) WHERE v = (SELECT %3$s)' END,
+			(random() < 0.5)::int, replace(made_of, '$', (random() * 150)::int::text),
+			replace(made_of, '$', (random() * 150)::int::text));
+		accepted = '{t, t}';
+		BEGIN
+			EXECUTE format(statement, 'exact');
+		EXCEPTION WHEN unique_violation THEN
+			accepted[1] = false;
+		END;
+		BEGIN
+			EXECUTE format(statement, 'tried');
+		EXCEPTION WHEN unique_violation THEN
+			accepted[2] = false;
+		END;
+		IF accepted[1] <> accepted[2] THEN
+			RAISE 'statement % differs: %: %', i, accepted, statement;
+		END IF;
+		refused = refused + 1 - accepted[1]::int;
+	END LOOP;
+	SELECT count(*) INTO differ FROM (TABLE exact EXCEPT TABLE tried UNION ALL TABLE tried EXCEPT TABLE exact) d;
+	DROP TABLE exact, tried;
+	RETURN format('%s refused, %s rows differ', refused, differ);
+END $$;
+SELECT compare('int', '$');
+SELECT compare('text', '''url '' || $');
+SELECT compare('text', 'repeat(md5(''$''), 200)');
+SELECT compare('char(8)', '''v'' || mod($, 200) || repeat('' '', mod($, 3))');
+SELECT compare('numeric', 'mod($, 200) + CASE mod($, 3) WHEN 0 THEN 0.000 ELSE 0 END');
+SELECT compare('float8', 'mod($, 20)::float8 * CASE mod($, 3) WHEN 0 THEN -1 ELSE 1 END');
+SELECT compare('uuid', 'md5(''$'')::uuid');
+SELECT compare('int[]', 'ARRAY[$, 1]');
+
+-- ---- a constraint trigger, which can be deferred ----
+
+DROP INDEX other_tree, other_some, other_lower, other_filter, other_invalid;
+CREATE INDEX other_id ON other USING cuckoo (id);
+CREATE CONSTRAINT TRIGGER other_unique AFTER INSERT OR UPDATE ON other DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	EXECUTE FUNCTION cf_unique_trigger('other_id');
+INSERT INTO other VALUES (1);
+BEGIN;
+INSERT INTO other VALUES (1, 'again'), (2, '');
+UPDATE other SET id = 3 WHERE url = 'again';
+COMMIT;
+BEGIN;
+INSERT INTO other VALUES (4, ''), (2, 'again'), (3, 'again');
+DELETE FROM other WHERE url = 'again';
+COMMIT;
+BEGIN;
+INSERT INTO other VALUES (5), (1);
+COMMIT;
+TABLE other ORDER BY id;
+
+-- ---- values that had many rows before the trigger was created ----
+
+CREATE TABLE common (id int, filler text);
+ALTER TABLE common ALTER filler SET STORAGE plain;
+CREATE INDEX common_id ON common USING cuckoo (id);
+INSERT INTO common SELECT 7, repeat('x', 4000) FROM generate_series(1, 3000);
+CREATE TRIGGER common_unique AFTER INSERT ON common FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('common_id');
+INSERT INTO common VALUES (7);
+INSERT INTO common VALUES (8);
+DELETE FROM common;
+INSERT INTO common VALUES (7);
+INSERT INTO common VALUES (7);
+
+DROP TABLE visits, apart.visits_5, other, common;
+DROP SCHEMA apart;
+DROP FUNCTION compare, try;
