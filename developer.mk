@@ -106,7 +106,7 @@ endif
 # of their own for each compiler. RUN is an emulator, to test another processor:
 # CC=s390x-linux-gnu-gcc RUN='qemu-s390x -L /usr/s390x-linux-gnu' is big-endian.
 core = $(sort $(wildcard src/core/*.c))
-UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror -iquote src $(COPT)
+UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
 unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \
@@ -128,9 +128,9 @@ core_objects = $(patsubst src/core/%.c,$(unit_dir)/$(1)/%.o,$(core))
 define unit_rules
 $(unit_dir)/$(1)/%.o: src/core/%.c $$(wildcard src/core/*.h)
 	@mkdir -p $$(@D)
-	$$(CC) $$(UNIT_CFLAGS) $$(flags_$(1)) -c -o $$@ $$<
+	$$(CC) -iquote src $$(UNIT_CFLAGS) $$(flags_$(1)) -c -o $$@ $$<
 $(unit_dir)/$(2): $(3) $$(call core_objects,$(1)) $$(headers)
-	$$(CC) $$(UNIT_CFLAGS) $$(flags_$(1)) -o $$@ $$(filter %.c %.o,$$^) -lm
+	$$(CC) -iquote src $$(UNIT_CFLAGS) $$(flags_$(1)) -o $$@ $$(filter %.c %.o,$$^) -lm
 endef
 $(eval $(call unit_rules,plain,%,test/unit/%.c))
 $(eval $(call unit_rules,portable,portable_%,test/unit/%.c))
