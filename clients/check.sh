@@ -52,7 +52,7 @@ fi
 "$python" -m venv --system-site-packages "$TMPDIR/env"
 python=$TMPDIR/env/bin/python
 "$python" -m pip install --quiet --no-index --no-build-isolation ./python
-(cd js && npm ci --silent)
+(cd js && npm ci --loglevel=error)
 
 psql -qc 'CREATE EXTENSION cuckoo'
 if [ "${1:-}" = bench ]; then
@@ -78,7 +78,7 @@ echo "==== JavaScript client"
 (cd js && npm run --silent types && npm test --silent)
 mkdir "$TMPDIR/project"
 (cd "$TMPDIR/project" && npm pack --silent "$OLDPWD/js" >/dev/null &&
-	npm install --silent ./pg-cuckoofilter-*.tgz &&
+	npm install --loglevel=error ./pg-cuckoofilter-*.tgz &&
 	test -e node_modules/pg-cuckoofilter/LICENSE &&
 	node --input-type=module -e "import 'pg-cuckoofilter'")
 echo "==== C client"

@@ -23,7 +23,7 @@ esac
 start_server
 
 say "fetching the block list and modules with npm"
-run npm --prefix examples/blocklist install --omit="$omit" --no-audit --no-fund --silent ||
+run npm --prefix examples/blocklist install --omit="$omit" --no-audit --no-fund --loglevel=error ||
 	die "npm install failed"
 say "loading the block list"
 run psql -XqAt -v ON_ERROR_STOP=1 -f examples/blocklist/blocklist.sql || exit
