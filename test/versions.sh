@@ -8,8 +8,8 @@
 #						of random queries by the scan and without it (make fuzz-scan)
 #	i386 s390x			make unit, that is the core and its golden vectors, for
 #						a processor of 32 bits, and for a big-endian one
-#	upgrade OLD NEW		pg_upgrade from one version to another where NEW is the
-#						newer, and dump and restore (test/t/013_upgrade.pl)
+#	upgrade OLD NEW		pg_upgrade from one version to another where NEW is the newer,
+#						also with --link, and dump and restore (test/t/013_upgrade.pl)
 #
 # FOLDER keeps the roots, 1 GB each, and a log of each run; otherwise it is
 # cuckoo-roots in the caller's cache. A root that is there is used as it is:
@@ -286,9 +286,12 @@ upgrade()
 		done
 		chown -R postgres: .
 		export UPGRADE_FROM=/usr/lib/postgresql/$2 UPGRADE_TO=/usr/lib/postgresql/$3
-		runuser -u postgres -- make -s installcheck PG_CONFIG=/usr/lib/postgresql/$5/bin/pg_config \
-			REGRESS= ISOLATION= PROVE_TESTS=test/t/013_upgrade.pl PROVE_FLAGS=-v ||
-			{ tail -n 200 tmp_check/log/regress_log_*; exit 1; }' \
+		for UPGRADE_OPTIONS in "" --link; do
+			export UPGRADE_OPTIONS
+			runuser -u postgres -- make -s installcheck PG_CONFIG=/usr/lib/postgresql/$5/bin/pg_config \
+				REGRESS= ISOLATION= PROVE_TESTS=test/t/013_upgrade.pl PROVE_FLAGS=-v ||
+				{ tail -n 200 tmp_check/log/regress_log_*; exit 1; }
+		done' \
 		"$old" "$new" "${compilers%% *}" "$host"
 	rm -rf --one-file-system "$root"
 }

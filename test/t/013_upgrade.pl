@@ -5,7 +5,8 @@
 # By itself this test goes from the server's version to the same one.
 # UPGRADE_FROM and UPGRADE_TO name the folders of others, such as
 # /usr/lib/postgresql/15, where the extension is installed; test/versions.sh
-# upgrade sets them. A dump may go to an older version, too.
+# upgrade sets them. A dump may go to an older version, too. UPGRADE_OPTIONS are
+# for pg_upgrade, such as --link.
 #
 # Filters of the family other are probed as well, although PostgreSQL does not
 # promise that its hash functions stay, because so far they have.
@@ -21,6 +22,7 @@ my $fixtures = "$FindBin::RealBin/../fixtures";
 my $from = server_of('upgrade_from', $ENV{UPGRADE_FROM});
 my $to = server_of('upgrade_to', $ENV{UPGRADE_TO});
 my ($from_version, $to_version) = map { version_of($_) } $from, $to;
+my $options = $ENV{UPGRADE_OPTIONS} // '';
 my $dump = $from->basedir . '/dump';
 
 # A running server of the version in a folder. pg_upgrade wants both to have
@@ -131,6 +133,19 @@ FROM generate_series(1, 2000) i;
 CREATE INDEX indexed_c ON indexed USING cuckoo (c) WITH (fpp = 0.0001);
 CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (capacity = 1);
 CREATE INDEX indexed_r ON indexed USING cuckoo (r);
+CREATE TABLE spread AS SELECT i % 2 AS few, i AS k, repeat('x', 900) AS pad FROM generate_series(1, 6000) i;
+CREATE INDEX spread_few ON spread USING cuckoo (few) WITH (capacity = 1);
+CREATE INDEX spread_text ON spread USING cuckoo ((k || ' text')) WITH (fpp = 0.3, fillfactor = 50);
+CREATE TABLE parts (part int, k numeric,
+	f cuckoofilter GENERATED ALWAYS AS (cf_add(cf_new(10, 0.001, element => 'numeric'), k)) STORED) PARTITION BY LIST (part);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE INDEX parts_k ON parts USING cuckoo (k);
+CREATE INDEX parts_filter ON parts USING cuckoo (k) WITH (locate = off, growth_bits = 1);
+INSERT INTO parts SELECT i % 2, i / 4::numeric FROM generate_series(1, 1000) i;
+CREATE UNLOGGED TABLE fast AS SELECT i AS k FROM generate_series(1, 2000) i;
+CREATE INDEX fast_k ON fast USING cuckoo (k);
+CREATE INDEX fast_filter ON fast USING cuckoo (k) WITH (locate = off);
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
 # the same calls of variants for single types
@@ -150,6 +165,7 @@ UNION ALL SELECT 'extended ' || name, md5(f::bytea) FROM extended
 UNION ALL SELECT 'owners ' || id, md5(seen::bytea) FROM owners
 UNION ALL SELECT 'united', md5(f::bytea) || shared FROM stored_united
 UNION ALL SELECT 'words ' || part, md5(f::bytea) FROM stored_words
+UNION ALL SELECT 'part ' || k, md5(f::bytea) FROM parts
 UNION ALL SELECT 'view aggregated', md5(aggregated::text) FROM aggregated
 UNION ALL SELECT 'view by_citus', md5(by_citus::text) FROM by_citus
 UNION ALL SELECT 'view united', md5(united::text) FROM united
@@ -199,9 +215,18 @@ FROM indexed WHERE i = ANY (ARRAY(SELECT 99 * k - 98 FROM generate_series(1, 21)
 SELECT '$how: a partial index of an expression finds a row', count(*) = 1 AND min(id) = 1001
 FROM words WHERE upper(word) = 'VALUE 1001' AND id > 1000;
 SELECT '$how: ranges, whose hash may have changed', count(*) = 1 FROM indexed WHERE r = int4range(7, 12);
+SELECT '$how: values in many blocks', count(*) = 3000 FROM spread WHERE few = 1;
+SELECT '$how: partitions', count(*) = 1 AND min(part) = 1 AND bool_and(cf_contains(f, k)) FROM parts WHERE k = 0.25;
+SELECT '$how: an unlogged table', count(*) = 1 FROM fast WHERE k = 1999;
 RESET enable_seqscan;
+SELECT '$how: ten more indexes', sum(cf_index_check(indexrelid, true)) = 6000 * 2 + 1000 * 2 + 2000 * 2
+FROM pg_index JOIN pg_class i ON i.oid = indexrelid WHERE relkind = 'i' AND relname ~ '^(spread|parts|fast)_';
 SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000
 FROM cf_index_info('indexed_r');
+INSERT INTO spread SELECT 7, -i FROM generate_series(1, 3000) i;
+INSERT INTO parts SELECT i % 2, -i / 4::numeric FROM generate_series(1, 1000) i;
+SELECT '$how: they grow', cf_index_check('spread_few', true) + cf_index_check('spread_text', true) = 18000
+	AND cf_index_check('parts_0_k_idx', true) + cf_index_check('parts_1_k_idx1', true) = 2000;
 INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
 SELECT '$how: indexes that grow',
 	cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000
@@ -258,7 +283,7 @@ restored("pg_dump and pg_restore of " . version_of($newer) . ", $from_version to
 
 SKIP:
 {
-	my $how = "pg_upgrade from $from_version to $to_version";
+	my $how = "pg_upgrade $options from $from_version to $to_version";
 	my ($old_bin, $new_bin) = map { my $dir = `$_ --bindir`; chomp $dir; $dir }
 		map { program($_, 'pg_config') } $from, $to;
 
@@ -273,7 +298,7 @@ SKIP:
 		'"$@" >upgrade.out 2>&1 || { grep -rh -A 3 --include="pg_upgrade_*.log" error: . >>upgrade.out; exit 1; }';
 	my $status = system 'sh', '-c', $script, 'sh', "$new_bin/pg_upgrade", '-b', $old_bin, '-B', $new_bin,
 		'-d', $from->data_dir, '-D', $to->data_dir, '-p', $from->port, '-P', $to->port, '-s', $to->host,
-		'-U', $ENV{PGUSER} // scalar getpwuid $>;
+		split(' ', $options), '-U', $ENV{PGUSER} // scalar getpwuid $>;
 
 	if (!ok($status == 0, $how))
 	{
@@ -282,6 +307,15 @@ SKIP:
 	}
 	$to->start;
 	intact($to, 'postgres', $how);
+
+	# by the new server's initial fork
+	$to->stop('immediate');
+	$to->start;
+	checks($to, 'postgres', <<"SQL");
+SELECT '$how, and a crash: the unlogged table is empty', count(*) = 0 AND NOT cf_index_contains('fast_k', 7) FROM fast;
+INSERT INTO fast SELECT generate_series(1, 3000);
+SELECT '$how, and a crash: its indexes', cf_index_check('fast_k', true) + cf_index_check('fast_filter', true) = 6000;
+SQL
 }
 
 $_->stop foreach $from, $to;
