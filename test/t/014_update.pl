@@ -15,7 +15,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/..";
 use CuckooTest;
-use File::Copy;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
@@ -281,6 +281,54 @@ RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	ok(@found > 0, "$what: found");
 	note(map { substr($_, 0, 150) . "\n" } @found);
 }
+
+# ---- a database in use -----------------------------------------------------
+
+# Its owner, who is no superuser, updates it. The update also replaces a function
+# that has callers. All that the old version stored goes on, and can be restored.
+my $in_use = <<'SQL';
+SELECT 'filters have their bytes', bool_and(md5(f::bytea) = digest) AND count(*) = 3 FROM filters;
+SELECT 'views and generated columns', (SELECT count(*) FROM listed) BETWEEN 500 AND 510 AND (SELECT cf_contains(f, 1000) FROM united)
+	AND bool_and(known OR i > 500) FROM rows;
+SELECT 'indexes have all rows', cf_index_check('rows_i', true) + cf_index_check('rows_filter', true) = 2000;
+SET enable_seqscan = off;
+SELECT 'a bitmap scan', count(*) = 1 FROM rows WHERE i = 17;
+SELECT 'new functions', cf_overlap(a.f, b.f) > 0 AND cf_contains(a.f & b.f, 7) FROM filters a, filters b WHERE a.n = 500 AND b.n = 1000;
+INSERT INTO rows SELECT generate_series(1001, 2000);
+SELECT 'new rows', count(*) = 1 FROM rows WHERE i = 1017;
+DELETE FROM rows WHERE i > 1000;
+SQL
+my ($replaced) = $script =~ /(CREATE FUNCTION cf_contains\(filter .*?;\n)/s;
+my $version = '0.' . ++$number;
+
+script("cuckoo--$version.sql", $old);
+script("cuckoo--$version--$default{cuckoo}.sql", "$begin$new" . $replaced =~ s/CREATE/CREATE OR REPLACE/r);
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE used OWNER owner; CREATE DATABASE restored OWNER owner');
+checks($node, 'used', <<"SQL");
+SET SESSION AUTHORIZATION owner;
+CREATE EXTENSION cuckoo VERSION '$version';
+CREATE TABLE filters AS SELECT n, f, md5(f::bytea) AS digest FROM (SELECT n, cf_agg(i, 2000, 0.001) AS f
+	FROM generate_series(1, 1000) i, (VALUES (10), (500), (1000)) v(n) WHERE i <= n GROUP BY n) f;
+SELECT f AS filter FROM filters WHERE n = 500 \\gset
+CREATE TABLE rows (i int, known boolean GENERATED ALWAYS AS (cf_contains(:'filter'::cuckoofilter, i)) STORED);
+INSERT INTO rows SELECT generate_series(1, 1000);
+CREATE INDEX rows_i ON rows USING cuckoo (i);
+CREATE INDEX rows_filter ON rows USING cuckoo (i) WITH (locate = off);
+CREATE VIEW listed AS SELECT i FROM rows WHERE cf_contains((SELECT f FROM filters WHERE n = 500), i);
+CREATE VIEW united AS SELECT cf_union_agg(f) AS f FROM filters;
+PREPARE contains (int) AS SELECT cf_contains(f, \$1) AS contains FROM filters WHERE n = 10;
+EXECUTE contains (10) \\g /dev/null
+ALTER EXTENSION cuckoo UPDATE;
+EXECUTE contains (10) \\gset
+SELECT 'a prepared statement', :'contains';
+$in_use
+SQL
+my @as_owner = ('-U', 'owner', '-d');
+
+command_ok([ 'pg_dump', '-f', $node->basedir . '/dump', @as_owner, $node->connstr('used') ], 'pg_dump after it');
+command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $node->basedir . '/dump', @as_owner, $node->connstr('restored') ], 'restore');
+checks($node, 'restored', $in_use =~ s/^SELECT '/SELECT 'restored: /gmr);
+is_deeply([ differences(objects_of('used', 'cuckoo'), objects_of('restored', 'cuckoo')) ], [], 'both have the same objects');
 
 $node->stop;
 done_testing();
