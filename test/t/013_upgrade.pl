@@ -137,7 +137,8 @@ CREATE TABLE spread AS SELECT i % 2 AS few, i AS k, repeat('x', 900) AS pad FROM
 CREATE INDEX spread_few ON spread USING cuckoo (few) WITH (capacity = 1);
 CREATE INDEX spread_text ON spread USING cuckoo ((k || ' text')) WITH (fpp = 0.3, fillfactor = 50);
 CREATE TABLE parts (part int, k numeric,
-	f cuckoofilter GENERATED ALWAYS AS (cf_add(cf_new(10, 0.001, element => 'numeric'), k)) STORED) PARTITION BY LIST (part);
+	f cuckoofilter GENERATED ALWAYS AS (cf_add(cf_new(10, 0.001, element => 'numeric'), k)) STORED)
+PARTITION BY LIST (part);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE INDEX parts_k ON parts USING cuckoo (k);

@@ -288,12 +288,13 @@ RETURNS boolean AS \'MODULE_PATHNAME\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 # that has callers. All that the old version stored goes on, and can be restored.
 my $in_use = <<'SQL';
 SELECT 'filters have their bytes', bool_and(md5(f::bytea) = digest) AND count(*) = 3 FROM filters;
-SELECT 'views and generated columns', (SELECT count(*) FROM listed) BETWEEN 500 AND 510 AND (SELECT cf_contains(f, 1000) FROM united)
-	AND bool_and(known OR i > 500) FROM rows;
+SELECT 'views and generated columns', (SELECT count(*) FROM listed) BETWEEN 500 AND 510
+	AND (SELECT cf_contains(f, 1000) FROM united) AND bool_and(known OR i > 500) FROM rows;
 SELECT 'indexes have all rows', cf_index_check('rows_i', true) + cf_index_check('rows_filter', true) = 2000;
 SET enable_seqscan = off;
 SELECT 'a bitmap scan', count(*) = 1 FROM rows WHERE i = 17;
-SELECT 'new functions', cf_overlap(a.f, b.f) > 0 AND cf_contains(a.f & b.f, 7) FROM filters a, filters b WHERE a.n = 500 AND b.n = 1000;
+SELECT 'new functions', cf_overlap(a.f, b.f) > 0 AND cf_contains(a.f & b.f, 7)
+FROM filters a, filters b WHERE a.n = 500 AND b.n = 1000;
 INSERT INTO rows SELECT generate_series(1001, 2000);
 SELECT 'new rows', count(*) = 1 FROM rows WHERE i = 1017;
 DELETE FROM rows WHERE i > 1000;
@@ -303,7 +304,8 @@ my $version = '0.' . ++$number;
 
 script("cuckoo--$version.sql", $old);
 script("cuckoo--$version--$default{cuckoo}.sql", "$begin$new" . $replaced =~ s/CREATE/CREATE OR REPLACE/r);
-$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN; CREATE DATABASE used OWNER owner; CREATE DATABASE restored OWNER owner');
+$node->safe_psql('postgres', $_)
+	foreach ('CREATE ROLE owner LOGIN', map { "CREATE DATABASE $_ OWNER owner" } qw(used restored));
 checks($node, 'used', <<"SQL");
 SET SESSION AUTHORIZATION owner;
 CREATE EXTENSION cuckoo VERSION '$version';
@@ -326,9 +328,11 @@ SQL
 my @as_owner = ('-U', 'owner', '-d');
 
 command_ok([ 'pg_dump', '-f', $node->basedir . '/dump', @as_owner, $node->connstr('used') ], 'pg_dump after it');
-command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $node->basedir . '/dump', @as_owner, $node->connstr('restored') ], 'restore');
+command_ok([ 'psql', '-Xqv', 'ON_ERROR_STOP=1', '-f', $node->basedir . '/dump', @as_owner, $node->connstr('restored') ],
+	'restore');
 checks($node, 'restored', $in_use =~ s/^SELECT '/SELECT 'restored: /gmr);
-is_deeply([ differences(objects_of('used', 'cuckoo'), objects_of('restored', 'cuckoo')) ], [], 'both have the same objects');
+is_deeply([ differences(objects_of('used', 'cuckoo'), objects_of('restored', 'cuckoo')) ], [],
+	'both have the same objects');
 
 $node->stop;
 done_testing();

@@ -16,7 +16,8 @@ my $node = new_node('primary');
 time_limit(600 + 30 * $recoveries);
 $node->init(has_archiving => 1, allows_streaming => 1, extra => ['--wal-segsize=1']);
 $node->start;
-$node->safe_psql('postgres', join "\n", 'CREATE EXTENSION cuckoo;', CuckooTest::lines_of("$FindBin::RealBin/../../sql/helpers.sql"));
+$node->safe_psql('postgres', join "\n", 'CREATE EXTENSION cuckoo;',
+	CuckooTest::lines_of("$FindBin::RealBin/../../sql/helpers.sql"));
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k int);
 CREATE INDEX t_k ON t USING cuckoo (k) WITH (capacity = 1, fillfactor = 10);
@@ -45,7 +46,8 @@ SQL
 my $end = $node->safe_psql('postgres', $lsn);
 
 $node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-$node->poll_query_until('postgres', "SELECT last_archived_wal >= pg_walfile_name('$end') FROM pg_stat_archiver") or die 'not archived';
+$node->poll_query_until('postgres', "SELECT last_archived_wal >= pg_walfile_name('$end') FROM pg_stat_archiver")
+	or die 'not archived';
 
 my %records;
 open my $wal, '-|', "pg_waldump -p @{[ $node->data_dir ]}/pg_wal -s $begin -e $end" or die "pg_waldump: $!";
@@ -68,12 +70,15 @@ foreach my $i (1 .. $recoveries)
 	my ($out, $errors);
 
 	$recovered->init_from_backup($node, 'base', has_restoring => 1, standby => 0);
-	$recovered->append_conf('postgresql.conf', "recovery_target_lsn = '$at'\nrecovery_target_action = promote\narchive_mode = off");
+	$recovered->append_conf('postgresql.conf',
+		"recovery_target_lsn = '$at'\nrecovery_target_action = promote\narchive_mode = off");
 	$recovered->start;
 	$recovered->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'recovery does not end';
 	$recovered->psql('postgres', <<'SQL' x 2, stdout => \$out, stderr => \$errors);
-SELECT sum(cf_index_check(indexrelid, true)) >= 0 FROM pg_index JOIN pg_class ON oid = indexrelid WHERE relname ~ '^[tmd]_' AND indisvalid;
-SELECT sum(wrong) FROM pg_index JOIN pg_class ON oid = indexrelid, compared(indexrelid) WHERE relname ~ '^[tm]_' AND indisvalid;
+SELECT sum(cf_index_check(indexrelid, true)) >= 0
+FROM pg_index JOIN pg_class ON oid = indexrelid WHERE relname ~ '^[tmd]_' AND indisvalid;
+SELECT sum(wrong)
+FROM pg_index JOIN pg_class ON oid = indexrelid, compared(indexrelid) WHERE relname ~ '^[tm]_' AND indisvalid;
 INSERT INTO t SELECT generate_series(100001, 103000);
 INSERT INTO m SELECT i % 9 FROM generate_series(1, 500) i;
 INSERT INTO d SELECT generate_series(1, 500);
