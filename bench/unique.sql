@@ -44,10 +44,7 @@ BEGIN
 	r.way := way;
 	FOR part IN 0..5 LOOP
 		IF part = 1 THEN
-			PERFORM pg_stat_force_next_flush();
-			COMMIT;
 			r.wal := wal();
-			r.reads := reads();
 		END IF;
 		began := cpu();
 		FOR batch IN 0..9 LOOP
@@ -60,14 +57,14 @@ BEGIN
 		END IF;
 	END LOOP;
 	r.wal := (wal() - r.wal) / 50000;
-	PERFORM pg_stat_force_next_flush();
-	COMMIT;
-	r.reads := (reads() - r.reads) / 50000;
-	INSERT INTO results VALUES (r.way, r.us, r.wal, r.reads);
+	UPDATE results SET us = r.us, wal = r.wal WHERE results.way = r.way;
 END $$;
-CALL measure('none', :parts, 1000000);
-CALL measure('unique', :parts, 2000000);
-CALL measure('keys', :parts, 3000000);
+-- the server counts reads when a statement ends
+SELECT flush, format('INSERT INTO results (way, reads) VALUES (%L, -reads())', way),
+	format('CALL measure(%L, %s, %s)', way, :parts, n * 1000000), flush,
+	format('UPDATE results SET reads = (reads + reads()) / 60000 WHERE way = %L', way)
+FROM unnest(ARRAY['none', 'unique', 'keys']) WITH ORDINALITY w (way, n),
+	(VALUES ('DO ''BEGIN PERFORM pg_stat_force_next_flush(); END''')) f (flush) \gexec
 SELECT way, round(us::numeric, 1) AS "us an insert", round(wal::numeric) AS "WAL bytes", round(reads::numeric, 3) AS "blocks read",
 	round(CASE way WHEN 'unique' THEN (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('t_id') WHERE isleaf)
 		WHEN 'keys' THEN pg_total_relation_size('keys') ELSE 0 END / :rows, 1) AS "bytes a row"

@@ -103,7 +103,9 @@ foreach my $round (1 .. $rounds)
 		$node->psql('postgres', 'ALTER TABLE visits DETACH PARTITION visits_9') if $n == 3;
 		if ($kill && $done == 4)
 		{
-			my $pid = value(q(SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND state = 'active'));
+			my $pid = value(<<'SQL');
+SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'psql' AND state = 'active'
+SQL
 
 			kill 'KILL', $pid if $pid;
 			$lost++;
@@ -117,14 +119,17 @@ foreach my $round (1 .. $rounds)
 	}
 	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not restart';
 	is(value("SELECT count(*) - count(DISTINCT id) FROM visits"), 0, "round $round: no id is in two rows");
-	is(value("SELECT count(DISTINCT id) FROM visits WHERE id / $ids = $round"), $ids, "round $round: each id is in a row")
+	is(value("SELECT count(DISTINCT id) FROM visits WHERE id / $ids = $round"),
+		$ids, "round $round: each id is in a row")
 		if !$kill;
 }
 note(join ', ', map { "$_: $errors{$_}" } sort keys %errors);
 cmp_ok($errors{23505}, '>', 1000 * ($rounds - $lost), 'inserts of known ids failed');
 is_deeply([ grep { !/^(23505|40P01|40001|25P02|57P02|55000)$/ } keys %errors ], [], 'with these errors only');
-is(value("SELECT count(*) FROM generate_series(0, $partitions - 1) p, cf_index_check(format('visits_%s_id_idx', p)::regclass, true)"),
-	$partitions, 'the indexes are correct');
+is(value(<<"SQL"), $partitions, 'the indexes are correct');
+SELECT count(*) FROM generate_series(0, $partitions - 1) p,
+	cf_index_check(format('visits_%s_id_idx', p)::regclass, true)
+SQL
 
 $node->stop;
 done_testing();
