@@ -91,6 +91,7 @@ CREATE TABLE outgrown (id int, filler text);
 CREATE INDEX outgrown_id ON outgrown USING cuckoo (id) WITH (seed = 1, capacity = 1, growth_bits = 0, fpp = 0.5);
 INSERT INTO outgrown SELECT i, repeat('f', 100) FROM generate_series(1, 90000) i;
 SET client_min_messages = log;
+ANALYZE outgrown;
 VACUUM outgrown;
 REINDEX INDEX outgrown_id;
 VACUUM outgrown;
