@@ -89,6 +89,7 @@ DROP TABLE extents;
 -- VACUUM says when a lookup reads more than one block in vain: here in an index that was made for few rows
 CREATE TABLE outgrown (id int, filler text);
 CREATE INDEX outgrown_id ON outgrown USING cuckoo (id) WITH (seed = 1, capacity = 1, growth_bits = 0, fpp = 0.5);
+CREATE INDEX outgrown_filter ON outgrown USING cuckoo (id) WITH (locate = off, capacity = 1, growth_bits = 0, fpp = 0.5);
 INSERT INTO outgrown SELECT i, repeat('f', 100) FROM generate_series(1, 90000) i;
 SET client_min_messages = log;
 ANALYZE outgrown;
@@ -947,6 +948,10 @@ CREATE TABLE calls AS SELECT call FROM unnest(ARRAY['SELECT items FROM cf_index_
 SELECT call, caller, outcome(call, 'owned.by_expression', caller) AS expression,
 	outcome(call, 'owned.by_predicate', caller) AS predicate
 FROM calls, unnest(ARRAY['index_super', 'index_owner', 'index_reader', 'index_nobody']) caller;
+-- members of the owner's role are owners
+GRANT index_owner TO index_nobody;
+SELECT outcome('cf_index_check($1, true)', 'owned.by_predicate', 'index_nobody');
+REVOKE index_owner FROM index_nobody;
 -- nor may it become another user
 SET ROLE index_owner;
 CREATE FUNCTION owned.g(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';

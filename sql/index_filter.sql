@@ -68,6 +68,14 @@ CREATE INDEX again_id ON again USING cuckoo (id) WITH (locate = off, seed = 7, g
 INSERT INTO again SELECT id FROM numbers ORDER BY -id;
 SELECT cf_canonical(cf_index_filter('numbers_built')) = cf_canonical(cf_index_filter('again_id')) AS same;
 SELECT growth_level, fingerprint_bits, buckets FROM cf_info(cf_index_filter('numbers_built'));
+-- half of the pages are split
+CREATE TABLE uneven (id int);
+CREATE INDEX uneven_id ON uneven USING cuckoo (id) WITH (locate = off, seed = 7, capacity = 20000);
+INSERT INTO uneven SELECT i FROM generate_series(1, 60000) i WHERE cf_hash(i, 7) >= 0 OR i < 100;
+SELECT growth_level, pages FROM cf_index_info('uneven_id');
+SELECT cf_count(f) = items AS all_items, (SELECT bool_and(cf_contains(f, id)) FROM uneven) AS all_rows
+FROM cf_index_info('uneven_id'), (SELECT cf_index_filter('uneven_id') OFFSET 0) f(f);
+DROP TABLE uneven;
 SET maintenance_work_mem = '1MB';
 CREATE TABLE many (id int);
 INSERT INTO many SELECT i FROM generate_series(1, 300000) i;
