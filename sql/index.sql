@@ -89,7 +89,8 @@ DROP TABLE extents;
 -- VACUUM says when a lookup reads more than one block in vain: here in an index that was made for few rows
 CREATE TABLE outgrown (id int, filler text);
 CREATE INDEX outgrown_id ON outgrown USING cuckoo (id) WITH (seed = 1, capacity = 1, growth_bits = 0, fpp = 0.5);
-CREATE INDEX outgrown_filter ON outgrown USING cuckoo (id) WITH (locate = off, capacity = 1, growth_bits = 0, fpp = 0.5);
+CREATE INDEX outgrown_filter ON outgrown USING cuckoo (id)
+	WITH (locate = off, capacity = 1, growth_bits = 0, fpp = 0.5);
 INSERT INTO outgrown SELECT i, repeat('f', 100) FROM generate_series(1, 90000) i;
 SET client_min_messages = log;
 ANALYZE outgrown;
@@ -194,6 +195,7 @@ ANALYZE crossed;
 EXPLAIN (COSTS OFF) SELECT * FROM crossed WHERE a = 3 AND b = 4;
 SELECT heap_blocks('SELECT FROM crossed WHERE a = 3 AND b = 4') < 30 AS few_blocks;
 SELECT id FROM crossed WHERE a = 3 AND b = 4 ORDER BY 1;
+SELECT heap_blocks('SELECT FROM crossed WHERE a = (SELECT NULL::int)') AS of_null;
 SELECT count(*) FROM crossed WHERE a = 3 AND (b = 4 OR b = 5 AND a > 2);
 -- workers share the blocks of a bitmap
 SET parallel_setup_cost = 0;
