@@ -153,6 +153,7 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 		cuckoo_header_unsized(&h);
 		PG_RETURN_POINTER(exact_filter(&h, NULL, 0));
 	}
+	/* cppcheck-suppress uninitvar ; n > 0 comes with a state */
 	cuckoo_check_status(params->capacity == 0 ?
 						cuckoo_header_exact(&h, n, params->bits,
 											params->seed) :

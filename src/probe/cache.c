@@ -112,11 +112,11 @@ make_room(CuckooCache *cache, Size size)
 {
 	while (cache->bytes > 0 && cache->bytes + size > get_hash_memory_limit())
 	{
-		CuckooStored *oldest = NULL;
+		CuckooStored *oldest = cache->stored;
 
 		for (CuckooStored *s = cache->stored; s < cache->stored + KEPT; s++)
 			if (s->filter != NULL &&
-				(oldest == NULL || s->used < oldest->used))
+				(oldest->filter == NULL || s->used < oldest->used))
 				oldest = s;
 		drop(cache, oldest);
 	}

@@ -77,7 +77,7 @@ read_corpus(const char *program)
 	const char *name = strrchr(program, '/');
 	char		folder[200];
 	DIR		   *dir;
-	struct dirent *entry;
+	const struct dirent *entry;
 
 	snprintf(folder, sizeof(folder), "test/fuzz/corpus/%s",
 			 name != NULL ? name + 1 : program);
@@ -142,7 +142,11 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++)
 		run(files[i], sizes[i]);
 	for (uint64_t i = 0; argc == 1 && i < INPUTS; i++)
-		run(data, random_input(data, i));
+	{
+		size_t		size = random_input(data, i);
+
+		run(data, size);
+	}
 	printf("%zu files, %d random inputs\n1 passed, 0 failed\n", count,
 		   argc == 1 ? INPUTS : 0);
 	for (size_t i = 0; i < count; i++)

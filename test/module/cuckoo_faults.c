@@ -96,7 +96,7 @@ cuckoo_fault_memory(const char *file, int line)
 static FaultKind *
 kind_argument(FunctionCallInfo fcinfo)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	const char *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
 	return strcmp(name, "cancel") == 0 ? &cancels :
 		strcmp(name, "kill") == 0 ? &kills : &failures;

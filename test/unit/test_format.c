@@ -555,7 +555,7 @@ test_tail(void)
 		uint64_t	size = cuckoo_image_size(&f.h);
 		uint64_t	tail = round % 4 == 0 ? UINT64_MAX : unit_random();
 		UnitFilter	g = {f.h, copy_of(f.image, size)};
-		uint64_t	hashes[40];
+		uint64_t	hashes[40] = {0};
 		bool		found[2][40];
 		uint64_t	items;
 

@@ -78,13 +78,14 @@ def hashes_of_times(f: CuckooFilter, values: NDArray[Any]) -> Words:
         return xxh3_of_8_bytes(numbers.view(np.uint64), f._seed)
     if f.family == "date" and kind == "M":
         numbers = in_unit(f, values, "M8[D]", FIRST_DAY + EPOCH_DAY, LAST_DAY + EPOCH_DAY) - EPOCH_DAY
-        rows = numbers.astype("<i4").view("V4")
+        data, size = numbers.astype("<i4").tobytes(), 4
     elif f.family == "interval" and kind == "m" and unit not in ("Y", "M", "generic"):
         numbers = in_unit(f, values, "m8[us]", -(2**63), 2**63 - 1)
-        rows = np.stack([numbers, numbers >> 63], axis=1).astype("<i8").view("V16").ravel()
+        data, size = np.stack([numbers, numbers >> 63], axis=1).astype("<i8").tobytes(), 16
     else:
         raise f._family.refusal(values[0])
-    return np.fromiter((xxh3_64_intdigest(row, f._seed) for row in rows.tolist()), np.uint64, len(rows))
+    rows = (data[i : i + size] for i in range(0, len(data), size))
+    return np.fromiter((xxh3_64_intdigest(row, f._seed) for row in rows), np.uint64, len(values))
 
 
 def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
