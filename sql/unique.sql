@@ -78,6 +78,10 @@ INSERT INTO visits VALUES (1, 5000);
 SET search_path = apart;
 INSERT INTO public.visits VALUES (1, 5000);
 RESET search_path;
+-- the trigger does not use an index of the partition that has the same name
+CREATE INDEX visits_id ON apart.visits_5 USING cuckoo (url);
+INSERT INTO visits VALUES (5, 10, 'url');
+DROP INDEX apart.visits_id;
 ALTER TABLE visits DETACH PARTITION apart.visits_5;
 INSERT INTO visits VALUES (1, 5000);
 SELECT count(*), count(id), count(DISTINCT id), max(id) FROM visits;
@@ -92,6 +96,23 @@ DELETE FROM visits WHERE day = 4 AND id = 5000;
 DROP TRIGGER visits_3_unique ON visits_3_3;
 CREATE TRIGGER visits_unique AFTER INSERT OR UPDATE OF id ON visits FOR EACH ROW
 	EXECUTE FUNCTION cf_unique_trigger('visits_id');
+
+-- ---- the message shows the value to users who may read it ----
+
+CREATE ROLE regress_unique;
+GRANT INSERT ON visits TO regress_unique;
+ALTER TABLE visits ALTER id SET DEFAULT 10;
+\set VERBOSITY default
+SET ROLE regress_unique;
+INSERT INTO visits (day) VALUES (1);
+RESET ROLE;
+GRANT SELECT (id) ON visits_1 TO regress_unique;
+SET ROLE regress_unique;
+INSERT INTO visits (day) VALUES (1);
+RESET ROLE;
+ALTER TABLE visits ALTER id DROP DEFAULT;
+DROP OWNED BY regress_unique;
+DROP ROLE regress_unique;
 
 -- ---- an index that is missing, invalid, or of another kind ----
 

@@ -20,6 +20,11 @@
  * If A looks before B inserts, A finds its own row alone.  B waits, and fails
  * if A commits.
  *
+ * A third session may update a row while we look: its old version is then dead,
+ * and its new version may be in a block that we have read already, or did not
+ * look up.  So a search also reads versions that were live when it began.  If
+ * one of them has the value and is dead now, the search begins again.
+ *
  *-------------------------------------------------------------------------
  */
 #include "index/index.h"
@@ -29,18 +34,22 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(cf_unique_trigger);
@@ -49,9 +58,11 @@ PG_FUNCTION_INFO_V1(cf_unique_trigger);
 typedef struct UniqueTrigger
 {
 	bool		is_set;
+	MemoryContext context;		/* for the rest */
 	List	   *indexes;		/* OIDs of the indexes of all partitions */
 	Oid			missing;		/* an index that was dropped or not valid */
-	AttrNumber	column;			/* of the table that has the trigger */
+	Oid			index;			/* of the table that has the trigger */
+	AttrNumber	column;			/* of that index */
 	CuckooHasher hasher;
 	FmgrInfo	equal;
 	Oid			collation;		/* for `equal` */
@@ -63,47 +74,64 @@ typedef struct Search
 	Datum		value;
 	Oid			table;
 	ItemPointerData tid;
+	Snapshot	before;			/* taken before the lookups */
 	int64		rows;			/* number of rows with the value */
 	Oid			other;			/* table of a row that is not this row */
 } Search;
 
 /* ---- finding the indexes ---- */
 
-/* The index of a table by its name, or InvalidOid. */
+/*
+ * The table of the trigger that a trigger of a partition is a copy of, or
+ * InvalidOid.  PostgreSQL copies the triggers of a partitioned table.
+ */
 static Oid
-index_by_name(Oid table, const char *name)
+copied_from(Oid trigger)
 {
-	Oid			index = get_relname_relid(name, get_rel_namespace(table));
+	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+	Oid			table = InvalidOid;
 
-	return OidIsValid(index) && IndexGetRelation(index, true) == table ?
-		index : InvalidOid;
+	while (OidIsValid(trigger))
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	row;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		row = systable_getnext(scan);
+		trigger = InvalidOid;
+		if (HeapTupleIsValid(row))
+		{
+			table = ((Form_pg_trigger) GETSTRUCT(row))->tgrelid;
+			trigger = ((Form_pg_trigger) GETSTRUCT(row))->tgparentid;
+		}
+		systable_endscan(scan);
+	}
+	table_close(catalog, AccessShareLock);
+	return table;
 }
 
 /*
- * The OID of the index that the trigger names.  The trigger of a partition is
- * a copy of a trigger of the partitioned table, and so names the index of that
- * table.
+ * The OID of the index that the trigger names.  The copies of a trigger in
+ * partitions name the index of the partitioned table, too.  A partition may
+ * have another index of the same name in another schema.
  */
 static Oid
-named_index(Relation table, const char *name)
+named_index(Relation rel, const Trigger *trigger)
 {
-	Oid			index = index_by_name(RelationGetRelid(table), name);
-	ListCell   *cell;
+	Oid			table = trigger->tgisclone ? copied_from(trigger->tgoid) :
+		RelationGetRelid(rel);
+	const char *name = trigger->tgargs[0];
+	Oid			index = get_relname_relid(name, get_rel_namespace(table));
 
-	if (!OidIsValid(index) && table->rd_rel->relispartition)
-	{
-		foreach(cell, get_partition_ancestors(RelationGetRelid(table)))
-		{
-			index = index_by_name(lfirst_oid(cell), name);
-			if (OidIsValid(index))
-				break;
-		}
-	}
-	if (!OidIsValid(index))
+	if (!OidIsValid(index) || IndexGetRelation(index, true) != table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("table \"%s\" has no index \"%s\"",
-						RelationGetRelationName(table), name),
+						get_rel_name(table), name),
 				 errdetail("The trigger's argument is the name of an index."),
 				 errhint("If the index was renamed, drop the trigger and create it again.")));
 	return index;
@@ -142,6 +170,7 @@ prepare(UniqueTrigger *state, Relation rel)
 	Oid			operator = get_opfamily_member(rel->rd_opfamily[0], type, type,
 											   1);
 
+	state->index = RelationGetRelid(rel);
 	state->column = rel->rd_index->indkey.values[0];
 	state->collation = rel->rd_indcollation[0];
 	fmgr_info(get_opcode(operator), &state->equal);
@@ -204,7 +233,6 @@ lock_indexes(UniqueTrigger *state, List *all, Oid table)
 {
 	ListCell   *cell;
 
-	list_free(state->indexes);
 	state->indexes = NIL;
 	foreach(cell, all)
 	{
@@ -232,41 +260,47 @@ lock_indexes(UniqueTrigger *state, List *all, Oid table)
 static void
 set_state(UniqueTrigger *state, const Trigger *trigger, Relation table)
 {
-	List	   *all = NIL;
+	List	   *all;
 
 	state->is_set = false;
+	state->missing = InvalidOid;
 	do
 	{
-		Oid			top;
-
-		/* otherwise the list of partitions might be older than our row */
 		AcceptInvalidationMessages();
-		top = top_index(named_index(table, trigger->tgargs[0]));
-		list_free(all);
-		all = find_all_inheritors(top, NoLock, NULL);
+		all = find_all_inheritors(top_index(named_index(table, trigger)),
+								  NoLock, NULL);
 	} while (!lock_indexes(state, all, RelationGetRelid(table)));
-	list_free(all);
 	state->is_set = true;
 }
 
 /*
- * Returns the state.  It is set for the first row of a statement, when all rows
- * of the statement have been inserted.  So the state may lack a partition only
- * if that was attached later.  Then a session that inserts our value into it
- * finds our row.
+ * Returns the state.  It is set for the first row of a statement, and again if
+ * the hasher is not current.  So a partition that was attached before our row
+ * was inserted is in the list: PostgreSQL has changed pg_attribute for it.  If a
+ * partition is attached later, a session that inserts our value into it finds
+ * our row.
  */
 static UniqueTrigger *
 current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)
 {
-	UniqueTrigger *state = fcinfo->flinfo->fn_extra;
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	UniqueTrigger *state = flinfo->fn_extra;
 	MemoryContext caller;
 
+	AcceptInvalidationMessages();
 	if (likely(state != NULL && state->is_set &&
 			   cuckoo_hasher_is_current(&state->hasher)))
 		return state;
-	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	if (state == NULL)
-		state = fcinfo->flinfo->fn_extra = palloc0(sizeof(UniqueTrigger));
+	{
+		state = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(UniqueTrigger));
+		state->context = AllocSetContextCreate(flinfo->fn_mcxt,
+											   "cuckoo unique trigger",
+											   ALLOCSET_SMALL_SIZES);
+		flinfo->fn_extra = state;
+	}
+	MemoryContextReset(state->context);
+	caller = MemoryContextSwitchTo(state->context);
 	set_state(state, trigger, table);
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -282,9 +316,25 @@ is_equal(UniqueTrigger *state, Datum a, Datum b)
 }
 
 /*
+ * True if a dead version of a row may have been live after the snapshot was
+ * taken: it is visible to the snapshot, or a transaction has inserted it that
+ * had not ended then, and has committed.
+ */
+static bool
+died_after(Snapshot before, Relation heap, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+
+	return table_tuple_satisfies_snapshot(heap, slot, before) ||
+		(XidInMVCCSnapshot(xmin, before) && TransactionIdDidCommit(xmin));
+}
+
+/*
  * Counts the rows with the value in blocks `first` to `last` of a table.
- * Returns false if another transaction was inserting or deleting such a row.
- * That transaction has ended then, and the caller searches again.
+ * Returns false if another transaction has inserted, updated or deleted such a
+ * row since the search began.  That transaction has ended then, and the caller
+ * searches again.
  */
 static bool
 search_range(const CuckooOpenIndex *index, UniqueTrigger *state, Search *s,
@@ -293,37 +343,44 @@ search_range(const CuckooOpenIndex *index, UniqueTrigger *state, Search *s,
 	AttrNumber	column = index->rel->rd_index->indkey.values[0];
 	TupleTableSlot *slot = table_slot_create(index->heap, NULL);
 	TransactionId wait = InvalidTransactionId;
+	bool		died = false;
 	ItemPointerData from;
 	ItemPointerData to;
-	SnapshotData snapshot;
+	SnapshotData dirty;
 	TableScanDesc scan;
 
-	/* the scan sets xmin and xmax to transactions that change the row */
-	InitDirtySnapshot(snapshot);
+	InitDirtySnapshot(dirty);
 	ItemPointerSet(&from, first, FirstOffsetNumber);
 	ItemPointerSet(&to, last, MaxOffsetNumber);
-	scan = CUCKOO_BEGIN_SCAN_RANGE(index->heap, &snapshot, &from, &to);
-	while (!TransactionIdIsValid(wait) &&
+	scan = CUCKOO_BEGIN_SCAN_RANGE(index->heap, SnapshotAny, &from, &to);
+	while (!died && !TransactionIdIsValid(wait) &&
 		   table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
 	{
+		/* sets xmin and xmax to transactions that change the row */
+		bool		live = table_tuple_satisfies_snapshot(index->heap, slot,
+														  &dirty);
 		bool		isnull;
-		Datum		value = slot_getattr(slot, column, &isnull);
+		Datum		value;
 
 		CHECK_FOR_INTERRUPTS();
+		/* other versions may have lost their TOAST values */
+		if (!live && !died_after(s->before, index->heap, slot))
+			continue;
+		value = slot_getattr(slot, column, &isnull);
 		if (isnull || !is_equal(state, value, s->value))
 			continue;
+		died = !live;
 		s->rows++;
 		if (RelationGetRelid(index->heap) != s->table ||
 			!ItemPointerEquals(&slot->tts_tid, &s->tid))
 			s->other = RelationGetRelid(index->heap);
-		wait = TransactionIdIsValid(snapshot.xmin) ? snapshot.xmin :
-			snapshot.xmax;
+		wait = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		from = slot->tts_tid;
 	}
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	if (!TransactionIdIsValid(wait))
-		return true;
+		return !died;
 	XactLockTableWait(wait, index->heap, &from, XLTW_RecheckExclusionConstr);
 	return false;
 }
@@ -385,13 +442,16 @@ search_table(const CuckooOpenIndex *index, UniqueTrigger *state, Search *s)
 static bool
 search(UniqueTrigger *state, Search *s)
 {
+	bool		done = true;
 	ListCell   *cell;
 
 	s->rows = 0;
+	s->before = RegisterSnapshot(GetLatestSnapshot());
+	/* our deletions have happened, also those of this command */
+	s->before->curcid = InvalidCommandId;
 	foreach(cell, state->indexes)
 	{
 		CuckooOpenIndex index;
-		bool		done;
 
 		index.rel = index_open(lfirst_oid(cell), NoLock);
 		index.heap = table_open(index.rel->rd_index->indrelid, NoLock);
@@ -399,29 +459,29 @@ search(UniqueTrigger *state, Search *s)
 		table_close(index.heap, NoLock);
 		index_close(index.rel, NoLock);
 		if (!done)
-			return false;
+			break;
 	}
-	return true;
+	UnregisterSnapshot(s->before);
+	return done;
 }
 
+/* The error does not show a value that the user may not read. */
 pg_noreturn static void
 not_unique(const Trigger *trigger, const UniqueTrigger *state, Relation table,
-		   const Search *s)
+		   Search *s)
 {
-	Oid			oid = RelationGetRelid(table);
-	const char *column = get_attname(oid, state->column, false);
-	Oid			output;
-	bool		is_varlena;
-	const char *value;
+	bool		isnull = false;
+	const char *key =
+		BuildIndexValueDescription(index_open(state->index, NoLock), &s->value,
+								   &isnull);
 
-	getTypeOutputInfo(get_atttype(oid, state->column), &output, &is_varlena);
-	value = OidOutputFunctionCall(output, s->value);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("duplicate key value violates trigger \"%s\"",
 					trigger->tgname),
-			 errdetail("Key (%s)=(%s) already exists in table \"%s\".",
-					   column, value, get_rel_name(s->other)),
+			 key == NULL ? 0 :
+			 errdetail("Key %s already exists in table \"%s\".", key,
+					   get_rel_name(s->other)),
 			 errtableconstraint(table, trigger->tgname)));
 }
 
