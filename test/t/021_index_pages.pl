@@ -233,6 +233,8 @@ SELECT 'the server lives; errors are of corruption, files that end before the bl
 SELECT 'other damages are seen', count(DISTINCT n) > 170 FROM outcomes WHERE outcome ~ '^XX';
 SELECT 'a check counts the items of a page', count(*) = 16 FROM outcomes WHERE call ~ 'check.* = 0'
 	AND outcome = 'XX002' AND n / 4 - 64 BETWEEN 32 AND 39 AND n % 4 < 2;
+SELECT 'a check finds a wrong end of the data', count(*) = 4 FROM outcomes WHERE call ~ 'check.* = 0'
+	AND outcome ~ '^XX' AND n / 4 - 64 IN (12, 13) AND n % 4 < 2;
 SELECT 'a check of the rows misses no lost row', count(*) = 0 FROM outcomes a JOIN outcomes b USING (n)
 WHERE a.outcome = 'right' AND b.outcome = 'wrong' AND (a.call ~ 'true.* = 100' AND b.call ~ 'i = 7|contains'
 	OR a.call ~ 'true.* IN ' AND b.call ~ 'WHERE i = ANY');
