@@ -51,6 +51,7 @@ check:
 	@test/throwaway.sh -t test/check.sh
 check-nightly:
 	@test/throwaway.sh -t test/check.sh nightly
+	@SETTINGS="$$(cat test/preloaded.conf)" test/throwaway.sh -t make -s installcheck TAP_TESTS=
 	@if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null; \
 	then test/versions.sh -c gcc assert || [ $$? = 77 ]; \
 	else echo 'left out: a PostgreSQL with assertions, which needs root and mmdebstrap (test/versions.sh)'; fi
