@@ -320,6 +320,7 @@ SELECT 'inserted rows are found', rows = 2500 AND wrong = 0
 FROM compared('unlogged_i', 'SELECT generate_series(1, 500)');
 SELECT 'by an index that was sized', rows = 2500 AND wrong = 0
 FROM compared('unlogged_sized', 'SELECT generate_series(1, 500)');
+SELECT 'with the pages of its capacity', pages BETWEEN 20 AND 60 FROM cf_index_info('unlogged_sized');
 SELECT 'by a filter', cf_index_check('unlogged_filter', true) = 2500;
 SQL
 my $later = <<'SQL';
