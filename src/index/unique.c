@@ -276,8 +276,8 @@ set_state(UniqueTrigger *state, const Trigger *trigger, Relation table)
 /*
  * Returns the state.  It is set for the first row of a statement, and again if
  * the hasher is not current.  So a partition that was attached before our row
- * was inserted is in the list: PostgreSQL has changed pg_attribute for it.  If a
- * partition is attached later, a session that inserts our value into it finds
+ * was inserted is in the list: PostgreSQL has changed pg_attribute for it.  If
+ * a partition is attached later, a session that inserts our value into it finds
  * our row.
  */
 static UniqueTrigger *
