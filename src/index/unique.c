@@ -381,7 +381,12 @@ search_range(const CuckooOpenIndex *index, UniqueTrigger *state, Search *s,
 	ExecDropSingleTupleTableSlot(slot);
 	if (!TransactionIdIsValid(wait))
 		return !died;
-	XactLockTableWait(wait, index->heap, &from, XLTW_RecheckExclusionConstr);
+	/* ON CONFLICT inserts on trial, and may then wait for us */
+	if (dirty.speculativeToken != 0)
+		SpeculativeInsertionWait(wait, dirty.speculativeToken);
+	else
+		XactLockTableWait(wait, index->heap, &from,
+						  XLTW_RecheckExclusionConstr);
 	return false;
 }
 
