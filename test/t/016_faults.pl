@@ -303,7 +303,8 @@ my %scenarios = (
 		'SELECT count(*)::text FROM t WHERE EXISTS (SELECT FROM filters WHERE cf_contains(f, i + 29500))' ],
 	'scan, inner side' => [ 1836, 19, 'SELECT count(*)::text FROM filters, t WHERE cf_contains(f, i) AND id < 3' ],
 	'scan backwards' => [ 0, 30, 'SELECT backwards()' ],
-	'variable' => [ 234, 97, 'SELECT filled()' ],
+	# from 18 on in place
+	'variable' => [ 234, $node->pg_version < 18 ? 97 : 9, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
 	'index scan of all blocks' => [ 1, 7, 'SELECT all_blocks()' ],
 	'state in a variable' => [ 3, 108, q(SELECT looked_at('SELECT state_agg(i) FROM t')) ],
