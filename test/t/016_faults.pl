@@ -174,6 +174,26 @@ BEGIN
 	END;
 END \$\$;
 
+-- rows with values that are new to all partitions; gone at the end
+CREATE TABLE once (k int, i int) PARTITION BY LIST (k);
+CREATE TABLE once_1 PARTITION OF once FOR VALUES IN (1);
+CREATE TABLE once_2 PARTITION OF once FOR VALUES IN (2);
+CREATE INDEX once_i ON once USING cuckoo (i);
+CREATE TRIGGER once AFTER INSERT ON once FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('once_i');
+INSERT INTO once SELECT 1, generate_series(1, 100);
+CREATE FUNCTION inserted_once() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		INSERT INTO once SELECT 2, generate_series(101, 105);
+		SELECT count(*) INTO result FROM once;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN result;
+	END;
+END \$\$;
+
 -- rows of another type than the column's have another hash, so an index scan reads all blocks
 CREATE TYPE two AS (a int, b int);
 CREATE TABLE twos AS SELECT ROW(i, i)::two AS p FROM generate_series(1, 300) i;
@@ -306,6 +326,7 @@ my %scenarios = (
 	# from 18 on in place
 	'variable' => [ 234, $node->pg_version < 18 ? 97 : 9, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
+	'unique trigger' => [ 56, 15, 'SELECT inserted_once()' ],
 	'index scan of all blocks' => [ 1, 7, 'SELECT all_blocks()' ],
 	'state in a variable' => [ 3, 108, q(SELECT looked_at('SELECT state_agg(i) FROM t')) ],
 	'union in a variable' => [ 22, 23, q(SELECT looked_at('SELECT set_agg(f) FROM parts')) ]);
