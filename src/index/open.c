@@ -92,8 +92,8 @@ cuckoo_index_not_valid(Relation rel)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel)),
-			 errdetail("It is being built, or building it has failed."),
-			 errhint("Wait until it is built, or rebuild it with REINDEX.")));
+			 errdetail("It is being built, building it has failed, or REINDEX CONCURRENTLY has replaced it."),
+			 errhint("Try again later, or rebuild it with REINDEX.")));
 }
 
 void
