@@ -20,6 +20,7 @@
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -84,6 +85,30 @@ is_valid(Relation rel)
 {
 	return rel->rd_index->indisvalid && rel->rd_index->indisready &&
 		!ReindexIsProcessingIndex(RelationGetRelid(rel));
+}
+
+/*
+ * Reads pg_index.  The relcache entry may be older: REINDEX CONCURRENTLY makes
+ * an index valid a moment before it sends the invalidation.
+ */
+static bool
+is_valid_in_catalog(Oid index)
+{
+	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	row;
+	bool		result;
+
+	ScanKeyInit(&key, Anum_pg_index_indexrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(index));
+	scan = systable_beginscan(catalog, IndexRelidIndexId, true, NULL, 1, &key);
+	row = systable_getnext(scan);
+	result = HeapTupleIsValid(row) &&
+		((Form_pg_index) GETSTRUCT(row))->indisvalid;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
 }
 
 void
@@ -341,12 +366,13 @@ cuckoo_open_for_inspection(Oid oid)
 	return index;
 }
 
-/* Raises error 55000 or 0A000 if the index may lack entries of rows. */
+/*
+ * Raises error 0A000 or 55000 if the table is distributed or the index is
+ * stale.
+ */
 static void
-check_complete(const CuckooOpenIndex *index)
+check_content(const CuckooOpenIndex *index)
 {
-	if (!is_valid(index->rel))
-		cuckoo_index_not_valid(index->rel);
 	cuckoo_check_local(index);
 	if (cuckoo_index_is_stale(index->rel))
 		cuckoo_index_stale_error(index->rel);
@@ -361,12 +387,14 @@ cuckoo_open_for_trigger(Oid oid, bool missing_ok, CuckooOpenIndex *index)
 			not_our_index(oid);
 		return false;
 	}
-	if (missing_ok && !is_valid(index->rel))
+	if (!is_valid(index->rel) && !is_valid_in_catalog(oid))
 	{
+		if (!missing_ok)
+			cuckoo_index_not_valid(index->rel);
 		cuckoo_close(index);
 		return false;
 	}
-	check_complete(index);
+	check_content(index);
 	return true;
 }
 
@@ -376,7 +404,9 @@ cuckoo_open_for_reading(Oid oid)
 	CuckooOpenIndex index = cuckoo_open_for_inspection(oid);
 	const char *name = RelationGetRelationName(index.rel);
 
-	check_complete(&index);
+	if (!is_valid(index.rel))
+		cuckoo_index_not_valid(index.rel);
+	check_content(&index);
 	if (cuckoo_index_is_too_new(index.rel, GetActiveSnapshot()))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
