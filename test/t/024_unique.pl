@@ -41,6 +41,22 @@ CREATE TRIGGER visits_unique AFTER INSERT OR UPDATE OF id ON visits FOR EACH ROW
 	EXECUTE FUNCTION cf_unique_trigger('visits_id');
 SQL
 
+# A prepared transaction has a value until it ends.
+value("BEGIN; INSERT INTO visits VALUES (0, 1); PREPARE TRANSACTION 'kept'");
+$node->stop('immediate');
+$node->start;
+foreach my $case ([ undef, '57014', 'waits for a prepared transaction' ],
+	[ "COMMIT PREPARED 'kept'", '23505', 'fails after its commit' ])
+{
+	my ($end, $state, $name) = @$case;
+	my $errors;
+
+	value($end) if $end;
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\nSET statement_timeout = 500;\nINSERT INTO visits VALUES (1, 1)",
+		stderr => \$errors);
+	like($errors, qr/ERROR:  $state/, "an insert $name");
+}
+
 # The statements that insert some ids, in the way of a session.
 sub statements
 {
