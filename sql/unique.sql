@@ -12,6 +12,15 @@ CREATE TABLE visits_3_4 PARTITION OF visits_3 FOR VALUES IN (4);
 CREATE INDEX visits_id ON visits USING cuckoo (id);
 CREATE TRIGGER visits_unique AFTER INSERT OR UPDATE OF id ON visits FOR EACH ROW
 	EXECUTE FUNCTION cf_unique_trigger('visits_id');
+-- the other partitions stay locked; the rows have the same place in their tables
+\set VERBOSITY default
+BEGIN;
+INSERT INTO visits VALUES (1, 1);
+SELECT relation::regclass, mode FROM pg_locks
+	WHERE pid = pg_backend_pid() AND relation IN ('visits_2'::regclass, 'visits_3_4'::regclass) ORDER BY relation;
+INSERT INTO visits VALUES (2, 1);
+ROLLBACK;
+\set VERBOSITY terse
 INSERT INTO visits SELECT 1 + i % 4, i FROM generate_series(1, 1000) i;
 
 -- ---- the same value in each partition, at the top, in the middle and in a partition ----

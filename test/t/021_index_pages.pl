@@ -154,6 +154,10 @@ SELECT 'for functions', bool_and(cf_index_contains('long_i', v)) FROM generate_s
 SELECT 'nothing is found of what is not there', count(*) = 0
 FROM generate_series(5001, 8000) v, LATERAL (SELECT FROM long WHERE i = v) f;
 SELECT 'no row is missing', cf_index_check('long_i', true) = 4000 AND cf_index_check('long_default', true) = 4000;
+CREATE TRIGGER one AFTER INSERT ON long FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('long_i');
+INSERT INTO long VALUES (3000, '');
+SELECT 'a trigger finds a row', :'SQLSTATE' = '23505';
+DROP TRIGGER one ON long;
 REINDEX INDEX long_i;
 SELECT 'built for so many blocks, no other is read',
 	heap_blocks('SELECT FROM long WHERE i = 3000') = 1 AND cf_index_check('long_i', true) = 4000;
