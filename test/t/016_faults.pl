@@ -174,19 +174,19 @@ BEGIN
 	END;
 END \$\$;
 
--- rows with values that are new to all partitions; gone at the end
-CREATE TABLE once (k int, i int) PARTITION BY LIST (k);
-CREATE TABLE once_1 PARTITION OF once FOR VALUES IN (1);
-CREATE TABLE once_2 PARTITION OF once FOR VALUES IN (2);
-CREATE INDEX once_i ON once USING cuckoo (i);
-CREATE TRIGGER once AFTER INSERT ON once FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('once_i');
-INSERT INTO once SELECT 1, generate_series(1, 100);
+-- rows with values that are new to all partitions; gone at the end, with their tables,
+-- because the trigger looks at dead rows, too
 CREATE FUNCTION inserted_once() RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
 	result text;
 BEGIN
 	BEGIN
-		INSERT INTO once SELECT 2, generate_series(101, 105);
+		CREATE TABLE once (k int, i int) PARTITION BY LIST (k);
+		CREATE TABLE once_1 PARTITION OF once FOR VALUES IN (1);
+		CREATE TABLE once_2 PARTITION OF once FOR VALUES IN (2);
+		CREATE INDEX once_i ON once USING cuckoo (i);
+		CREATE TRIGGER once AFTER INSERT ON once FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('once_i');
+		INSERT INTO once SELECT 1 + i / 6, i FROM generate_series(1, 9) i;
 		SELECT count(*) INTO result FROM once;
 		RAISE division_by_zero;
 	EXCEPTION WHEN division_by_zero THEN
@@ -326,7 +326,7 @@ my %scenarios = (
 	# from 18 on in place
 	'variable' => [ 234, $node->pg_version < 18 ? 97 : 9, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
-	'unique trigger' => [ 56, 15, 'SELECT inserted_once()' ],
+	'unique trigger' => [ 60, 40, 'SELECT inserted_once()' ],
 	'index scan of all blocks' => [ 1, 7, 'SELECT all_blocks()' ],
 	'state in a variable' => [ 3, 108, q(SELECT looked_at('SELECT state_agg(i) FROM t')) ],
 	'union in a variable' => [ 22, 23, q(SELECT looked_at('SELECT set_agg(f) FROM parts')) ]);
@@ -384,7 +384,7 @@ SQL
 		# those with a variable handle the error themselves
 		$thrown = $tops if $scenario =~ /looked_at|filled/;
 		# the catalog caches of a session grow with the tables that it makes
-		$bytes -= 200000 if $name eq 'index';
+		$bytes -= 200000 if $name =~ /^(?:index|unique trigger)$/;
 		ok($good == $tops && $thrown == $tops && $bytes < 20000 && $left == 0,
 			"$name: $tops times $kind in a session, $bytes bytes more")
 		  or diag("$good good, $thrown errors, $left contexts\n$errors");
