@@ -33,8 +33,8 @@ SQL
 
 $node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM growing') or die 'nothing is inserted';
 
-# Each statement of a function takes a new snapshot, and each look has rows that
-# the filter of the one before did not have.
+# Each statement of a function takes a new snapshot, and most looks have rows that
+# the filter before did not have.
 my $looks = $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE looks (rows bigint, items bigint, missing bigint, level int);
 DO $$
@@ -52,7 +52,7 @@ BEGIN
 		COMMIT;
 	END LOOP;
 END $$;
-SELECT sum(missing) = 0, count(*) > 2 AND count(DISTINCT rows) = count(*), max(level) > min(level), max(items)
+SELECT sum(missing) = 0, count(DISTINCT rows) > 2, max(level) > min(level), max(items)
 FROM looks;
 SQL
 like($looks, qr/^t\|t\|t\|/, 'no row is missing, while the index grew')
