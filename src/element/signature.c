@@ -99,6 +99,11 @@ static const Refusal sql_body = {
 	"Write the body of the function as a string, or cast the element to text."
 };
 
+static const Refusal no_seed = {
+	"The type is or contains a row with an attribute whose hash function is not in C. PostgreSQL may call such a function with a null seed.",
+	"Write the hash function of the attribute's type in C, or cast the element to text."
+};
+
 static void
 append_string(StringInfo out, const char *string)
 {
@@ -155,6 +160,30 @@ append_function_signature(StringInfo out, Oid function)
 static const Refusal *append_type_signature(StringInfo out, Oid type,
 											Oid collation);
 
+/*
+ * True if the hash function of an attribute's type is in C.  Functions in other
+ * languages see the null flag of the seed, which hash_record_extended() does
+ * not set.
+ */
+static bool
+hashes_in_c(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(getBaseType(type),
+											  TYPECACHE_HASH_EXTENDED_PROC);
+	Oid			function = cuckoo_hash_function(entry);
+	HeapTuple	tuple;
+	Oid			language;
+
+	if (!OidIsValid(function))
+		return true;			/* refused for another reason */
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	ReleaseSysCache(tuple);
+	return language == INTERNALlanguageId || language == ClanguageId;
+}
+
 /* Appends the signatures of a row's attributes. */
 static const Refusal *
 append_row(StringInfo out, Oid type)
@@ -166,9 +195,12 @@ append_row(StringInfo out, Oid type)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 
-		if (!attribute->attisdropped)
-			refusal = append_type_signature(out, attribute->atttypid,
-											attribute->attcollation);
+		if (attribute->attisdropped)
+			continue;
+		refusal = append_type_signature(out, attribute->atttypid,
+										attribute->attcollation);
+		if (refusal == NULL && !hashes_in_c(attribute->atttypid))
+			refusal = &no_seed;
 	}
 	ReleaseTupleDesc(desc);
 	appendStringInfoChar(out, ')');
