@@ -68,6 +68,8 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	uint8_t    *p = copy_of(image, size);
 	uint64_t	bit = 256 + pos * (uint64_t) (4 * f - 4);
 	CuckooStatus status;
+	CuckooHeader h;
+	uint64_t	found = size;
 
 	naive_write(p, bit, 12, code);
 	for (int i = 0; i < 4; i++)
@@ -76,6 +78,9 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	status = cuckoo_validate(p, size);
 	CHECK(status == reason, "f %d, bucket %" PRIu64 ", code %" PRIu32 ": \"%s\", not \"%s\"",
 		  f, pos, code, cuckoo_status_text(status), cuckoo_status_text(reason));
+	CHECK(cuckoo_header_read(&h, p, size) == CUCKOO_OK &&
+		  cuckoo_validate_buckets(&h, p, &found) == reason && found == pos,
+		  "f %d, bucket %" PRIu64 " of a wrong code, found %" PRIu64, f, pos, found);
 	provoked[status] = true;
 	free(p);
 }
