@@ -74,7 +74,7 @@ for file in "${files[@]}"; do
 		sql/*.sql | test/*.sql | test/*.p[lm] | test/*.sh | test/*.spec)
 			expand -t 4 "$file" | grep -nE '^.{121}' | sed "s,^,$file:," ;;
 	esac
-done | grep -vE '^[^:]*:[0-9]+:\\' |
+done | grep -vE '^[^:]*:[0-9]+:[\]' |
 	rule 'lines of tests have at most 120 columns, which show a value beside the truth'
 
 layout=$(test/indent.sh --check 2>/dev/null)
