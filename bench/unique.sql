@@ -1,6 +1,6 @@
 -- Unique ids across partitions, ONLY=unique make bench: inserts into the last of
 -- several partitions, without a check, with cf_unique_trigger, and with a table
--- of keys.  Times are those of the processor, the least of five parts.
+-- of keys.  Times are CPU times, the least of five parts.
 --
 --	:rows		of all partitions
 --	:parts		partitions
