@@ -78,6 +78,10 @@ CREATE FUNCTION sealed(image bytea) RETURNS bytea LANGUAGE sql AS $$
 			FROM generate_series(1, 8) i)
 	FROM (SELECT substr(image, 1, greatest(length(image) - 8, 0)) AS bytes) s
 $$;
+-- a number as its bounds, or as it is if it is outside: expected output has the bounds, and a failure shows the number
+CREATE FUNCTION within(value float8, low float8, high float8 DEFAULT 'infinity') RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN value BETWEEN low AND high THEN format('%s to %s', low, high) ELSE value::text END
+$$;
 -- how many memory contexts of this name the session has, or another sum
 CREATE FUNCTION contexts(name text, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
