@@ -1,5 +1,8 @@
 -- The extension cuckoo_citus: variants of cf_agg for single types, and the type of their states.
 -- With them a call gives what it gives without.
+
+-- ---- calls, with and without ----
+
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS citext;
 CREATE TYPE feeling AS ENUM ('sad', 'ok', 'happy');
@@ -53,7 +56,8 @@ END $$;
 UPDATE calls SET result = result_of(call);
 SELECT count(*) AS calls, count(DISTINCT result) AS results FROM calls;
 SELECT left(result, 5) AS error, count(*) FROM calls WHERE result LIKE '_____ %' GROUP BY 1 ORDER BY 1;
-CREATE VIEW before AS SELECT cf_agg(citext) AS c, cf_agg(text) AS t, cf_agg(int4) AS i FROM of_types;
+CREATE VIEW before AS
+	SELECT seen(cf_agg(citext)) AS citext, seen(cf_agg(text)) AS text, seen(cf_agg(int4)) AS int FROM of_types;
 CREATE TABLE before_was AS TABLE before;
 
 CREATE EXTENSION cuckoo_citus;
@@ -89,34 +93,43 @@ SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped('x', 'x', 1000, 0.01, 7);
 DEALLOCATE untyped;
 -- citext, text and casts, in custom plans and in generic ones
-CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql
+CREATE FUNCTION family_items(f cuckoofilter) RETURNS text LANGUAGE sql
 	AS 'SELECT (cf_info(f)).element_family || '' '' || cf_count(f)';
-SELECT seen(cf_agg(citext)) AS citext, seen(cf_agg(email)) AS domain, seen(cf_agg(citext::text)) AS cast,
-	seen(cf_agg(text::citext)) AS "cast to", seen(cf_agg(text)) AS text FROM of_types;
-PREPARE parameters(citext, text) AS
-	SELECT seen(cf_agg($1)) AS citext, seen(cf_agg($2)) AS text, seen(cf_agg($1::text)) AS text,
-	seen(cf_agg($2::citext)) AS citext, seen(cf_agg('X'::citext)) AS citext;
+SELECT name, family_items(f) AS value, truth FROM (VALUES
+	('citext', (SELECT cf_agg(citext) FROM of_types), 'other 300'),
+	('a domain over citext', (SELECT cf_agg(email) FROM of_types), 'other 300'),
+	('citext, cast to text', (SELECT cf_agg(citext::text) FROM of_types), 'text 600'),
+	('text, cast to citext', (SELECT cf_agg(text::citext) FROM of_types), 'other 300'),
+	('text', (SELECT cf_agg(text) FROM of_types), 'text 600')) v(name, f, truth);
+PREPARE parameters(citext, text) AS SELECT name, family_items(f) AS value, truth FROM (VALUES
+	('citext', (SELECT cf_agg($1)), 'other 1'),
+	('citext, cast to text', (SELECT cf_agg($1::text)), 'text 1'),
+	('text, cast to citext', (SELECT cf_agg($2::citext)), 'other 1'),
+	('text', (SELECT cf_agg($2)), 'text 1'),
+	('a literal, cast to citext', (SELECT cf_agg('X'::citext)), 'other 1')) v(name, f, truth);
 SET plan_cache_mode = force_custom_plan;
 EXECUTE parameters('X', 'X');
 SET plan_cache_mode = force_generic_plan;
 EXECUTE parameters('X', 'X');
 RESET plan_cache_mode;
 DEALLOCATE parameters;
--- states: a sort looks for a cancel, which comes before the error that follows
+-- ---- states ----
+
+-- a sort looks for a cancel, which comes before the error that follows
 CREATE AGGREGATE state_agg(int) (SFUNC = cuckoo_agg_trans, STYPE = cuckoostate);
 CREATE TABLE halves AS SELECT state_agg(i) FILTER (WHERE i <= 9000) AS a, state_agg(i) FILTER (WHERE i > 9000) AS b
 FROM generate_series(1, 10000) i;
 SELECT pg_cancel_backend(pg_backend_pid()), 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
 SELECT 1 / (length(cuckoostate_send(cuckoo_agg_combine(a, b))) * 0) FROM halves;
 -- in memory and stored, in either place
-SELECT cuckoo_agg_final(cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))) = f AS right_in_memory,
-	cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)) = f AS left_in_memory,
-	cuckoo_agg_final(cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))) = f AS both,
-	cuckoo_agg_final(cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a))) = f AS first_one
-FROM halves, (SELECT cf_agg(i) AS f FROM generate_series(1, 10000) i) s;
+SELECT how, seen(cuckoo_agg_final(state)) AS value, seen(f) AS truth
+FROM halves, (SELECT cf_agg(i) AS f FROM generate_series(1, 10000) i) s, LATERAL (VALUES
+	('right in memory', cuckoo_agg_combine(b, cuckoo_agg_combine(a, b))),
+	('left in memory', cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)),
+	('both in memory', cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))),
+	('no left state', cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a)))) v(how, state);
 -- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
-CREATE FUNCTION in_variables(OUT left_one int, OUT right_one int, OUT together int, OUT same boolean)
-	LANGUAGE plpgsql AS $$
+CREATE FUNCTION in_variables() RETURNS TABLE (name text, value text, truth text) LANGUAGE plpgsql AS $$
 DECLARE
 	a cuckoostate;
 	b cuckoostate;
@@ -126,20 +139,21 @@ BEGIN
 	a := cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1);
 	b := cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2);
 	f := cuckoo_agg_final(cuckoo_agg_combine(a, b));
-	left_one := cf_count(cuckoo_agg_final(a));
-	right_one := cf_count(cuckoo_agg_final(b));
-	together := cf_count(f);
-	same := f = (SELECT cf_agg(i) FROM generate_series(-2, 10000) i WHERE i <> 0);
+	RETURN QUERY VALUES
+		('left', seen(cuckoo_agg_final(a)), (SELECT seen(cf_agg(i)) FROM generate_series(-1, 9000) i WHERE i <> 0)),
+		('right', seen(cuckoo_agg_final(b)),
+			(SELECT seen(cf_agg(i)) FROM generate_series(-2, 10000) i WHERE i = -2 OR i > 9000)),
+		('together', seen(f), (SELECT seen(cf_agg(i)) FROM generate_series(-2, 10000) i WHERE i <> 0));
 END $$;
 SELECT * FROM in_variables();
 -- a sort makes them flat, where memory cannot be freed (from PostgreSQL 17 on)
 CREATE AGGREGATE merge_agg(cuckoostate) (SFUNC = cuckoo_agg_combine, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
-SELECT g, cf_count(merge_agg(s))
+SELECT g, cf_count(merge_agg(s)) AS items
 FROM (SELECT i % 3 AS g, state_agg(i) AS s
 	FROM generate_series(1, 50000) i GROUP BY 1 ORDER BY count(*), 1 OFFSET 0) states
 GROUP BY g ORDER BY g;
 -- small ones stay flat, because there may be many groups
-SELECT count(*) AS groups, sum(cf_count(f)) AS items, max(states) AS not_flat
+SELECT max(states) AS in_memory, 0 AS truth, sum(cf_count(f)) AS items, 400 AS truth
 FROM (SELECT g, merge_agg(s) AS f, max(contexts('cuckoostate')) AS states
 	FROM (SELECT i % 20 AS g, state_agg(i) AS s FROM generate_series(1, 400) i GROUP BY 1, i % 3) states
 	GROUP BY g) merged;
@@ -147,8 +161,10 @@ DROP FUNCTION in_variables;
 DROP TABLE halves;
 DROP AGGREGATE state_agg(int), merge_agg(cuckoostate);
 
+-- ---- the extension ----
+
 -- a view keeps the variant that it was made with, so it may need the extension
-SELECT b = w AS same FROM before b, before_was w;
+SELECT b AS value, w AS truth FROM before b, before_was w;
 CREATE VIEW made_with AS SELECT cf_agg(text) AS t, cf_agg(float8) AS n FROM of_types;
 CREATE VIEW made_without AS SELECT cf_agg(float8) AS n FROM of_types;
 DROP EXTENSION cuckoo_citus;
@@ -159,16 +175,15 @@ DO $$
 BEGIN
 	EXECUTE 'CREATE VIEW anew AS ' || pg_get_viewdef('before'::regclass);
 END $$;
-SELECT a = w AS same FROM anew a, before_was w;
+SELECT a AS value, w AS truth FROM anew a, before_was w;
 DROP VIEW anew, made_without;
 
 -- its objects: immutable, parallel safe, commented; no argument without a name
 CREATE EXTENSION cuckoo_citus;
-SELECT prokind, count(*) AS functions, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names,
-	bool_and(provolatile = 'i' AND proparallel = 's'
-		AND obj_description(p.oid, 'pg_proc') IS NOT NULL) AS as_they_should
+SELECT prokind, provolatile, proparallel, count(obj_description(p.oid, 'pg_proc')) AS commented, count(*) AS truth,
+	string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY prokind ORDER BY prokind;
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state,
 	aggtransspace AS space, aggcombinefn AS combine,
 	aggserialfn AS serial, aggdeserialfn AS deserial, aggfinalfn AS final, aggfinalextra AS extra,
@@ -179,10 +194,12 @@ FROM pg_proc f JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
 GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION cuckoo_citus SET SCHEMA elsewhere;
-SELECT b = w AS same FROM before b, before_was w;
-SELECT seen(elsewhere.cf_agg(citext)), seen(elsewhere.cf_agg(text)), seen(cf_agg(text)) FROM of_types;
+SELECT b AS value, w AS truth FROM before b, before_was w;
+SELECT family_items(elsewhere.cf_agg(citext)) AS citext, family_items(elsewhere.cf_agg(text)) AS text,
+	family_items(cf_agg(text)) AS "text, by cuckoo"
+FROM of_types;
 DROP EXTENSION cuckoo_citus;
-SELECT b = w AS same FROM before b, before_was w;
+SELECT b AS value, w AS truth FROM before b, before_was w;
 
 -- the script runs as a superuser: nothing in the schema may come between
 CREATE FUNCTION create_elsewhere() RETURNS text LANGUAGE plpgsql AS $$
@@ -211,12 +228,12 @@ DROP AGGREGATE elsewhere.cf_agg(text);
 CREATE FUNCTION elsewhere.trap(name, name) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
 CREATE OPERATOR elsewhere.= (LEFTARG = name, RIGHTARG = name, FUNCTION = elsewhere.trap);
 SELECT create_elsewhere();
-SELECT seen(elsewhere.cf_agg(citext)) FROM of_types;
+SELECT family_items(elsewhere.cf_agg(citext)) FROM of_types;
 DROP EXTENSION cuckoo_citus;
 DROP SCHEMA elsewhere CASCADE;
 DROP VIEW before;
 DROP TABLE before_was, calls, of_types;
-DROP FUNCTION seen, create_elsewhere, chosen_type, result_of;
+DROP FUNCTION family_items, create_elsewhere, chosen_type, result_of;
 DROP DOMAIN email, word, positive;
 DROP TYPE feeling, both_of;
 DROP EXTENSION citext;

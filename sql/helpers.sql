@@ -82,6 +82,10 @@ $$;
 CREATE FUNCTION within(value float8, low float8, high float8 DEFAULT 'infinity') RETURNS text LANGUAGE sql AS $$
 	SELECT CASE WHEN value BETWEEN low AND high THEN format('%s to %s', low, high) ELSE value::text END
 $$;
+-- a filter by its items, its growth level, and a digest of its bytes; declared so that the extension can be dropped
+CREATE FUNCTION seen(f anyelement) RETURNS text LANGUAGE sql STRICT PARALLEL SAFE AS $$
+	SELECT format('%s, level %s, %s', items, growth_level, left(md5(f::bytea), 6)) FROM cf_info(f)
+$$;
 -- how many memory contexts of this name the session has, or another sum
 CREATE FUNCTION contexts(name text, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
 DECLARE

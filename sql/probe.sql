@@ -98,21 +98,21 @@ FROM shelf, generate_series(1, 300) i WHERE id = 300000;
 DROP FUNCTION has, has_plpgsql, has_definer;
 
 -- never stale: the row changes under one call site
-CREATE FUNCTION seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION is_seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN (SELECT cf_contains(f, n) FROM shelf WHERE id = 300000);
 END $$;
 BEGIN;
-SELECT seen(1000001) AS before;
+SELECT is_seen(1000001) AS before;
 UPDATE shelf SET f = cf_add(f, 1000001) WHERE id = 300000;
-SELECT seen(1000001) AS added;
+SELECT is_seen(1000001) AS added;
 SAVEPOINT s;
 UPDATE shelf SET f = cf_delete(f, 1000001) WHERE id = 300000;
-SELECT seen(1000001) AS deleted;
+SELECT is_seen(1000001) AS deleted;
 ROLLBACK TO s;
-SELECT seen(1000001) AS rolled_back;
+SELECT is_seen(1000001) AS rolled_back;
 ROLLBACK;
-SELECT seen(1000001) AS none;
+SELECT is_seen(1000001) AS none;
 DO $$
 DECLARE
 	wrong int := 0;
@@ -299,5 +299,5 @@ VALUES (300013, corrupt(substring(cf_new()::bytea FOR 20), '')), (300014, corrup
 SELECT refused, count(*)
 FROM generate_series(300010, 300014) id, generate_series(1, 8) n, generate_series(1, 3), refused(n, id)
 GROUP BY refused ORDER BY refused;
-DROP FUNCTION probe, probe_as, seen, corrupt, refused;
+DROP FUNCTION probe, probe_as, is_seen, corrupt, refused;
 DROP TABLE shelf;

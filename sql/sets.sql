@@ -1,8 +1,5 @@
 -- Filters as sets: union, sum, intersection and overlap of two filters, and their aggregates.
--- Results stand beside what they must be. A filter is shown by its items, its growth level, and a digest of its bytes.
-CREATE FUNCTION seen(f cuckoofilter) RETURNS text LANGUAGE sql STRICT AS $$
-	SELECT format('%s, level %s, %s', items, growth_level, left(md5(f::bytea), 6)) FROM cf_info(f)
-$$;
+-- Results stand beside what they must be: seen() shows a filter.
 -- the canonical filter of some integers
 CREATE FUNCTION range_of(first int, last int, capacity int, fpp float8 DEFAULT 0.03) RETURNS cuckoofilter
 	LANGUAGE sql AS $$
