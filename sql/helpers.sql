@@ -86,6 +86,10 @@ $$;
 CREATE FUNCTION seen(f anyelement) RETURNS text LANGUAGE sql STRICT PARALLEL SAFE AS $$
 	SELECT format('%s, level %s, %s', items, growth_level, left(md5(f::bytea), 6)) FROM cf_info(f)
 $$;
+-- the blocks of a table or index
+CREATE FUNCTION blocks_of(relation regclass) RETURNS int LANGUAGE sql AS $$
+	SELECT (pg_relation_size(relation) / current_setting('block_size')::int)::int
+$$;
 -- how many memory contexts of this name the session has, or another sum
 CREATE FUNCTION contexts(name text, what text DEFAULT 'count(*)') RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
