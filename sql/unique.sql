@@ -28,6 +28,7 @@ INSERT INTO visits SELECT 1 + i % 4, i FROM generate_series(1, 1000) i;
 \set VERBOSITY default
 INSERT INTO visits VALUES (2, 4);
 \set VERBOSITY terse
+-- programs recognize the error
 DO $$
 DECLARE
 	state text;
@@ -38,12 +39,14 @@ EXCEPTION WHEN unique_violation THEN
 	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, named = CONSTRAINT_NAME;
 	RAISE NOTICE '% %', state, named;
 END $$;
+-- 5 is in visits_2, 6 in visits_3_3, 7 in visits_3_4, and 4 in visits_1
 INSERT INTO visits VALUES (1, 5);
 INSERT INTO visits VALUES (1, 6);
 INSERT INTO visits VALUES (1, 7);
 INSERT INTO visits_2 VALUES ('', 4, 2);
 INSERT INTO visits_3 VALUES (4, 4);
 INSERT INTO visits_3_3 VALUES (3, 4);
+-- several rows of one statement: new values, and 2005 twice
 INSERT INTO visits VALUES (1, 2001), (2, 2002), (3, 2003), (4, 2004);
 INSERT INTO visits VALUES (1, 2005), (4, 2005);
 INSERT INTO visits VALUES (1, 2005), (1, 2005);
@@ -53,16 +56,21 @@ COPY visits (day, id) FROM stdin;
 2	2005
 \.
 WITH a AS (INSERT INTO visits VALUES (1, 2005)) INSERT INTO visits VALUES (2, 2005);
+-- nulls are not equal
 INSERT INTO visits SELECT 1, NULL FROM generate_series(1, 3);
-SELECT count(*), count(id), count(DISTINCT id) FROM visits;
+SELECT count(*), 1000 + 4 + 3 AS truth, count(id) AS ids, count(DISTINCT id) AS truth FROM visits;
 
 -- ---- updates ----
 
+-- to a value of another row
 UPDATE visits SET id = 5 WHERE id = 4;
+-- each row to a value that another row had before; to another partition; to the same value
 UPDATE visits SET id = id + 1;
 UPDATE visits SET day = day % 4 + 1;
 UPDATE visits SET id = id;
+-- two rows to one value
 UPDATE visits SET id = 7000 WHERE id IN (7, 8);
+-- the value of a deleted row is free, also in its transaction
 DELETE FROM visits WHERE id = 9;
 INSERT INTO visits VALUES (1, 9);
 BEGIN;
@@ -74,7 +82,7 @@ INSERT INTO visits VALUES (3, 3001);
 ROLLBACK TO s;
 INSERT INTO visits VALUES (3, 3002);
 COMMIT;
-SELECT count(*), count(id), count(DISTINCT id), max(id) FROM visits;
+SELECT count(*), 1007 + 2 AS truth, count(id) AS ids, count(DISTINCT id) AS truth, max(id), 3002 AS truth FROM visits;
 
 -- ---- a new partition, and a partition of another schema ----
 
@@ -91,15 +99,17 @@ RESET search_path;
 CREATE INDEX visits_id ON apart.visits_5 USING cuckoo (url);
 INSERT INTO visits VALUES (5, 10, 'url');
 DROP INDEX apart.visits_id;
+-- a value of a table that was a partition is free
 ALTER TABLE visits DETACH PARTITION apart.visits_5;
 INSERT INTO visits VALUES (1, 5000);
-SELECT count(*), count(id), count(DISTINCT id), max(id) FROM visits;
+SELECT count(*), 1009 + 1 AS truth, count(id) AS ids, count(DISTINCT id) AS truth, max(id), 5000 AS truth FROM visits;
 
 -- a trigger of one partition looks in all partitions
 CREATE TRIGGER visits_3_unique AFTER INSERT ON visits_3_3 FOR EACH ROW
 	EXECUTE FUNCTION cf_unique_trigger('visits_3_3_id_idx');
 DROP TRIGGER visits_unique ON visits;
 INSERT INTO visits VALUES (3, 5000);
+-- and is not called for the others
 INSERT INTO visits VALUES (4, 5000);
 DELETE FROM visits WHERE day = 4 AND id = 5000;
 DROP TRIGGER visits_3_unique ON visits_3_3;
@@ -136,28 +146,31 @@ CREATE INDEX other_lower ON other USING cuckoo (lower(url));
 CREATE INDEX other_filter ON other USING cuckoo (id) WITH (locate = off);
 CREATE INDEX other_invalid ON other USING cuckoo (id);
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'other_invalid'::regclass;
-CREATE FUNCTION try(arguments text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION try(arguments text, event text DEFAULT 'AFTER INSERT', level text DEFAULT 'ROW') RETURNS void
+	LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('CREATE TRIGGER other_unique %s ON other %s', split_part(arguments, ';', 1),
-		split_part(arguments, ';', 2));
+	EXECUTE format('CREATE TRIGGER other_unique %s ON other FOR EACH %s EXECUTE FUNCTION cf_unique_trigger(%s)', event,
+		level, arguments);
 	INSERT INTO other VALUES (1, 'a');
 	DELETE FROM other;
 	DROP TRIGGER other_unique ON other;
 	RAISE NOTICE 'no error';
 END $$;
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''visits_id'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_tree'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_lower'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_filter'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_invalid'')');
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger()');
+SELECT try('visits_id');
+SELECT try('other_tree');
+SELECT try('other_some');
+SELECT try('other_lower');
+SELECT try('other_filter');
+SELECT try('other_invalid');
+-- another number of arguments, another event, and no trigger
+SELECT try('');
 \set VERBOSITY terse
-SELECT try('AFTER INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'', ''other_tree'')');
-SELECT try('BEFORE INSERT; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
-SELECT try('AFTER INSERT; FOR EACH STATEMENT EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
-SELECT try('AFTER DELETE; FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger(''other_some'')');
+SELECT try('other_some, other_tree');
+SELECT try('other_some', event => 'BEFORE INSERT');
+SELECT try('other_some', level => 'STATEMENT');
+SELECT try('other_some', event => 'AFTER DELETE');
 SELECT cf_unique_trigger();
+-- partitions without the index
 CREATE INDEX visits_url ON ONLY visits USING cuckoo (url);
 CREATE TRIGGER visits_url_unique AFTER INSERT ON visits FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('visits_url');
 \set VERBOSITY default
@@ -232,6 +245,7 @@ CREATE INDEX other_id ON other USING cuckoo (id);
 CREATE CONSTRAINT TRIGGER other_unique AFTER INSERT OR UPDATE ON other DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
 	EXECUTE FUNCTION cf_unique_trigger('other_id');
 INSERT INTO other VALUES (1);
+-- two rows have one value until an update, until a delete, and at the end
 BEGIN;
 INSERT INTO other VALUES (1, 'again'), (2, '');
 UPDATE other SET id = 3 WHERE url = 'again';
@@ -254,10 +268,12 @@ INSERT INTO common SELECT 7, repeat('x', 4000) FROM generate_series(1, 3000);
 CREATE TRIGGER common_unique AFTER INSERT ON common FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('common_id');
 INSERT INTO common VALUES (7);
 INSERT INTO common VALUES (8);
+-- one row is left, then none
 DELETE FROM common WHERE id = 8 OR ctid <> '(0,1)';
 INSERT INTO common VALUES (7);
 DELETE FROM common;
 INSERT INTO common VALUES (7);
+SELECT count(*), 1 AS truth FROM common;
 
 DROP TABLE visits, apart.visits_5, other, common;
 DROP SCHEMA apart;
