@@ -1,5 +1,8 @@
 -- The objects of the extension: their attributes in the catalogs, commented and
 -- relocatable.  Dropping the extension leaves nothing behind.
+
+-- ---- objects and comments ----
+
 SELECT classid::regclass, count(*) AS objects
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
@@ -12,10 +15,14 @@ WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
 -- a comment is one phrase
-SELECT max(length(description)) AS longest, count(*) FILTER (WHERE description ~ '\.($| )') AS sentences
+SELECT max(length(description)) AS longest, 60 AS at_most,
+	string_agg(description, '; ') FILTER (WHERE description ~ '\.($| )') AS sentences
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 	JOIN pg_description c ON c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 WHERE d.deptype = 'e';
--- Attributes of functions, aggregates, operators, casts and types.  All
+
+-- ---- attributes in the catalogs ----
+
+-- Functions, aggregates, operators, casts and types.  All
 -- that do not read an index are immutable. Only the union aggregates and what
 -- users ask of an index are not parallel safe.
 CREATE VIEW functions AS SELECT p.*
@@ -58,6 +65,8 @@ FROM functions WHERE proname LIKE 'cf\_%' GROUP BY proname ORDER BY proname COLL
 SELECT oid::regprocedure FROM functions
 WHERE pronargs > 0 AND (proargnames IS NULL OR cardinality(proargnames) < pronargs OR '' = ANY (proargnames));
 DROP VIEW functions;
+
+-- ---- schemas ----
 
 -- in another schema, out of the search path
 CREATE SCHEMA elsewhere;

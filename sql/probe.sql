@@ -1,5 +1,8 @@
 -- Probing filters where they are stored: every storage form, by slices, kept
 -- by the call site, never stale.
+
+-- ---- every form ----
+
 CREATE TABLE shelf (id int PRIMARY KEY, f cuckoofilter);
 -- short header, plain, TOASTed in few and in many chunks; with and without
 -- windows, grown ones with buckets far apart or in one segment, wide fingerprints
@@ -29,17 +32,18 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM probe('external');
--- by the hash: the same answers by slices and whole, with any seed, for a text; false for an empty filter, null for
--- null
+-- by the hash: the same answers by slices and whole, with any seed, for a text
 SELECT id, count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(i))) AS hits,
 	count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(-i)) <> cf_contains(f, -i)) AS different
 FROM (SELECT id, f FROM shelf OFFSET 0) s, generate_series(1, 100) i GROUP BY id ORDER BY id;
-SELECT id, cf_contains_hash(f, cf_hash(7)) AS known, cf_contains_hash(f, cf_hash(-7)) AS absent FROM shelf ORDER BY id;
-SELECT bool_and(cf_contains_hash(f, cf_hash(v, 42))) AS seed, bool_or(cf_contains_hash(f, cf_hash(v))) AS other_seed
+SELECT id, cf_contains_hash(f, cf_hash(7)) AS has_7, cf_contains_hash(f, cf_hash(-7)) AS has_minus_7
+FROM shelf ORDER BY id;
+SELECT v, cf_contains_hash(f, cf_hash(v, 42)) AS of_the_seed, cf_contains_hash(f, cf_hash(v)) AS of_seed_0
 FROM (SELECT cf_agg(v, 1000, 1e-8, 42) AS f FROM unnest('{a,b,c}'::text[]) v) s, unnest('{a,b,c}'::text[]) v;
-SELECT cf_contains_hash(cf_new(), 1) AS empty, cf_contains_hash(NULL, 1) AS no_filter,
-	cf_contains_hash(cf_new(), NULL) AS no_hash;
--- the same in every other form
+-- false for an empty filter, null for null
+SELECT name, coalesce(value::text, 'null') AS value FROM (VALUES ('empty filter', cf_contains_hash(cf_new(), 1)),
+	('no filter', cf_contains_hash(NULL, 1)), ('no hash', cf_contains_hash(cf_new(), NULL))) v(name, value);
+-- the same in every other form: the sums of probe()
 CREATE FUNCTION probe_as(storage text, OUT hits bigint, OUT counted bigint, OUT absent bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -54,7 +58,7 @@ SELECT * FROM probe_as('external');
 -- compressible, so that it is stored compressed and out of line
 UPDATE shelf SET f = cf_new(1000000, 1e-8) WHERE id = 4;
 SELECT * FROM probe_as('extended');
-SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
+SELECT within(pg_column_size(f), 1, (cf_info(f)).bytes / 2) AS bytes FROM shelf WHERE id = 4;
 -- the same by lz4, where the server has it
 DO $$
 BEGIN
@@ -62,23 +66,25 @@ BEGIN
 EXCEPTION WHEN syntax_error OR feature_not_supported THEN
 END $$;
 SELECT * FROM probe_as('extended');
-SELECT pg_column_size(f) < (cf_info(f)).bytes / 2 AS compressed FROM shelf WHERE id = 4;
+SELECT within(pg_column_size(f), 1, (cf_info(f)).bytes / 2) AS bytes FROM shelf WHERE id = 4;
 DELETE FROM shelf WHERE id > 10;
 DELETE FROM shelf WHERE id < 10;
 SELECT * FROM probe_as('plain');
 
+-- ---- pages read ----
+
 -- few pages for a cold probe of a filter in many chunks
 ALTER TABLE shelf ALTER f SET STORAGE external;
 INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
-SELECT pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000') < 30 AS few_pages;
-SELECT pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000') < 15 AS fewer_pages;
+SELECT within(pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000'), 1, 29) AS pages;
+SELECT within(pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000'), 1, 14) AS pages;
 -- three probes in four of a large capacity read one slice, whatever the size of its segments
 CREATE TABLE sized AS SELECT n, cf_agg(i, n, 0.001) AS f
 FROM unnest(ARRAY[1000000, 1000001, 1500000, 1990000, 2000000, 3000000, 3980000]) n, generate_series(1, 250000) i
 GROUP BY n;
 WITH pages AS (SELECT n, sum(pages_read(format('SELECT cf_contains(f, %s) FROM sized WHERE n = %s', i, n))) AS pages
 	FROM sized, generate_series(1, 50) i GROUP BY n)
-SELECT n, pages < (SELECT pages FROM pages WHERE n = 1000000) * 0.82 AS one_slice FROM pages ORDER BY n;
+SELECT n, within(100.0 * pages / (SELECT pages FROM pages WHERE n = 1000000), 0, 81.9) AS percent FROM pages ORDER BY n;
 DROP TABLE sized;
 
 -- a call site that goes on probing fetches the filter once: in a join, in SQL
@@ -88,16 +94,18 @@ CREATE FUNCTION has_plpgsql(f cuckoofilter, i int) RETURNS boolean LANGUAGE plpg
 	AS 'BEGIN RETURN cf_contains(f, i); END';
 CREATE FUNCTION has_definer(f cuckoofilter, i int) RETURNS boolean LANGUAGE sql IMMUTABLE SECURITY DEFINER
 	AS 'SELECT f @> i';
-SELECT test,
-	pages_read('SELECT count(*) FROM shelf, generate_series(1, 3000) i WHERE id = 300000 AND ' || test) < 1500 AS once
+SELECT test, within(pages_read('SELECT count(*) FROM shelf, generate_series(1, 3000) i WHERE id = 300000 AND ' || test),
+	1, 1499) AS pages
 FROM unnest(ARRAY['cf_contains(f, i)', 'cf_count(f, i) > 0', 'i <@ f', 'has(f, i)', 'has_plpgsql(f, i)',
 	'cf_contains_any(f, ARRAY[i, -i])']) test;
 SELECT count(*) FILTER (WHERE has(f, i)) AS has, count(*) FILTER (WHERE has_plpgsql(f, i)) AS plpgsql,
-	count(*) FILTER (WHERE has_definer(f, i)) AS definer
+	count(*) FILTER (WHERE has_definer(f, i)) AS definer, 300 AS truth
 FROM shelf, generate_series(1, 300) i WHERE id = 300000;
 DROP FUNCTION has, has_plpgsql, has_definer;
 
--- never stale: the row changes under one call site
+-- ---- never stale ----
+
+-- the row changes under one call site
 CREATE FUNCTION is_seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN (SELECT cf_contains(f, n) FROM shelf WHERE id = 300000);
@@ -139,9 +147,9 @@ FETCH 1 FROM c;
 COMMIT;
 -- filters taking turns at one call site
 INSERT INTO shelf SELECT 300001, cf_agg(i) FROM generate_series(300001, 600000) i;
-SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found
+SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, 100 AS truth
 FROM generate_series(299901, 300100) i, shelf WHERE id >= 300000 GROUP BY id ORDER BY id;
-SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found
+SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found, 100 AS truth
 FROM generate_series(299901, 300100) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2) s;
 
 -- what was dropped makes room: after a thousand filters, two are at hand where there is room for two
@@ -153,42 +161,44 @@ FROM (SELECT cf_agg(x, 1e-8) FROM generate_series(-1, 2800) x) s(f), generate_se
 VACUUM ANALYZE many;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT pages_read(format(query, 'cf_contains(f, i)')) < pages_read(format(query, 'f IS NULL')) + 8000 AS at_hand
+SELECT within(pages_read(format(query, 'cf_contains(f, i)')) - pages_read(format(query, 'f IS NULL')), 1, 7999) AS pages
 FROM (VALUES ('SELECT count(*) FROM generate_series(1, 3000) i
 	WHERE (SELECT %s FROM many WHERE id = CASE WHEN i < 1000 THEN i ELSE i %% 2 + 1 END)')) v(query);
 -- and not more than there is room for
-SELECT found, contexts('ExecutorState', 'max(total_bytes)') < 500000 AS little
+SELECT found, 1000 AS truth, within(contexts('ExecutorState', 'max(total_bytes)'), 1, 499999) AS bytes
 FROM (SELECT count(*) AS found FROM generate_series(1, 1000) i
 	WHERE (SELECT cf_contains(f, -1) FROM many WHERE id = i)) s;
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE many;
 
--- the same with other parameters and so other buckets: a few slices of each filter, too few to fetch it
+-- other parameters and so other buckets at one call site: a few slices of each filter, too few to fetch it
 INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
 SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,
 	count(*) FILTER (WHERE cf_contains(f, -i)) AS absent
 FROM generate_series(1, 24) i, LATERAL (SELECT id, f FROM shelf WHERE id = 300000 + i % 2 * 2) s
 GROUP BY id ORDER BY id;
-SELECT count(*) FILTER (WHERE cf_contains_all(f, ARRAY[i, i + 1])) AS found
+SELECT count(*) FILTER (WHERE cf_contains_all(f, ARRAY[i, i + 1])) AS found, 24 AS truth
 FROM generate_series(1, 24) i, LATERAL (SELECT f FROM shelf WHERE id = 300000 + i % 2 * 2) s;
 -- and in memory: of one size and number of items, but with several seeds
-SELECT count(DISTINCT (items, bytes)) AS sizes, count(DISTINCT seed) AS seeds,
-	count(*) FILTER (WHERE cf_contains(f, i)) AS found,
-	count(*) FILTER (WHERE cf_count(f, i) > 0) AS counted,
-	count(*) FILTER (WHERE cf_contains_any(f, ARRAY[i, NULL])) AS "any"
+SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) > 0) AS counted,
+	count(*) FILTER (WHERE cf_contains_any(f, ARRAY[i, NULL])) AS "any", 200 AS truth,
+	count(DISTINCT (items, bytes)) AS sizes, count(DISTINCT seed) AS seeds
 FROM generate_series(1, 40) i,
 	(SELECT f, (cf_info(f)).*
 		FROM generate_series(1, 5) n, LATERAL (SELECT cf_agg(i, 100, 0.001, n) AS f FROM generate_series(1, 40) i) a) s;
 
 -- null elements of an array: by slices, as a whole, in memory
 INSERT INTO shelf SELECT 300003, cf_agg('k' || i) FROM generate_series(1, 60000) i;
-SELECT cf_contains_each(f, ARRAY['k1', NULL, 'zz']) AS each, cf_contains_any(f, ARRAY[NULL, 'zz']) AS "any",
-	cf_contains_all(f, ARRAY['k1', NULL]) AS "all"
-FROM shelf WHERE id = 300003;
+SELECT name, value, truth FROM shelf, LATERAL (VALUES
+	('each', cf_contains_each(f, ARRAY['k1', NULL, 'zz'])::text, '{t,NULL,f}'),
+	('any', cf_contains_any(f, ARRAY[NULL, 'zz'])::text, 'false'),
+	('all', cf_contains_all(f, ARRAY['k1', NULL])::text, 'true')) v(name, value, truth) WHERE id = 300003;
 SELECT (cf_contains_each(f, a))[:3] AS whole
 FROM shelf, (SELECT ARRAY['k1', NULL, 'zz'] || array_fill(NULL::text, ARRAY[1000]) AS a) s WHERE id = 300003;
 SELECT cf_contains_each(cf_add(cf_new(), 'k1'), ARRAY['k1', NULL, 'zz']) AS memory;
+
+-- ---- hash functions ----
 
 -- a hash function may probe filters itself, and have no room for them beside that of the call
 CREATE TYPE own AS (v int);
@@ -223,7 +233,7 @@ BEGIN
 	RETURN missed;
 END $$;
 SET work_mem = '64kB';
-SELECT missed();
+SELECT missed(), 0 AS truth;
 RESET work_mem;
 -- nor may it take over a value about which several filters are asked: PL/pgSQL would change and free a row that
 -- another function made
@@ -242,8 +252,8 @@ BEGIN
 	RETURN o;
 END $$;
 -- DISTINCT looks up the equality of rows, which is not that of the hash function
-SELECT count(DISTINCT made(i)) FROM generate_series(1, 3) i;
-SELECT count(*) FILTER (WHERE made(i) <@ ANY (fs)) AS found
+SELECT count(DISTINCT made(i)), 3 AS truth FROM generate_series(1, 3) i;
+SELECT count(*) FILTER (WHERE made(i) <@ ANY (fs)) AS found, 100 AS truth
 FROM generate_series(1, 200) i,
 	(SELECT ARRAY(SELECT cf_agg(row(j)::own, 100, 1e-8, j % 3) FROM generate_series(1, 100) j GROUP BY j % 3) AS fs
 		OFFSET 0) s;
@@ -252,6 +262,8 @@ DROP TABLE others, owned;
 SET client_min_messages = warning;
 DROP TYPE own CASCADE;
 RESET client_min_messages;
+
+-- ---- errors ----
 
 -- a family mismatch and a corrupt header are errors in every form, and every time
 SELECT cf_contains(f, 'text') FROM shelf WHERE id = 300000;
