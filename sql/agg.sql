@@ -39,9 +39,8 @@ FROM (SELECT cf_agg(i, 1000, 0.0001) AS f FROM numbers) s, cf_info(f), numbers
 GROUP BY items, growth_level, fingerprint_bits;
 SELECT cf_agg(i, 1000, 0.01) FROM numbers;
 -- a capacity may be any number, as in cf_new
-SELECT seen(cf_agg(i, 1e5, 0.01)) AS literal, seen(cf_agg(i, 99999.5, 0.01)) AS fraction,
-	seen(cf_agg(i, 100000, 0.01)) AS truth
-FROM numbers;
+SELECT seen(cf_agg(i, 1e5, 0.01, 42)) AS literal, seen(cf_agg(i, 100000, 0.01, 42)) AS truth FROM numbers;
+SELECT seen(cf_agg(i, 99999.5, 0.01)) AS fraction, seen(cf_agg(i, 100000, 0.01)) AS truth FROM numbers;
 SELECT cf_agg(i, 'NaN', 0.01) FROM numbers;
 -- at the highest rate there is a bit to grow by, up to the capacity at least
 SELECT n, count(*) AS filters, min(cf_count(f)) AS least_items, n * 0.9 AS more_than

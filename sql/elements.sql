@@ -8,6 +8,8 @@ CREATE TYPE pair AS (a int, b text);
 CREATE DOMAIN posint AS int CHECK (VALUE > 0);
 CREATE DOMAIN short AS varchar(5);
 
+-- ---- equal values ----
+
 -- every pair is equal, so it must be found
 SELECT what, found FROM (VALUES
 	(1, 'int2, int8', cf_contains(cf_add(cf_new(), 1::int2), 1::int8)),
@@ -208,11 +210,14 @@ WHERE testable(needs) AND NOT (way = 'cf_contains_any' AND a || b ~ 'ARRAY|\[\]'
 ORDER BY n, way;
 SELECT count(*) AS cases, count(*) FILTER (WHERE needs = '') AS everywhere FROM cases;
 -- an array that was just made, or that a variable holds, is an expanded object
-SELECT cf_hash(array_append(ARRAY[i, 2], 3)) = cf_hash(ARRAY[i, 2, 3]) AS integers,
-	cf_hash(array_prepend('a' || i, ARRAY[repeat('b', 9999)])) = cf_hash(ARRAY['a' || i, repeat('b', 9999)]) AS texts,
-	cf_contains(cf_agg(array_append('[0:0]={1}'::int[], i)), ('[0:1]={1,' || i || '}')::int[]) AS found,
-	cf_contains(cf_agg(array_append('[0:0]={1}'::int[], i), 1e-8), ARRAY[1, i]) AS of_another_shape
-FROM generate_series(1, 2) i GROUP BY i ORDER BY i;
+SELECT i, name, value, truth
+FROM (SELECT i, cf_agg(array_append('[0:0]={1}'::int[], i), 1e-8) AS f FROM generate_series(1, 2) i GROUP BY i) s,
+	LATERAL (VALUES
+	('integers', cf_hash(array_append(ARRAY[i, 2], 3)) = cf_hash(ARRAY[i, 2, 3]), true),
+	('texts', cf_hash(array_prepend('a' || i, ARRAY[repeat('b', 9999)])) = cf_hash(ARRAY['a' || i, repeat('b', 9999)]),
+		true),
+	('found', cf_contains(f, ('[0:1]={1,' || i || '}')::int[]), true),
+	('of another shape', cf_contains(f, ARRAY[1, i]), false)) v(name, value, truth) ORDER BY i;
 DO $$
 DECLARE
 	a numeric[];
@@ -221,9 +226,12 @@ BEGIN
 	FOR i IN 2..4 LOOP
 		a[i] := i;
 		f := cf_add(f, a);
-		RAISE NOTICE '% %', cf_contains(f, a), cf_contains(f, ('[2:' || i || ']=' || a[2:i]::text)::numeric[]);
+		RAISE NOTICE 'variable %, literal %', cf_contains(f, a),
+			cf_contains(f, ('[2:' || i || ']=' || a[2:i]::text)::numeric[]);
 	END LOOP;
 END $$;
+
+-- ---- planner and scans ----
 
 -- what is refused is so by the call, not by the planner with its statistics
 CREATE TABLE refused (moods mood[], range mood_range, blanks char(5)[]);
@@ -238,7 +246,7 @@ ANALYZE refused;
 SELECT v,
 	outcome(format('EXPLAIN (COSTS OFF) SELECT FROM refused WHERE cf_contains(cf_add(cf_new(), 1), %s)', v)) AS plan,
 	CASE WHEN v <> 'blanks' OR testable('icu')
-		THEN outcome(format('SELECT cf_contains(cf_new(), %s) FROM refused', v)) LIKE '0A000%' ELSE true END AS refused
+		THEN left(outcome(format('SELECT cf_contains(cf_new(), %s) FROM refused', v)), 5) ELSE '0A000' END AS refused
 FROM unnest(ARRAY['moods', 'range', 'blanks']) AS v;
 
 -- equality as in single calls where a scan asks about many rows, and where the
@@ -272,9 +280,9 @@ BEGIN
 	estimated := (plan -> 0 -> 'Plan' ->> 'Plan Rows')::float8 BETWEEN expected * 0.95 AND expected * 1.05;
 	custom := plan::text ~ 'CuckooScan';
 END $$;
-SELECT col, scan,
-	bool_and(rows = expected AND expected IN (1500, 2000) AND estimated = (form !~ 'SELECT')
-		AND custom = (scan = 'on')) AS "right", min(expected) AS rows
+SELECT col, scan, string_agg(DISTINCT rows::text, ', ') AS rows, string_agg(DISTINCT expected::text, ', ') AS truth,
+	count(*) FILTER (WHERE custom = (scan = 'on')) AS right_plans,
+	count(*) FILTER (WHERE estimated = (form !~ 'SELECT')) AS right_estimates, 4 AS truth
 FROM unnest(ARRAY['on', 'off']) scan,
 	(VALUES ('b', '''WORD '' || m'), ('n', '''WORD '' || m'), ('t', '''WORD '' || m'),
 		('a', 'ARRAY[ARRAY[m, 1]]')) AS v(col, element),
@@ -300,8 +308,10 @@ DEALLOCATE ALL;
 CREATE TEMP TABLE long_values (v text);
 ALTER TABLE long_values ALTER v SET STORAGE external;
 INSERT INTO long_values SELECT repeat('long ', n) FROM unnest(ARRAY[0, 1, 30, 1000, 100000]) n;
-SELECT count(*) FILTER (WHERE cf_contains(f, repeat('long ', n))) AS found
+SELECT count(*) FILTER (WHERE cf_contains(f, repeat('long ', n))) AS found, 5 AS truth
 FROM (SELECT cf_agg(v) AS f FROM long_values) s, unnest(ARRAY[0, 1, 30, 1000, 100000]) n;
+
+-- ---- types that change ----
 
 -- a type that changes is another one, at a call site of the same transaction too
 SET client_min_messages = warning;
@@ -353,8 +363,7 @@ BEGIN
 			own_found(later, '1'));
 	END LOOP;
 END $$;
-SELECT n, pair, own, later
-FROM seen ORDER BY n;
+SELECT n, pair, own, later FROM seen ORDER BY n;
 COMMIT;
 -- PostgreSQL may call the hash function of an attribute with a null seed
 CREATE TYPE with_own AS (o own);
@@ -384,28 +393,32 @@ ROLLBACK;
 DROP TABLE seen, kept;
 DROP FUNCTION pair_found, own_found;
 
+-- ---- the type of an argument ----
+
 -- The type of cf_agg's elements is that of its argument, however this is
 -- written, planned or stored: citext follows its own equality, a cast of it that
 -- of text.
 CREATE TEMP TABLE people (e email, c citext, m mood, p posint, s short, n name, b char(9));
 INSERT INTO people VALUES ('A@X', 'A@X', 'sad', 1, 'a', 'a', 'a'), ('B@Y', 'B@Y', 'happy', 2, 'b', 'b', 'b');
-SELECT cf_contains(cf_agg(e), 'a@x'::citext) AS e, cf_contains(cf_agg(c), 'b@y'::email) AS c,
-	cf_contains(cf_agg(e::text), 'A@X') AS e_text, cf_contains(cf_agg(e::text), 'a@x') AS e_lower,
-	cf_contains(cf_agg(m), 'sad') AS m,
-	cf_contains(cf_agg(p), 2) AS p, cf_contains(cf_agg(s), 'b') AS s,
-	cf_contains(cf_agg(n), 'b') AS n, cf_contains(cf_agg(b), 'b') AS b
-FROM people;
-SELECT cf_agg(c) = cf_agg(lower(c)::citext) AS lower, cf_agg(e, 0.01) = cf_agg(c, 0.01) AS domain,
-	cf_agg(c, 1000, 0.01, 5) = cf_agg(upper(e)::citext, 1000, 0.01, 5) AS sized,
-	cf_agg(c::text) = cf_agg(e::text) AS texts FROM people;
+SELECT name, value, truth FROM (SELECT cf_agg(e) AS e, cf_agg(c) AS c, cf_agg(e::text) AS e_text, cf_agg(m) AS m,
+	cf_agg(p) AS p, cf_agg(s) AS s, cf_agg(n) AS n, cf_agg(b) AS b FROM people) f, LATERAL (VALUES
+	('domain over citext', cf_contains(e, 'a@x'::citext), true), ('citext', cf_contains(c, 'b@y'::email), true),
+	('cast to text', cf_contains(e_text, 'A@X'), true), ('in lower case', cf_contains(e_text, 'a@x'), false),
+	('enum', cf_contains(m, 'sad'), true), ('domain over int', cf_contains(p, 2), true),
+	('domain over varchar', cf_contains(s, 'b'), true), ('name', cf_contains(n, 'b'), true),
+	('char(9)', cf_contains(b, 'b'), true)) v(name, value, truth);
+SELECT seen(cf_agg(lower(c)::citext)) AS lower, seen(cf_agg(c)) AS truth FROM people;
+SELECT seen(cf_agg(e, 0.01)) AS domain, seen(cf_agg(c, 0.01)) AS truth FROM people;
+SELECT seen(cf_agg(upper(e)::citext, 1000, 0.01, 5)) AS upper, seen(cf_agg(c, 1000, 0.01, 5)) AS truth FROM people;
+SELECT seen(cf_agg(e::text)) AS domain, seen(cf_agg(c::text)) AS truth FROM people;
 CREATE TEMP VIEW of_citext AS SELECT cf_agg(c) AS f, cf_agg(c::text) AS g FROM people;
 SELECT format('CREATE TEMP VIEW again AS %s', pg_get_viewdef('of_citext'::regclass)) AS command \gset
 :command
-SELECT v.f = a.f AND v.g = a.g AS restored, (cf_info(v.f)).element_family AS f, (cf_info(v.g)).element_family AS g
-FROM of_citext v, again a;
-SELECT DISTINCT (cf_info(cf_agg(c) OVER ())).element_family AS a,
-	(cf_info(cf_agg(e::text) OVER ())).element_family AS b,
-	(cf_info(cf_agg(c::text::citext) OVER ())).element_family AS c FROM people;
+SELECT (cf_info(value)).element_family, seen(value) AS value, seen(truth) AS truth
+FROM of_citext v, again a, LATERAL (VALUES (a.f, v.f), (a.g, v.g)) x(value, truth);
+SELECT DISTINCT (cf_info(cf_agg(c) OVER ())).element_family AS citext,
+	(cf_info(cf_agg(e::text) OVER ())).element_family AS to_text,
+	(cf_info(cf_agg(c::text::citext) OVER ())).element_family AS to_citext FROM people;
 -- prepared: the seventh execution is of a generic plan
 DO $$
 DECLARE
@@ -417,7 +430,7 @@ BEGIN
 		SELECT (cf_info(cf_agg(c))).element_family || ' ' || (cf_info(cf_add(cf_new(), c))).element_family INTO family;
 		families := families || family;
 	END LOOP;
-	RAISE NOTICE '%', (SELECT array_agg(DISTINCT f) FROM unnest(families) f);
+	RAISE NOTICE 'families: %', (SELECT array_agg(DISTINCT f) FROM unnest(families) f);
 END $$;
 PREPARE planned(text) AS
 	SELECT (cf_info(cf_agg($1::citext))).element_family AS agg,
@@ -433,8 +446,8 @@ SELECT cf_contains(cf_agg(c::text), 'a@x'::citext) FROM people;
 SELECT cf_contains(cf_agg(c::text), 'a@x'::email) FROM people;
 SELECT cf_contains(cf_agg(c), 'a@x') FROM people;
 -- what has no type yet is a text to cf_agg, as to all other functions
-SELECT cf_agg('x') = cf_agg('x'::text) AS literal, (cf_info(cf_agg('x'))).element_family,
-	cf_agg(NULL) = cf_agg(NULL::int) AS null;
+SELECT (cf_info(cf_agg('x'))).element_family, seen(cf_agg('x')) AS literal, seen(cf_agg('x'::text)) AS truth;
+SELECT seen(cf_agg(NULL)) AS null, seen(cf_agg(NULL::int)) AS truth;
 PREPARE untyped AS SELECT (cf_info(cf_agg($1))).element_family, (cf_info(cf_agg(DISTINCT $2, $3, $4, $5))).capacity;
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped('x', 'x', 1000, 0.01, 7);
@@ -494,7 +507,9 @@ SELECT cf_add(cf_new(), ROW('x', 'sad')::moody);
 SELECT cf_contains(cf_new(), ARRAY[ROW('x', 'sad')::moody]);
 SELECT cf_contains(cf_agg(ARRAY[m]::text[]), '{sad}'::text[]) AS labels FROM people;
 
--- families, as cf_agg and cf_add see them
+-- ---- families ----
+
+-- as cf_agg and cf_add see them
 SELECT (cf_info(cf_agg(relname))).element_family AS name,
 	(cf_info(cf_agg(relkind))).element_family AS "char",
 	(cf_info(cf_agg(oid))).element_family AS oid,
@@ -520,8 +535,10 @@ SELECT cf_contains(cf_agg(now()), now()::timestamp);
 PREPARE untyped AS SELECT cf_contains((SELECT cf_agg(i) FROM generate_series(1, 3) i), $1);
 EXECUTE untyped('1');
 DEALLOCATE untyped;
-SELECT cf_agg(relacl) IS NULL FROM pg_class WHERE relacl IS NOT NULL;
+SELECT (cf_info(cf_agg(relacl))).element_family AS acl FROM pg_class WHERE relacl IS NOT NULL;
 SELECT cf_agg('(1,2)'::point);
+
+-- ---- encodings ----
 
 -- families whose encoding is our own, by PostgreSQL's equality: lists of equal, nearly equal and extreme values, each
 -- with each, alone and in arrays
@@ -574,22 +591,21 @@ SELECT c.* FROM (
 	GROUP BY of) s, compare(s.of, s.vals) c ORDER BY s.of::text;
 DROP FUNCTION compare;
 -- the limits of the time in an interval
-SELECT cf_hash(interval '2147483647:00' + interval '414564141:00:54.775807')
-	= cf_hash(interval '106751991 days 04:00:54.775807') AS greatest,
-	cf_hash(interval '-2147483647:00' - interval '414564141:00:54.775808')
-		= cf_hash(interval '-106751991 days -04:00:54.775808') AS least;
+SELECT name, cf_hash(value) AS value, cf_hash(truth) AS truth FROM (VALUES
+	('greatest', interval '2147483647:00' + interval '414564141:00:54.775807',
+		interval '106751991 days 04:00:54.775807'),
+	('least', interval '-2147483647:00' - interval '414564141:00:54.775808',
+		interval '-106751991 days -04:00:54.775808')) v(name, value, truth);
 
 -- numbers of any length
-SELECT count(DISTINCT cf_hash(repeat('1234', n)::numeric)) FROM generate_series(1, 100) n;
+SELECT count(DISTINCT cf_hash(repeat('1234', n)::numeric)) AS hashes, 100 AS truth FROM generate_series(1, 100) n;
 
 -- hashes are the same on every machine: these never change
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS integer FROM (VALUES (1)) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS text FROM (VALUES ('cuckoo')) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS uuid
-FROM (VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS float FROM (VALUES (-0.0::float8)) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS date FROM (VALUES ('2026-01-31'::date)) x(v);
-SELECT encode(substring(cf_agg(v, 1e-8)::bytea FROM 33), 'hex') AS boolean FROM (VALUES (true)) x(v);
+SELECT type, encode(substring(f::bytea FROM 33), 'hex') AS bytes FROM (VALUES
+	('integer', (SELECT cf_agg(1, 1e-8))), ('text', (SELECT cf_agg('cuckoo'::text, 1e-8))),
+	('uuid', (SELECT cf_agg('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, 1e-8))),
+	('float', (SELECT cf_agg(-0.0::float8, 1e-8))), ('date', (SELECT cf_agg('2026-01-31'::date, 1e-8))),
+	('boolean', (SELECT cf_agg(true, 1e-8)))) v(type, f);
 
 -- nor do the tags of family other
 SELECT type, encode(substring(f::bytea FROM 13 FOR 2), 'hex') AS tag FROM (VALUES
@@ -604,12 +620,14 @@ ROLLBACK;
 -- the tag of text under a nondeterministic collation, by FORMAT.md: XXH3 of the platform check value, b, the OID of
 -- text, k, i, the locale and, from 16 on, the rules
 SELECT CASE WHEN testable('icu') THEN outcome($$
-	SELECT get_byte(f, 12) + 256 * get_byte(f, 13) = 65535 & cf_hash(
-		(SELECT string_agg(substring(int8send(hashtextextended('cuckoo', 0)) FROM i FOR 1), '' ORDER BY i DESC)
-			FROM generate_series(1, 8) i)
-		|| 'b\031\000\000\000'::bytea || 'kiund-u-ks-level2\000'::bytea
-		|| CASE WHEN current_setting('server_version_num')::int >= 160000 THEN '\x00'::bytea ELSE '' END)
-	FROM (SELECT cf_add(cf_new(), 'a' COLLATE nd)::bytea AS f) s$$) ELSE 'true' END AS tag_of_collation;
+	SELECT CASE tag WHEN truth THEN 'right' ELSE format('%s instead of %s', tag, truth) END
+	FROM (SELECT cf_add(cf_new(), 'a' COLLATE nd)::bytea AS f) s,
+		LATERAL (SELECT get_byte(f, 12) + 256 * get_byte(f, 13) AS tag, 65535 & cf_hash(
+			(SELECT string_agg(substring(int8send(hashtextextended('cuckoo', 0)) FROM i FOR 1), '' ORDER BY i DESC)
+				FROM generate_series(1, 8) i)
+			|| 'b\031\000\000\000'::bytea || 'kiund-u-ks-level2\000'::bytea
+			|| CASE WHEN current_setting('server_version_num')::int >= 160000 THEN '\x00'::bytea ELSE '' END)
+			AS truth) t$$) ELSE 'right' END AS tag_of_collation;
 
 SET client_min_messages = warning;
 DROP TABLE people, cases, refused CASCADE;
