@@ -27,8 +27,8 @@ BEGIN
 	FROM jsonb_path_query(plan_of(query)::jsonb, 'strict $.** ? (exists (@."Relation Name"))') node
 	WHERE node ->> 'Relation Name' <> 'lists';
 END $$;
--- a query by the scan and without: the same rows in the same order?
-CREATE FUNCTION compare(query text, OUT scans text, OUT rows int, OUT same boolean) LANGUAGE plpgsql AS $$
+-- a query by the scan and without: how many rows are not the same at the same place?
+CREATE FUNCTION compare(query text, OUT scans text, OUT rows int, OUT wrong int) LANGUAGE plpgsql AS $$
 DECLARE
 	with_scan text[];
 	without text[];
@@ -42,11 +42,12 @@ BEGIN
 	EXECUTE 'SELECT array_agg(s::text) FROM (' || query || ' OFFSET 0) s' INTO without;
 	SET LOCAL cuckoo.enable_scan = on;
 	rows := coalesce(cardinality(without), 0);
-	same := with_scan IS NOT DISTINCT FROM without;
+	wrong := count(*) FROM unnest(with_scan, without) found(row, truth) WHERE row IS DISTINCT FROM truth;
 END $$;
 CREATE FUNCTION list(text) RETURNS cuckoofilter LANGUAGE sql STABLE AS 'SELECT f FROM lists WHERE name = $1';
 
--- conditions
+-- ---- conditions, and what is selected ----
+
 SELECT condition, c.* FROM unnest(ARRAY[
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
 	'(SELECT f FROM lists WHERE name = ''fives'') @> v',
@@ -75,20 +76,16 @@ SELECT condition, c.* FROM unnest(ARRAY[
 	'cf_contains(cf_add(cf_new(), later), v)',
 	'cf_contains((SELECT f FROM lists WHERE name = ''fives''), 15)'
 ]) condition, compare('SELECT ctid, s.* FROM seen s WHERE ' || condition) c;
--- what is selected
-SELECT c.*
-FROM unnest(ARRAY['count(*)', 'v', 's', 'tableoid::regclass, xmin, ctid', 'length(doc), missing, t',
-	'v + 1 AS w, random() < 2', 'NULL', 'DISTINCT v % 10']) columns,
-	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
-		columns)) c;
-SELECT c.* FROM compare('SELECT FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') c;
-SELECT c.*
-FROM compare('SELECT v FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) LIMIT 700') c;
-SELECT c.*
-FROM compare('SELECT v, count(*) FROM seen
-	WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) GROUP BY v ORDER BY v') c;
+-- columns, and what is done with the rows
+SELECT columns, "end", c.* FROM (VALUES ('count(*)', ''), ('v', ''), ('s', ''), ('tableoid::regclass, xmin, ctid', ''),
+	('length(doc), missing, t', ''), ('v + 1 AS w, random() < 2', ''), ('NULL', ''), ('DISTINCT v % 10', ''), ('', ''),
+	('v', 'LIMIT 700'), ('v, count(*)', 'GROUP BY v ORDER BY v')) v(columns, "end"),
+	compare(format('SELECT %s FROM seen s WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v) %s',
+		columns, "end")) c;
 
--- EXPLAIN counts the rows that any of the conditions removes
+-- ---- EXPLAIN ----
+
+-- the rows that any of the conditions removes are counted
 CREATE FUNCTION removed(query text, scan text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	result int;
@@ -113,13 +110,13 @@ BEGIN
 	END LOOP;
 	RETURN 'none';
 END $$;
-SELECT removed_line('SELECT FROM seen WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)') AS some,
-	removed_line('SELECT FROM seen WHERE NOT cf_contains((SELECT cf_new()), later)') AS none;
+SELECT condition, removed_line('SELECT FROM seen WHERE ' || condition) FROM unnest(ARRAY[
+	'NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
+	'NOT cf_contains((SELECT cf_new()), later)']) condition;
 DROP FUNCTION removed, removed_line;
 EXPLAIN (COSTS OFF) SELECT v
 FROM lists JOIN seen ON cf_contains(f, v) AND length(t) > 3 WHERE name = 'fives' AND later > 5;
--- and says how many rows were probed in batches, in all loops, and where the filters were: all rows but those of the
--- first page
+-- the rows that were probed in batches, in all loops, and where the filters were: all rows except the first page's
 CREATE FUNCTION batches(query text, OUT loops int, OUT removed int, OUT batched text, OUT fetched int, OUT memory int,
 	OUT slices int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -150,13 +147,15 @@ SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_leader_participation = off;
 -- but not what workers did
-SELECT loops > 0 AS workers, batched, fetched + memory + slices AS filters
+SELECT within(loops, 1, 3) AS workers, batched, fetched + memory + slices AS filters
 FROM batches('SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)');
 RESET parallel_leader_participation;
 RESET parallel_setup_cost;
 RESET min_parallel_table_scan_size;
 SET max_parallel_workers_per_gather = 0;
--- what the scan saves is shared by workers
+-- ---- costs and memory ----
+
+-- workers share what the scan saves
 CREATE FUNCTION saved(workers int) RETURNS float8 LANGUAGE plpgsql SET min_parallel_table_scan_size = 0
 	SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0 SET parallel_leader_participation = off AS $$
 DECLARE
@@ -176,114 +175,120 @@ END $$;
 SELECT round((saved(0) / saved(2))::numeric, 1) AS saved, 3 AS processes;
 DROP FUNCTION saved;
 -- the filter of each rescan is freed
-SELECT sum(c), max(contexts('cuckoofilter')) AS filters FROM generate_series(1, 50) n,
+SELECT sum(c), max(contexts('cuckoofilter')) AS filters, 0 AS truth FROM generate_series(1, 50) n,
 	LATERAL (SELECT count(*) FROM seen
 		WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = 'fives'), -n), v)) s(c);
 DROP FUNCTION batches;
--- joins: a filter from another table; one scan for each
-SELECT c.* FROM unnest(ARRAY[
-	'SELECT count(*) FROM lists JOIN seen ON cf_contains(f, v) WHERE name = ''fives''',
-	'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f
-		WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later',
-	'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later)
-		WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later',
-	'SELECT l.name, m.name, later
+-- ---- joins ----
+
+-- a filter from another table: a scan for each filter
+SELECT claim, c.* FROM (VALUES
+	('inner', 'SELECT count(*) FROM lists JOIN seen ON cf_contains(f, v) WHERE name = ''fives'''),
+	('negated', 'SELECT name, seen.* FROM lists JOIN seen ON NOT v <@ f
+		WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name, later'),
+	('left', 'SELECT name, later FROM lists LEFT JOIN seen ON f @> (v + later)
+		WHERE name IN (''fives'', ''none'', ''null'') ORDER BY name, later'),
+	('filter of a left join', 'SELECT l.name, m.name, later
 		FROM lists l LEFT JOIN lists m ON m.name = replace(l.name, ''none'', ''fives'') JOIN seen ON cf_contains(m.f, v)
-		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
-	'SELECT l.name, m.name, later
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later'),
+	('filter of two tables', 'SELECT l.name, m.name, later
 		FROM lists l LEFT JOIN lists m ON m.name = l.name || ''?'' JOIN seen ON cf_contains(coalesce(m.f, l.f), v)
-		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
-	-- a filter of an expression that an outer join may make null
-	'SELECT l.name, later
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later'),
+	('filter of an expression that is null', 'SELECT l.name, later
 		FROM lists l LEFT JOIN (SELECT name, coalesce(f, f) AS g FROM lists) m ON m.name = l.name || ''?''
-		JOIN seen ON cf_contains(coalesce(m.g, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY later',
-	-- a condition of the join that cannot be evaluated ahead
-	'SELECT name, later FROM lists JOIN seen ON cf_contains(f, v) AND length(name) + v > random()
-		WHERE name = ''fives'' ORDER BY later',
-	-- the list of users is not one for v, nor asked for in it
-	'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives'' ORDER BY name, later',
-	'SELECT name FROM lists
-		WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name',
-	'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later',
-	'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v))
-		FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name',
-	-- begun anew in the middle of the table, of a page
-	'SELECT name, v FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s
-		WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name',
-	'SELECT name, n
+		JOIN seen ON cf_contains(coalesce(m.g, l.f), v) WHERE l.name IN (''fives'', ''none'') ORDER BY later'),
+	('condition not evaluated ahead', 'SELECT name, later FROM lists
+		JOIN seen ON cf_contains(f, v) AND length(name) + v > random() WHERE name = ''fives'' ORDER BY later'),
+	-- the list of users is of another family
+	('users not probed, left', 'SELECT name, later FROM lists LEFT JOIN seen ON cf_contains(f, v) AND name = ''fives''
+		ORDER BY name, later'),
+	('users not probed, anti', 'SELECT name FROM lists
+		WHERE NOT EXISTS (SELECT FROM seen WHERE cf_contains(f, v) AND name = ''fives'') ORDER BY name'),
+	('semi', 'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later'),
+	('sub-select', 'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v))
+		FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name'),
+	('begun anew in a page', 'SELECT name, v
+		FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s
+		WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name'),
+	('aggregate', 'SELECT name, n
 		FROM lists, LATERAL (SELECT count(*) AS n FROM seen WHERE cf_contains(f, v) AND length(t) > length(name)) s
-		WHERE name IN (''fives'', ''large'') ORDER BY name',
-	-- not by the scan: the filter is made by a join, the test stays above one
-	'SELECT l.name, later
+		WHERE name IN (''fives'', ''large'') ORDER BY name'),
+	-- not by the scan
+	('filter made by a join', 'SELECT l.name, later
 		FROM lists l
 		LEFT JOIN (SELECT name, coalesce(f, list(''fives'')) AS g FROM lists) m
 			ON m.name = replace(l.name, ''none'', ''null'') JOIN seen ON cf_contains(g, v)
-		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later',
-	'SELECT name, later FROM lists LEFT JOIN seen ON later = length(name)
-		WHERE cf_contains(f, coalesce(v, 5)) AND name IN (''fives'', ''large'') ORDER BY name',
-	'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1
-		WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1'
-]) query, compare(query) c;
+		WHERE l.name IN (''fives'', ''none'') ORDER BY l.name, later'),
+	('test above a join', 'SELECT name, later FROM lists LEFT JOIN seen ON later = length(name)
+		WHERE cf_contains(f, coalesce(v, 5)) AND name IN (''fives'', ''large'') ORDER BY name'),
+	-- by two scans
+	('two tables', 'SELECT a.later, b.later FROM seen a JOIN seen b ON a.later = b.later + 1
+		WHERE cf_contains(list(''fives''), a.v) AND NOT cf_contains(list(''users''), b.t) ORDER BY 1')
+) v(claim, query), compare(query) c;
+-- a scan for each row of the other table only if each row has another filter
+SELECT filter, scans(query) FROM (VALUES ('one', 'SELECT FROM seen a
+		JOIN seen b ON a.later = b.later AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), a.v + b.v)'),
+	('any', 'SELECT FROM lists JOIN seen ON v <@ ANY (ARRAY[f]) AND length(name) = later')) v(filter, query);
 
--- a scan for each row of the other table only where the filter is another one for each
-SELECT scans('SELECT FROM seen a
-	JOIN seen b ON a.later = b.later AND cf_contains((SELECT f FROM lists WHERE name = ''fives''), a.v + b.v)') AS one,
-	scans('SELECT FROM lists JOIN seen ON v <@ ANY (ARRAY[f]) AND length(name) = later') AS "any";
--- several filters, of which one is to contain the element
-SELECT c.* FROM unnest(ARRAY[
-	'SELECT later FROM seen
-		WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))',
-	'SELECT later FROM seen
-		WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))',
-	'SELECT later FROM seen
+-- ---- any of several filters ----
+
+SELECT claim, c.* FROM (VALUES
+	('of a sub-select', 'SELECT later FROM seen
+		WHERE v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large''))'),
+	('of an array', 'SELECT later FROM seen
+		WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''none'', ''null'', ''large'')))'),
+	('with other conditions', 'SELECT later FROM seen
 		WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND later % 7 < 5
-			AND length(t) > 9',
-	'SELECT later FROM seen
+			AND length(t) > 9'),
+	('with functions', 'SELECT later FROM seen
 		WHERE EXISTS (SELECT FROM lists WHERE f @> (v + 1) AND name IN (''fives'', ''none'')) AND length(lower(t)) > 9
-			AND later > 100',
-	'SELECT later FROM seen
+			AND later > 100'),
+	('of several seeds', 'SELECT later FROM seen
 		WHERE v <@ ANY (SELECT cf_agg(i, 100, 0.01, s)
-			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)',
-	'SELECT later FROM seen
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s)'),
+	('of several seeds, array', 'SELECT later FROM seen
 		WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01, s)
-			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
-	'SELECT later FROM seen
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))'),
+	('of one seed, array', 'SELECT later FROM seen
 		WHERE v <@ ANY (ARRAY(SELECT cf_agg(i, 100, 0.01)
-			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))',
-	'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''no such'')',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name = ''null''))',
-	'SELECT later FROM seen WHERE v <@ ANY (NULL::cuckoofilter[])',
-	'SELECT name, (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives'')))
-		FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name',
-	'SELECT *
+			FROM generate_series(1, 3) s, generate_series(1, 999) i WHERE i % 5 = s GROUP BY s))'),
+	('of none', 'SELECT later FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''no such'')'),
+	('of null', 'SELECT later FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists WHERE name = ''null''))'),
+	('of a null array', 'SELECT later FROM seen WHERE v <@ ANY (NULL::cuckoofilter[])'),
+	('of filters for each row', 'SELECT name, (SELECT count(*) FROM seen
+			WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives'')))
+		FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name'),
+	('begun anew, of others', 'SELECT *
 		FROM generate_series(1, 3) n,
-		LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s',
-	'SELECT *
+		LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s'),
+	('begun anew, of the same', 'SELECT *
 		FROM generate_series(1, 3) n,
 		LATERAL (SELECT count(*) FROM seen
-			WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s',
-	'SELECT i, x
+			WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s'),
+	('below a left join', 'SELECT i, x
 		FROM generate_series(1, 9) i
 		LEFT JOIN (SELECT later, coalesce(v, 0) AS x FROM seen
-			WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')) s ON later = i ORDER BY i',
-	-- asked for what no filter before contains, so that of users is not asked
-	'SELECT later FROM seen
-		WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))',
-	-- nulls hide no other filter, wherever they stand
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[NULL, list(''fives'')])',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[list(''none''), NULL, list(''fives''), NULL, NULL, list(''large'')])',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[NULL, NULL]::cuckoofilter[])',
-	'SELECT later FROM seen WHERE v <@ ANY (ARRAY[]::cuckoofilter[])',
-	-- not by the scan: not ANY
-	'SELECT later FROM seen WHERE NOT v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))',
-	'SELECT later FROM seen WHERE v <@ ALL (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))',
-	'SELECT later FROM seen WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''large''))'
-]) query, compare(query) c;
+			WHERE v <@ ANY (SELECT f FROM lists WHERE name = ''fives'')) s ON later = i ORDER BY i'),
+	-- a filter is probed for values that no filter before contains: the users are of another family
+	('users not probed', 'SELECT later FROM seen
+		WHERE v % 5 = 0 AND v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''users'') ORDER BY name))'),
+	('null first', 'SELECT later FROM seen WHERE v <@ ANY (ARRAY[NULL, list(''fives'')])'),
+	('null between', 'SELECT later FROM seen
+		WHERE v <@ ANY (ARRAY[list(''none''), NULL, list(''fives''), NULL, NULL, list(''large'')])'),
+	('nulls only', 'SELECT later FROM seen WHERE v <@ ANY (ARRAY[NULL, NULL]::cuckoofilter[])'),
+	('of an empty array', 'SELECT later FROM seen WHERE v <@ ANY (ARRAY[]::cuckoofilter[])'),
+	-- not by the scan
+	('not any of an array', 'SELECT later FROM seen
+		WHERE NOT v <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))'),
+	('all', 'SELECT later FROM seen WHERE v <@ ALL (ARRAY(SELECT f FROM lists WHERE name IN (''fives'', ''large'')))'),
+	('not any', 'SELECT later FROM seen WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''fives'', ''large''))')
+) v(claim, query), compare(query) c;
 SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists);
 SELECT count(*) FROM seen WHERE v <@ ANY (ARRAY(SELECT f FROM lists));
 
--- other kinds of tables: small, temporary, partitioned, sampled, materialized views; 291 rows without columns fill a
--- page
+-- ---- kinds of tables ----
+
+-- small, temporary, partitioned, sampled, materialized views; 291 rows without columns fill a page
 CREATE TABLE few AS SELECT v FROM seen LIMIT 900;
 CREATE TEMP TABLE session AS SELECT v, t FROM seen;
 CREATE MATERIALIZED VIEW latest AS SELECT v, t FROM seen;
@@ -297,8 +302,8 @@ INSERT INTO nothing SELECT FROM generate_series(1, 5000);
 ANALYZE few, session, latest, parted, nothing;
 SELECT tab, c.* FROM unnest(ARRAY['session', 'latest', 'parted']) tab,
 	compare(format('SELECT v, t FROM %s WHERE cf_contains(list(''fives''), v)', tab)) c;
-SELECT scans('SELECT FROM few WHERE cf_contains(list(''fives''), v)') AS few,
-	scans('SELECT FROM few WHERE cf_contains(list(''fives''), v) LIMIT 10000') AS with_a_limit;
+SELECT query, scans(query) FROM unnest(ARRAY['SELECT FROM few WHERE cf_contains(list(''fives''), v)',
+	'SELECT FROM few WHERE cf_contains(list(''fives''), v) LIMIT 10000']) query;
 -- offered where a query does not end the scan after few rows
 SELECT query, scans(query) FROM unnest(ARRAY[
 	'SELECT FROM seen WHERE cf_contains(list(''fives''), v) LIMIT 1',
@@ -313,7 +318,7 @@ SELECT query, scans(query) FROM unnest(ARRAY[
 ]) query;
 SELECT scans('SELECT FROM seen TABLESAMPLE bernoulli (50) WHERE cf_contains(list(''fives''), v)') AS sampled;
 INSERT INTO lists SELECT 'places', cf_agg(ctid::text) FROM nothing WHERE hashtid(ctid) % 2 = 0;
-SELECT scans, rows BETWEEN 1000 AND 4000 AS about_half, same FROM unnest(ARRAY['', 'NOT ']) negation,
+SELECT negation, scans, within(rows, 1000, 4000) AS rows, wrong FROM unnest(ARRAY['', 'NOT ']) negation,
 	compare(format('SELECT ctid FROM nothing
 		WHERE %s cf_contains((SELECT f FROM lists WHERE name = ''places''), ctid::text)', negation));
 SELECT c.*
@@ -337,7 +342,9 @@ FROM compare('SELECT * FROM parts
 	WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), v) ORDER BY k LIMIT 20500') c;
 DROP TABLE parts, keys;
 
--- joins of partitions: the planner copies the conditions of the scan's path
+-- ---- joins of partitions ----
+
+-- the planner copies the conditions of the scan's path
 CREATE TABLE pa (k int, v int) PARTITION BY LIST (k);
 CREATE TABLE pa_1 PARTITION OF pa FOR VALUES IN (1) PARTITION BY RANGE (v);
 CREATE TABLE pa_1_low PARTITION OF pa_1 FOR VALUES FROM (MINVALUE) TO (1500);
@@ -353,36 +360,37 @@ CREATE FUNCTION in_pf(f cuckoofilter) RETURNS TABLE (v int) LANGUAGE sql STABLE
 	AS 'SELECT v FROM pa WHERE cf_contains(f, v) AND v <> -1';
 SET enable_partitionwise_join = on;
 SET enable_partitionwise_aggregate = on;
-CREATE TEMP TABLE queries AS SELECT query FROM unnest(ARRAY[
-	'SELECT count(*), sum(v) FROM pf JOIN pa USING (k) '
-		'WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2 AND pa.v <> -3 AND pa.v <> -4 AND pa.v <> -5 '
-			'AND pa.v <> -6',
-	'SELECT count(*), sum(k) FROM pf l '
-		'WHERE NOT EXISTS (SELECT FROM pa a '
-			'WHERE a.k = l.k AND cf_contains(l.f, a.v) AND a.v > 1500 AND a.v <> -2 AND a.v <> -3 AND a.v <> -4 '
-				'AND a.v <> -5 AND a.v <> -6)',
-	'SELECT k, count(v) '
-		'FROM pf LEFT JOIN LATERAL (SELECT v FROM pa WHERE pa.k = pf.k AND cf_contains(f, v) AND v <> -1) s ON true '
-		'GROUP BY k ORDER BY k',
-	'SELECT count(*) FROM pf l LEFT JOIN LATERAL (SELECT * FROM in_pf(l.f)) s ON true'
-]) query;
-SELECT query, c.* FROM queries, compare(query) c;
+CREATE TEMP TABLE queries AS SELECT claim, query FROM (VALUES
+	('inner', 'SELECT count(*), sum(v) FROM pf JOIN pa USING (k)
+		WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2 AND pa.v <> -3 AND pa.v <> -4 AND pa.v <> -5
+			AND pa.v <> -6'),
+	('anti', 'SELECT count(*), sum(k) FROM pf l
+		WHERE NOT EXISTS (SELECT FROM pa a
+			WHERE a.k = l.k AND cf_contains(l.f, a.v) AND a.v > 1500 AND a.v <> -2 AND a.v <> -3 AND a.v <> -4
+				AND a.v <> -5 AND a.v <> -6)'),
+	('left', 'SELECT k, count(v)
+		FROM pf LEFT JOIN LATERAL (SELECT v FROM pa WHERE pa.k = pf.k AND cf_contains(f, v) AND v <> -1) s ON true
+		GROUP BY k ORDER BY k'),
+	('function', 'SELECT count(*) FROM pf l LEFT JOIN LATERAL (SELECT * FROM in_pf(l.f)) s ON true')) v(claim, query);
+SELECT claim, c.* FROM queries, compare(query) c;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
-SELECT c.* FROM queries, compare(query) c;
+SELECT claim, c.* FROM queries, compare(query) c;
 SET enable_material = off;
-SELECT count(set_config(name, 'off', false)) <= 1 AS memoize FROM pg_settings WHERE name = 'enable_memoize';
-SELECT same FROM queries, compare(query);
+SET enable_memoize = off;
+SELECT claim, rows, wrong FROM queries, compare(query);
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
-SELECT count(set_config(name, 'on', false)) <= 1 AS memoize FROM pg_settings WHERE name = 'enable_memoize';
+RESET enable_memoize;
 EXPLAIN (COSTS OFF) SELECT count(*)
 FROM pf JOIN pa_2 pa USING (k) WHERE cf_contains(pf.f, pa.v) AND pa.v <> -1 AND pa.v <> -2;
 RESET enable_partitionwise_join;
 RESET enable_partitionwise_aggregate;
 DROP FUNCTION in_pf;
 DROP TABLE pa, pf, queries;
+
+-- ---- pages and memory ----
 
 -- pages that do not stay in their buffers: of one row each, and more than there are buffers
 CREATE TEMP TABLE wide (v int, filler text);
@@ -397,9 +405,9 @@ CREATE FUNCTION held() RETURNS bigint LANGUAGE sql AS 'SELECT sum(used_bytes)::b
 SELECT held() AS before \gset
 SELECT held() AS before \gset
 -- for elements, for filters that are made, for hashes, for filters that are compressed
-SELECT t, held() - :before < 500000 AS little
+SELECT t, within(greatest(held() - :before, 0), 0, 500000) AS bytes
 FROM seen WHERE cf_contains((SELECT cf_agg('USER 19998!', 1e-8)), upper(t));
-SELECT t, held() - :before < 500000 AS little
+SELECT t, within(greatest(held() - :before, 0), 0, 500000) AS bytes
 FROM seen WHERE cf_contains(cf_add((SELECT cf_agg('a ' || i, 1e-8) FROM generate_series(1, 3000) i), 'user 19998!'), t);
 CREATE TABLE ranges AS SELECT int4range(i, i + 5) AS r, i FROM generate_series(1, 20000) i;
 CREATE TABLE compressed (f cuckoofilter, g cuckoofilter);
@@ -407,11 +415,13 @@ ALTER TABLE compressed ALTER f SET STORAGE extended, ALTER g SET STORAGE extende
 INSERT INTO compressed SELECT cf_agg(int4range(20000, 20005), 1e-8),
 	cf_delete_all(cf_agg(i, 1e-8), (SELECT array_agg(i) FROM generate_series(1, 2999) i))
 FROM generate_series(1, 3000) i;
-SELECT pg_column_size(g) < 1000 AS inline, (cf_info(g)).bytes > 5000 AS compressed FROM compressed;
+SELECT within(pg_column_size(g), 1, 999) AS stored, within((cf_info(g)).bytes, 5001) AS bytes FROM compressed;
 ANALYZE ranges, compressed;
-SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SELECT f FROM compressed), r);
-SELECT i, held() - :before < 500000 AS little FROM ranges WHERE cf_contains((SELECT g FROM compressed), i + -17000);
-SELECT c.* FROM unnest(ARRAY['(SELECT f FROM compressed), r', '(SELECT g FROM compressed), i + -17000']) args,
+SELECT i, within(greatest(held() - :before, 0), 0, 500000) AS bytes
+FROM ranges WHERE cf_contains((SELECT f FROM compressed), r);
+SELECT i, within(greatest(held() - :before, 0), 0, 500000) AS bytes
+FROM ranges WHERE cf_contains((SELECT g FROM compressed), i + -17000);
+SELECT args, c.* FROM unnest(ARRAY['(SELECT f FROM compressed), r', '(SELECT g FROM compressed), i + -17000']) args,
 	compare(format('SELECT r FROM ranges WHERE NOT cf_contains(%s)', args)) c;
 DROP TABLE ranges, compressed;
 
@@ -425,33 +435,38 @@ BEGIN
 	EXECUTE query;
 	ticks := nextval('ticks') - 2;
 END $$;
-SELECT c.* FROM unnest(ARRAY[
-	'SELECT EXISTS (SELECT FROM listed WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed
-		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 1',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed
-		WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 3',
-	'WITH c AS MATERIALIZED (SELECT v FROM listed
-		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT FROM c LIMIT 400',
-	'SELECT (WITH c AS MATERIALIZED (SELECT v FROM listed
+SELECT wanted, c.* FROM (VALUES
+	('one by EXISTS', 'SELECT EXISTS (SELECT FROM listed
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v)))'),
+	('the first row', 'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 1'),
+	('3 of 15 rows', 'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), tick(v))) SELECT FROM c LIMIT 3'),
+	('400 rows', 'WITH c AS MATERIALIZED (SELECT v FROM listed
+		WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT FROM c LIMIT 400'),
+	('one row, 100 times', 'SELECT (WITH c AS MATERIALIZED (SELECT v FROM listed
 		WHERE v > n AND NOT cf_contains((SELECT f FROM lists WHERE name = ''none''), tick(v))) SELECT v FROM c LIMIT 1)
-		FROM generate_series(1, 100) n',
-	'SELECT v FROM seen WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)',
-	'SELECT v FROM seen WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))'
-]) query, ticks(query) c;
-SELECT count(*) FROM seen WHERE v < 0 AND cf_contains((SELECT f FROM lists), v);
-SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), nullif(t, t));
+		FROM generate_series(1, 100) n'),
+	('no filter', 'SELECT v FROM seen
+		WHERE v < 0 AND cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), v)'),
+	('the filter, for null', 'SELECT v FROM seen
+		WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = ''fives''), tick(1)), nullif(v, v))')
+) v(wanted, query), ticks(query) c;
+SELECT count(*), 0 AS truth FROM seen WHERE v < 0 AND cf_contains((SELECT f FROM lists), v);
+SELECT count(*), 0 AS truth FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), nullif(t, t));
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists), nullif(v, v));
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists), nullif(t, t));
 DROP FUNCTION ticks, tick;
 DROP SEQUENCE ticks;
+
+-- ---- filters fetched, and read in slices ----
 
 -- a stored filter is fetched once if many rows probe it, after some slices; else it is probed by slices
 CREATE TABLE numbers AS SELECT i AS v FROM generate_series(1, 20000) i;
 ANALYZE numbers;
 SELECT pages_read('SELECT count(*) FROM numbers') AS rows,
 	pages_read('SELECT md5(f::bytea) FROM lists WHERE name = ''large''') AS filter \gset
-SELECT query, pages_read(query) < :rows + :filter * 3 AS once FROM unnest(ARRAY[
+SELECT query, within((pages_read(query) - :rows)::float8 / :filter, 0, 3) AS filters FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM lists JOIN numbers ON cf_contains(f, v::bigint) WHERE name = ''large''',
 	'SELECT count(*) '
@@ -460,14 +475,14 @@ SELECT query, pages_read(query) < :rows + :filter * 3 AS once FROM unnest(ARRAY[
 ]) query;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
-SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :rows + :filter / 2 AS slices FROM unnest(ARRAY[
+SELECT query, scans(query), within((pages_read(query) - :rows)::float8 / :filter, 0, 0.5) AS filters FROM unnest(ARRAY[
 	'SELECT count(*) FROM numbers '
 		'WHERE v = 77 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM lists JOIN numbers ON v = length(name) AND cf_contains(f, v::bigint) WHERE name = ''large'''
 ]) query;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
-SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter / 2 AS slices FROM unnest(ARRAY[
+SELECT query, scans(query), within(pages_read(query)::float8 / :filter, 0, 0.5) AS filters FROM unnest(ARRAY[
 	'WITH c AS MATERIALIZED (SELECT FROM numbers '
 		'WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM c LIMIT 3',
 	'SELECT EXISTS (SELECT FROM numbers WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint))',
@@ -477,7 +492,7 @@ SELECT query, scans(query) ~ 'CuckooScan' AS scan, pages_read(query) < :filter /
 		'WHERE name = ''large'' '
 			'AND EXISTS (SELECT FROM (TABLE numbers UNION ALL TABLE numbers) n WHERE cf_contains(f, v::bigint))'
 ]) query;
--- nobody knows how many of these rows are wanted: here the first
+-- the number of rows that are wanted is unknown: here one
 CREATE FUNCTION first_row() RETURNS int LANGUAGE sql AS
 	'SELECT v FROM numbers WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)';
 CREATE FUNCTION first_into() RETURNS int LANGUAGE plpgsql AS $$
@@ -498,7 +513,7 @@ BEGIN
 END $$;
 CREATE FUNCTION pages_read_without(query text) RETURNS int LANGUAGE plpgsql SET cuckoo.enable_scan = off AS
 	'BEGIN RETURN pages_read(query); END';
-SELECT query, pages_read(query) <= pages_read_without(query) * 1.05 AS as_without FROM unnest(ARRAY[
+SELECT query, within(pages_read(query)::float8 / pages_read_without(query), 0, 1.05) AS share FROM unnest(ARRAY[
 	'WITH n AS MATERIALIZED (SELECT v FROM numbers '
 		'WHERE NOT cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)) SELECT FROM n LIMIT 1',
 	'SELECT first_row()', 'SELECT first_into()', 'SELECT first_of_loop()',
@@ -513,7 +528,7 @@ INSERT INTO parts SELECT v FROM numbers;
 ANALYZE parts;
 SELECT pages_read('SELECT count(*) FROM parts') AS parts \gset
 -- at most as much again, in pages, to find out by slices
-SELECT query, scan, pages_read(query) < :parts + :rows + 5 * :filter AS once
+SELECT query, scan, within((pages_read(query) - :parts - :rows)::float8 / :filter, -5, 5) AS filters
 FROM unnest(ARRAY['on', 'off']) scan, set_config('cuckoo.enable_scan', scan, false), unnest(ARRAY[
 	'SELECT count(*) FROM parts WHERE cf_contains((SELECT f FROM lists WHERE name = ''large''), v::bigint)',
 	'SELECT count(*) FROM parts, (SELECT f, f AS g FROM lists WHERE name = ''large'' OFFSET 0) l '
@@ -522,13 +537,13 @@ FROM unnest(ARRAY['on', 'off']) scan, set_config('cuckoo.enable_scan', scan, fal
 	'SELECT count(*) FROM numbers WHERE NOT v <@ ANY (SELECT f FROM lists WHERE name IN (''large'', ''fives''))'
 ]) query;
 RESET cuckoo.enable_scan;
--- an empty filter asks for no element
+-- an empty filter needs no element
 CREATE TABLE documents AS SELECT i, '' AS doc FROM generate_series(1, 2000) i;
 ALTER TABLE documents ALTER doc SET STORAGE external;
 UPDATE documents SET doc = repeat('long ', 1000);
 VACUUM ANALYZE documents;
 SELECT pages_read('SELECT count(i) FROM documents') AS documents \gset
-SELECT query, scans(query), pages_read(query) < :documents + 50 AS none FROM unnest(ARRAY[
+SELECT query, scans(query), within(pages_read(query) - :documents, 0, 49) AS pages FROM unnest(ARRAY[
 	'SELECT count(*) FROM documents WHERE cf_contains((SELECT f FROM lists WHERE name = ''none''), doc)',
 	'SELECT count(*) FROM documents WHERE doc <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''none'', ''null'')))'
 ]) query;
@@ -548,14 +563,14 @@ BEGIN
 	END LOOP;
 	RETURN bytes;
 END $$;
-SELECT sum((cf_info(f)).bytes) > 500000 AS together FROM shelf;
+SELECT within(sum((cf_info(f)).bytes), 500001) AS bytes FROM shelf;
 SELECT held() AS before \gset
 SELECT held() AS before \gset
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s') - :before
-	< 250000 AS little;
-SELECT c.* FROM unnest(ARRAY[
+SELECT within(greatest(held_after('SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s')
+	- :before, 0), 0, 250000) AS bytes;
+SELECT query, c.* FROM unnest(ARRAY[
 	'SELECT s, count(*) FROM shelf, numbers WHERE cf_contains(f, v) GROUP BY s ORDER BY s',
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND v <@ ANY (ARRAY(SELECT f FROM shelf))',
 	'SELECT count(*), sum(v) FROM numbers WHERE v % 20 = 3 AND NOT v <@ ANY (SELECT f FROM shelf)'
@@ -563,7 +578,7 @@ SELECT c.* FROM unnest(ARRAY[
 -- the element's own probes drop the filter of the batch: for want of memory, or as there are more filters than are kept
 SELECT string_agg(format('cf_count((SELECT f FROM shelf WHERE s = %s), v)', s), ' + ') AS counts
 FROM shelf WHERE s <= 9 \gset
-SELECT memory, c.rows, c.same FROM unnest(ARRAY['64kB', '64MB']) memory, set_config('work_mem', memory, false),
+SELECT memory, c.rows, c.wrong FROM unnest(ARRAY['64kB', '64MB']) memory, set_config('work_mem', memory, false),
 	compare('SELECT v FROM numbers
 		WHERE v < 4000 AND cf_contains((SELECT f FROM lists WHERE name = ''large''), v + 0 * (' || :'counts' || '))') c;
 SET work_mem = '64kB';
@@ -571,7 +586,7 @@ SET work_mem = '64kB';
 CREATE TABLE padded AS SELECT v, repeat('x', 400) FROM numbers WHERE v <= 4000;
 CREATE TABLE dense AS SELECT cf_agg(i * 2) AS f FROM generate_series(1, 500000) i;
 ANALYZE padded;
-SELECT count, contexts('ExecutorState', 'max(total_bytes)') < 600000 AS slices_freed
+SELECT count, within(contexts('ExecutorState', 'max(total_bytes)'), 1, 600000) AS bytes
 FROM (SELECT count(*) FROM padded WHERE cf_contains((SELECT f FROM dense), v + 0 * (:counts)) OFFSET 0) s;
 DROP TABLE padded, dense;
 -- a scan that has ended leaves the room to the next one
@@ -588,20 +603,23 @@ RESET hash_mem_multiplier;
 DROP FUNCTION held_after, held, first_row, first_into, first_of_loop, pages_read_without;
 DROP TABLE numbers, shelf;
 
--- parallel, also where the scan is begun anew
+-- ---- workers, prepared statements and cursors ----
+
+-- parallel, even if the scan is begun anew
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET enable_material = off;
-SELECT c.* FROM unnest(ARRAY[
-	'SELECT count(*), sum(later) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)',
-	'SELECT count(*), sum(later) FROM seen WHERE NOT v <@ (SELECT cf_agg(v, 500, 0.01) FROM seen WHERE v < 500)',
-	'SELECT *
+SELECT filter, c.* FROM (VALUES
+	('stored', 'SELECT count(*), sum(later) FROM seen
+		WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)'),
+	('aggregated', 'SELECT count(*), sum(later) FROM seen
+		WHERE NOT v <@ (SELECT cf_agg(v, 500, 0.01) FROM seen WHERE v < 500)'),
+	('stored, begun anew', 'SELECT *
 		FROM (VALUES (1), (2), (3)) n
 		LEFT JOIN (SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)) s
-			ON true'
-]) query, compare(query) c;
+			ON true')) v(filter, query), compare(query) c;
 RESET enable_material;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
@@ -609,12 +627,12 @@ RESET parallel_tuple_cost;
 SET max_parallel_workers_per_gather = 0;
 
 -- prepared, with the filter as a parameter
-PREPARE listed(cuckoofilter) AS SELECT count(*) FROM seen WHERE cf_contains($1, v);
+PREPARE listed(cuckoofilter, int) AS SELECT count(*), $2 AS truth FROM seen WHERE cf_contains($1, v);
 SET plan_cache_mode = force_generic_plan;
-SELECT scans('EXECUTE listed(NULL)');
-EXECUTE listed(NULL);
+SELECT scans('EXECUTE listed(NULL, 0)');
+EXECUTE listed(NULL, 0);
 SELECT f AS fives FROM lists WHERE name = 'fives' \gset
-EXECUTE listed(:'fives');
+EXECUTE listed(:'fives', 3428);
 RESET plan_cache_mode;
 DEALLOCATE listed;
 -- in PL/pgSQL, the variable changing under an open query
@@ -675,11 +693,11 @@ CREATE FUNCTION pinned() RETURNS bigint LANGUAGE sql AS
 	$$SELECT count(*) FROM pg_buffercache WHERE pinning_backends > 0 AND relfilenode = pg_relation_filenode('listed')$$;
 DECLARE c CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
 MOVE 2 FROM c;
-SELECT pinned() > 0 AS alone;
+SELECT within(pinned(), 1, 2) AS alone;
 MOVE 100 FROM c;
-SELECT pinned() > 0 AS in_batch;
+SELECT within(pinned(), 1, 2) AS in_batch;
 MOVE ALL FROM c;
-SELECT pinned() AS at_end;
+SELECT pinned() AS at_end, 0 AS truth;
 ROLLBACK;
 DROP EXTENSION pg_buffercache;
 -- a type that changes under an open cursor is an error, not a "no"
@@ -757,8 +775,10 @@ BEGIN
 		CLOSE c;
 		CLOSE d;
 	END LOOP;
-	RAISE NOTICE 'over a thousand rows the same: %', n > 1000;
+	RAISE NOTICE 'rows the same: %', within(n, 1001);
 END $$;
+
+-- ---- errors and rights ----
 
 -- errors are those of the function
 SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), t);
