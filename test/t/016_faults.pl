@@ -44,7 +44,9 @@ INSERT INTO filters SELECT 3, cf_agg(i, 10000, 0.01) FROM generate_series(1, 110
 CREATE TABLE arrays AS SELECT array_agg(i) AS a FROM t;
 CREATE TABLE parts AS SELECT p, cf_agg(i + 500 * p, 10000, 0.01) AS f
 	FROM generate_series(0, 4) p, generate_series(1, 700) i GROUP BY p;
-CREATE TABLE full_soon AS SELECT cf_agg(i, 1000, 0.01) AS f FROM generate_series(1, 230) i;
+CREATE TABLE full_soon AS
+	SELECT cf_add_all(cf_agg(i, 1000, 0.01), ARRAY(SELECT generate_series(231, 270))) AS f
+	FROM generate_series(1, 230) i;
 -- full at its last level, so that walks go on when it is built again
 CREATE FUNCTION filled_up(i int) RETURNS cuckoofilter LANGUAGE plpgsql AS \$\$
 DECLARE
@@ -104,23 +106,25 @@ BEGIN
 	END LOOP;
 	RETURN result;
 END \$\$;
--- a variable that is changed, and grows, until something fails
+-- a variable that is changed, and grows; after an error it is as before, and goes on
 CREATE FUNCTION filled() RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
 	filter cuckoofilter := (SELECT f FROM full_soon);
-	good boolean;
-	n int := 230;
+	n int := 270;
 BEGIN
 	BEGIN
-		WHILE n < 270 LOOP
+		WHILE n < 274 LOOP
 			filter := cf_add(filter, n + 1);
 			n := n + 1;
 		END LOOP;
 	EXCEPTION WHEN query_canceled OR out_of_memory THEN
 		NULL;
 	END;
-	SELECT cf_contains_all(filter, array_agg(i)) INTO good FROM generate_series(1, n) i;
-	RETURN good AND cf_count(filter) IN (n, n + 1) AND filter = filter::bytea::cuckoofilter;
+	WHILE n < 274 LOOP
+		filter := cf_add(filter, n + 1);
+		n := n + 1;
+	END LOOP;
+	RETURN md5(filter::text) WHERE octet_length(filter::bytea) > (SELECT octet_length(f::bytea) FROM full_soon);
 END \$\$;
 CREATE TABLE copies (LIKE filters);
 CREATE TABLE state_copies (LIKE states);
@@ -324,7 +328,7 @@ my %scenarios = (
 	'scan, inner side' => [ 1836, 19, 'SELECT count(*)::text FROM filters, t WHERE cf_contains(f, i) AND id < 3' ],
 	'scan backwards' => [ 0, 30, 'SELECT backwards()' ],
 	# from 18 on in place
-	'variable' => [ 234, $node->pg_version < 18 ? 97 : 9, 'SELECT filled()' ],
+	'variable' => [ 6, $node->pg_version < 18 ? 16 : 7, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
 	'unique trigger' => [ 60, 40, 'SELECT inserted_once()' ],
 	'index scan of all blocks' => [ 1, 7, 'SELECT all_blocks()' ],
@@ -366,12 +370,14 @@ foreach my $name (sort keys %scenarios)
 		ok($failed >= ($points > 0) && $errors eq '', "$name: $failed times $kind in subtransactions") or diag($errors);
 		cmp_ok($points, '>=', $least{$kind}, "$name: $points points to $kind");
 		$lines{$_}++ foreach $at =~ m{src/((?:\w+/)?\w+\.c:\d+)}g;
-		for (my $n = 1; $n <= $points; $n += 1 + int($points / ($all ? 60 : 8)))
+		# PL/pgSQL changes a variable in place until the first error of a transaction
+		my $most = $all || $scenario =~ /filled/ ? 60 : 8;
+		for (my $n = 1; $n <= $points; $n += 1 + int($points / $most))
 		{
 			$script .= $begin if ++$tops == 4;
 			$script .= <<"SQL";
 SELECT test_fault('$kind', $n) \\g /dev/null
-$scenario \\g /dev/null
+SELECT ($scenario) = '$expected';
 SELECT test_fault('$kind', 0) \\g /dev/null
 SELECT ($scenario) = '$expected' AND untouched();
 SQL
@@ -381,11 +387,11 @@ SQL
 		my $good = () = $out =~ /^t$/mg;
 		my $thrown = () = $errors =~ /ERROR:  (?:57014|53200)$/mg;
 
-		# those with a variable handle the error themselves
-		$thrown = $tops if $scenario =~ /looked_at|filled/;
+		# those with a variable handle errors themselves, and then give the same result
+		my $handles = $scenario =~ /looked_at|filled/;
 		# the catalog caches of a session grow with the tables that it makes
 		$bytes -= 200000 if $name =~ /^(?:index|unique trigger)$/;
-		ok($good == $tops && $thrown == $tops && $bytes < 20000 && $left == 0,
+		ok($good + $thrown == 2 * $tops && ($thrown == $tops || $handles) && $bytes < 20000 && $left == 0,
 			"$name: $tops times $kind in a session, $bytes bytes more")
 		  or diag("$good good, $thrown errors, $left contexts\n$errors");
 	}
