@@ -26,11 +26,12 @@ SELECT 40000 AS more_than, items, 50000 AS less_than FROM (SELECT cf_agg(i, 0.5)
 
 -- ---- parameters ----
 
+-- with a capacity the filter has the geometry of the capacity, not of the elements
 SELECT fingerprint_bits, growth_level, capacity, seed, items
 FROM (SELECT cf_agg(i, 100000, 0.01) AS f FROM numbers) s, cf_info(f);
 SELECT fingerprint_bits, growth_level, capacity, seed, items
 FROM (SELECT cf_agg(i, 100000, 0.01, 42) AS f FROM numbers) s, cf_info(f);
--- the geometry is that of cf_new: a cleared filter is equal
+-- cf_new has the same geometry: a cleared filter is equal
 SELECT seen(cf_clear(cf_agg(i, 100000, 0.01, 42))) AS cleared, seen(cf_new(100000, 0.01, 42, 'int')) AS truth
 FROM numbers;
 -- more elements than the capacity, and more than there are bits for
@@ -50,6 +51,7 @@ GROUP BY n ORDER BY n;
 
 -- ---- the same set, the same bytes ----
 
+-- any order, DISTINCT, FILTER, duplicates and nulls
 SELECT seen(cf_agg(t)) AS of_text, seen(cf_agg(i::numeric)) AS of_numeric, seen(cf_agg(i::float8)) AS of_float,
 	seen(cf_agg(t, 100000, 0.01)) AS sized
 FROM numbers \gset
@@ -92,6 +94,7 @@ DROP TABLE alike;
 
 -- ---- in parallel ----
 
+-- workers give the same bytes
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -116,6 +119,7 @@ SELECT count(*) FILTER (WHERE cf_count(f) = n) AS of_n_items, count(*) FILTER (W
 	300 AS truth
 FROM (SELECT n, cf_agg(i) AS f FROM numbers, generate_series(1, 300) n WHERE i <= n GROUP BY n) s,
 	LATERAL (SELECT count(*) AS found FROM generate_series(1, n) i WHERE cf_contains(f, i)) c;
+-- windows that grow, and that move
 SELECT i, cf_count(cf_agg(i) OVER (ORDER BY i)) AS running,
 	cf_count(cf_agg(i) OVER (ORDER BY i ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)) AS sliding
 FROM numbers WHERE i <= 5 ORDER BY i;
@@ -150,7 +154,7 @@ DROP AGGREGATE bare_union(cuckoofilter);
 
 -- ---- no values ----
 
--- the unsized empty filter, whatever the parameters
+-- no values give the unsized filter, with any parameters
 SELECT cf_agg(t) AS unsized FROM numbers WHERE false;
 SELECT cf_count(cf_agg(t)) AS items, 0 AS truth FROM numbers WHERE false;
 SELECT cf_contains(cf_agg(t), 'x') AS found FROM numbers WHERE false;
@@ -162,7 +166,7 @@ FROM numbers WHERE false;
 SELECT seen(cf_agg(n, 0.1)) AS fpp, seen(cf_agg(n, 5000, 0.01)) AS capacity,
 	seen(cf_agg(n::numeric, 5000, 0.01, 3)) AS seed, :'unsized' AS truth
 FROM (SELECT NULL::int AS n FROM numbers) nulls;
--- a frame without rows; the frames of 2 and 3 have rows
+-- the frame of 1 has no rows
 SELECT i, seen(cf_agg(i, 5000, 0.01) OVER (ORDER BY i ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)) AS frame,
 	CASE i WHEN 1 THEN :'unsized' ELSE seen((SELECT cf_agg(j, 5000, 0.01) FROM generate_series(1, i - 1) j)) END
 	AS truth
@@ -175,7 +179,7 @@ FROM numbers WHERE i < 9;
 
 -- ---- the filter ----
 
--- deletes keep all others
+-- a delete keeps all other elements
 SELECT count(*) FILTER (WHERE cf_contains(f, i)) AS found, 49998 AS truth
 FROM (SELECT cf_delete(cf_delete(cf_agg(i), 1), 2) AS f FROM numbers) s, numbers WHERE i > 2;
 -- bare literals

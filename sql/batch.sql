@@ -2,13 +2,14 @@
 
 -- ---- lookups ----
 
+-- null elements are neither found nor missing
 SELECT name, value, truth FROM cf_add_all(cf_new(), ARRAY[1, 2, NULL]) f, LATERAL (VALUES
 	('each', cf_contains_each(f, ARRAY[1, 2, NULL, 4])::text, '{t,t,NULL,f}'),
 	('any, one is in', cf_contains_any(f, ARRAY[9, 8, 1])::text, 'true'),
 	('any, none is in', cf_contains_any(f, ARRAY[9, 8, NULL])::text, 'false'),
 	('all', cf_contains_all(f, ARRAY[1, NULL, 2])::text, 'true'),
 	('all, one is not in', cf_contains_all(f, ARRAY[1, 9])::text, 'false')) v(name, value, truth);
--- the result has the shape of the array; bare literals are text; nothing in nothing
+-- the result has the shape of the array; bare literals are text; an empty array has no element
 SELECT name, value, truth FROM cf_add_all(cf_new(), '{a,b,c}') f, LATERAL (VALUES
 	('shape', cf_contains_each(f, '{{a,b},{c,NULL}}')::text, '{{t,t},{t,NULL}}'),
 	('bounds', cf_contains_each(f, '[5:6]={a,x}')::text, '[5:6]={t,f}'),
@@ -24,7 +25,7 @@ SELECT name, value FROM (VALUES ('each', cf_contains_each(NULL::cuckoofilter, '{
 -- a null array, and a null element, change nothing
 SELECT name, seen(value) AS value, seen(f) AS truth FROM cf_add(cf_new(), 1) f, LATERAL (VALUES
 	('add', cf_add_all(f, NULL::int[])), ('delete', cf_delete_all(f, '{NULL}'::int[]))) v(name, value);
--- each as often as the array contains it, two copies at most
+-- each element gets as many copies as the array has, at most two; add_unique gives one copy
 SELECT name, value, truth FROM cf_add_all(cf_new(), ARRAY[1, 2, 2, 3, 3, 3]) f, LATERAL (VALUES
 	('once', cf_count(f, 1), 1), ('twice', cf_count(f, 2), 2), ('three times', cf_count(f, 3), 2),
 	('items', cf_count(f), 5)) v(name, value, truth);
@@ -38,7 +39,7 @@ SELECT seen(cf_add_all(cf_new(100, 0.0001), ARRAY(SELECT generate_series(1, 2000
 
 -- ---- stored filters ----
 
--- in slices, and as a whole
+-- small arrays read slices, large arrays read the whole filter
 CREATE TABLE shelf AS SELECT cf_agg(i) AS f FROM generate_series(1, 100000) i;
 SELECT n, (SELECT count(*)
 	FROM unnest(cf_contains_each(f, ARRAY(SELECT generate_series(-n, n)))) AS found WHERE found) - n AS false_positives
@@ -55,7 +56,7 @@ SELECT seen(f) AS after, :'before' AS truth FROM shelf;
 
 -- ---- which elements are new ----
 
--- an element that the array contains twice is new once; the result has the shape of the array
+-- a repeated element is new once; the result has the shape of the array
 SELECT name, value, truth FROM cf_add_unique_each(cf_new(), '{{a,b},{a,NULL}}'), LATERAL (VALUES
 	('added', added::text, '{{t,t},{f,NULL}}'),
 	('filter', seen(filter), seen(cf_add_all(cf_new(), '{a,b}')))) v(name, value, truth);
@@ -63,11 +64,11 @@ SELECT name, value, truth FROM cf_add(cf_new(), 'b') f, cf_add_unique_each(f, '[
 	('added', u.added::text, '[3:6]={f,t,f,t}'),
 	('filter', seen(u.filter), seen(cf_add_unique_all(f, '{b,c,b,d}')))) v(name, value, truth);
 SELECT (cf_add_unique_each(f, '{b}')).added AS in_select_list, '{f}' AS truth FROM cf_add(cf_new(), 'b') f;
--- nothing new in no elements
+-- no elements, nothing new
 SELECT elements, added, seen(filter) AS filter, seen(cf_new()) AS truth
 FROM (VALUES ('{}'::text[]), ('{NULL,NULL}'), (NULL)) v(elements), cf_add_unique_each(cf_new(), elements);
 SELECT added, filter FROM cf_add_unique_each(NULL, ARRAY[1]);
--- the new ones are added; those that collide are taken as known
+-- the new elements are added; an element that collides counts as known
 SELECT count(*) FILTER (WHERE NOT new) AS known, 1000 AS at_least, cf_count(filter) AS items,
 	1000 + count(*) FILTER (WHERE new) AS truth
 FROM cf_add_unique_each(cf_add_all(cf_new(100, 0.0001), ARRAY(SELECT generate_series(1, 1000))),
@@ -88,7 +89,7 @@ DROP TABLE seen;
 
 -- ---- the elements of another filter ----
 
--- the sum, growing on the way
+-- the result is the sum, and grows on the way
 CREATE TABLE two AS SELECT cf_agg(i, 100000, 0.001) FILTER (WHERE i >= 1) AS a,
 	cf_agg(i, 100000, 0.001) FILTER (WHERE i <= 1) AS b FROM generate_series(-3000, 2000) i;
 SELECT name, seen(cf_canonical(value)) AS value, seen(cf_union_all(a, b)) AS truth
@@ -97,16 +98,16 @@ SELECT name, value, truth FROM two, cf_add_filter(a, b) sum, LATERAL (VALUES
 	('copies of an element of both', cf_count(sum, 1), 2), ('copies of an element of one', cf_count(sum, 2), 1),
 	('growth level', (cf_info(sum)).growth_level, (cf_info(a)).growth_level + 1)) v(name, value, truth);
 DROP TABLE two;
--- a filter without elements gives and takes the other, an unsized one also its geometry; null changes nothing
+-- an empty or unsized filter adds nothing, and becomes the other filter; null changes nothing
 SELECT name, seen(value) AS value, seen(f) AS truth
 FROM cf_add(cf_new(100, 0.01, 7), 1) f, (SELECT cf_agg(1) FILTER (WHERE false) AS none) n, LATERAL (VALUES
 	('to unsized', cf_add_filter(none, f)), ('to empty', cf_add_filter(cf_new(100, 0.01, 7), f)),
 	('of unsized', cf_add_filter(f, none)), ('of empty', cf_add_filter(f, cf_new(100, 0.01, 7))),
 	('of null', cf_add_filter(f, NULL)), ('to null', cf_add_filter(NULL, f))) v(name, value);
--- the geometry is that of the first one, also if both are empty
+-- two empty filters: the result has the geometry of the first filter
 SELECT seen(cf_add_filter(f, none)) AS value, seen(f) AS truth
 FROM cf_new(100, 0.01, 7) f, (SELECT cf_agg(1) FILTER (WHERE false)) n(none);
--- a stored filter
+-- a stored filter grows
 CREATE TABLE grows AS SELECT 1 AS id, cf_agg(i, 100000, 0.001) AS f FROM generate_series(1, 50000) i;
 UPDATE grows SET f = cf_add_filter(f, (SELECT cf_agg(i, 100000, 0.001) FROM generate_series(49001, 51000) i));
 SELECT seen(cf_canonical(f)) AS sum, (SELECT seen(cf_union_all(cf_agg(i, 100000, 0.001),

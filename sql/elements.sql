@@ -509,7 +509,7 @@ SELECT cf_contains(cf_agg(ARRAY[m]::text[]), '{sad}'::text[]) AS labels FROM peo
 
 -- ---- families ----
 
--- as cf_agg and cf_add see them
+-- the family of a column
 SELECT (cf_info(cf_agg(relname))).element_family AS name,
 	(cf_info(cf_agg(relkind))).element_family AS "char",
 	(cf_info(cf_agg(oid))).element_family AS oid,

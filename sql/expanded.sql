@@ -21,7 +21,7 @@ FROM (SELECT cf_add(cf_new(), i) AS f, repeat('long', 1000000 * i) AS t FROM gen
 
 -- ---- every function takes one ----
 
--- the planner would make a constant of a call with constants, so its argument comes from a row
+-- the argument comes from a row: the planner stores the result of a call with constants flat
 SELECT name, value, truth
 FROM (SELECT cf_add(cf_add(cf_new(), i), 2) AS f FROM generate_series(1, 1) i OFFSET 0) s, LATERAL (VALUES
 	('contains', cf_contains(f, 1)::text, 'true'), ('@>', (f @> 2)::text, 'true'), ('<@', (9 <@ f)::text, 'false'),

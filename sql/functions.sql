@@ -3,7 +3,7 @@
 
 -- ---- empty filters ----
 
--- they answer
+-- lookups find nothing
 SELECT cf_contains(f, 'x') AS contains_x, cf_count(f) AS items, cf_count(f, 'x') AS copies_of_x FROM cf_new() f;
 SELECT items, capacity, max_items, round(fpp_at_capacity::numeric, 6) AS fpp_at_capacity,
 	fpp_now, load_factor, fingerprint_bits, buckets, growth_level, bytes,
@@ -14,7 +14,7 @@ SELECT n, cf_count(f) AS items, (cf_info(f)).load_factor, (cf_info(f)).bits_per_
 	(cf_info(f)).fpp_at_capacity AS at_most
 FROM (SELECT n, cf_agg(i, 0.01) AS f FROM (VALUES (1), (1000), (123545)) v(n), generate_series(1, n) i GROUP BY n) s
 ORDER BY n;
--- they are small
+-- an empty filter is small
 SELECT name, bytes, less_than FROM (VALUES
 	('empty', (cf_info(cf_new(1000000))).bytes, 1024),
 	('with 100 elements', (cf_info(filled(cf_new(1000000), 100))).bytes, 2048),
@@ -25,16 +25,17 @@ SELECT name, bytes, less_than FROM (VALUES
 
 -- ---- add, count, delete ----
 
+-- elements are found, and have as many copies as were added, at most two
 SELECT name, value, truth FROM cf_add(cf_add(cf_new(), 'a'), 'b') f, LATERAL (VALUES
 	('a', cf_contains(f, 'a'), true), ('b', cf_contains(f, 'b'), true), ('c', cf_contains(f, 'c'), false)
 ) v(name, value, truth);
 SELECT name, value, truth FROM cf_add(cf_add(cf_add(cf_new(), 'once'), 'twice'), 'twice') f, LATERAL (VALUES
 	('once', cf_count(f, 'once'), 1), ('twice', cf_count(f, 'twice'), 2), ('never', cf_count(f, 'never'), 0),
 	('items', cf_count(f), 3)) v(name, value, truth);
--- the third copy changes nothing, deletes of "two or more" neither
+-- a third copy, and a delete of an element with two copies, change nothing
 SELECT name, seen(value) AS value, seen(f) AS truth FROM cf_add(cf_add(cf_new(), 'x'), 'x') f, LATERAL (VALUES
 	('third copy', cf_add(f, 'x')), ('delete', cf_delete(f, 'x'))) v(name, value);
--- nor does an element that add_unique finds, or an absent one that is deleted
+-- add_unique of a known element, and a delete of an absent element, change nothing
 SELECT name, seen(value) AS value, seen(f) AS truth FROM cf_add_unique(cf_new(), 'x') f, LATERAL (VALUES
 	('once', cf_add(cf_new(), 'x')), ('add_unique again', cf_add_unique(f, 'x')),
 	('delete of another', cf_delete(f, 'y'))) v(name, value);
@@ -56,7 +57,7 @@ SELECT name, seen(value) AS value, seen(truth) AS truth FROM (VALUES
 	('undeclared', cf_new(element => NULL), cf_new()),
 	('declared', cf_add(cf_new(10, element => 'numeric'), 1.5), cf_add(cf_new(10), 1.5)),
 	('types of one family', cf_new(10, 0.01, 0, 'int8'), cf_new(10, 0.01, 0, 'int2'))) v(name, value, truth);
--- two types of the family "other"
+-- types of the family "other" differ
 SELECT cf_new(10, 0.01, 0, 'pg_lsn') <> cf_new(10, 0.01, 0, 'timetz') AS differ;
 -- an untyped parameter of a driver
 PREPARE untyped AS SELECT cf_add(cf_new(1000, 0.01, 0, 'bigint'), $1);
@@ -205,7 +206,7 @@ SELECT copies.id FROM copies JOIN toasted USING (f) ORDER BY 1;
 SELECT count(*), (SELECT count(*) FROM copies a JOIN copies b ON a.f::bytea = b.f::bytea) AS truth
 FROM copies a JOIN copies b USING (f);
 RESET enable_nestloop;
--- a filter has one hash, whose extended form has the same low half and depends on the seed
+-- equal filters have equal hashes; the extended hash has the same low half, and depends on the seed
 SELECT count(DISTINCT cuckoofilter_hash(f)) AS hashes, count(DISTINCT f::bytea) AS truth FROM copies;
 SELECT count(*) FILTER (WHERE cuckoofilter_hash_extended(f, 0) & 4294967295 = cuckoofilter_hash(f)::bigint & 4294967295)
 	AS same_low_half,

@@ -32,7 +32,7 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM probe('external');
--- by the hash: the same answers by slices and whole, with any seed, for a text
+-- cf_contains_hash gives the same answers, in slices and whole, with any seed, for a text
 SELECT id, count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(i))) AS hits,
 	count(*) FILTER (WHERE cf_contains_hash(f, cf_hash(-i)) <> cf_contains(f, -i)) AS different
 FROM (SELECT id, f FROM shelf OFFSET 0) s, generate_series(1, 100) i GROUP BY id ORDER BY id;
@@ -43,7 +43,7 @@ FROM (SELECT cf_agg(v, 1000, 1e-8, 42) AS f FROM unnest('{a,b,c}'::text[]) v) s,
 -- false for an empty filter, null for null
 SELECT name, coalesce(value::text, 'null') AS value FROM (VALUES ('empty filter', cf_contains_hash(cf_new(), 1)),
 	('no filter', cf_contains_hash(NULL, 1)), ('no hash', cf_contains_hash(cf_new(), NULL))) v(name, value);
--- the same in every other form: the sums of probe()
+-- every other form gives the same sums of probe()
 CREATE FUNCTION probe_as(storage text, OUT hits bigint, OUT counted bigint, OUT absent bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -105,7 +105,7 @@ DROP FUNCTION has, has_plpgsql, has_definer;
 
 -- ---- never stale ----
 
--- the row changes under one call site
+-- one call site sees each change of its row
 CREATE FUNCTION is_seen(n int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	stored cuckoofilter;
@@ -175,7 +175,7 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE many;
 
--- other parameters and so other buckets at one call site: a few slices of each filter, too few to fetch it
+-- filters of two geometries at one call site: a few slices of each filter, too few to fetch it
 INSERT INTO shelf SELECT 300002, cf_agg(i, 1000000, 0.01, 7) FROM generate_series(1, 300000) i;
 SELECT id, count(*) FILTER (WHERE cf_contains(f, i)) AS found, count(*) FILTER (WHERE cf_count(f, i) = 1) AS counted,
 	count(*) FILTER (WHERE cf_contains(f, -i)) AS absent
