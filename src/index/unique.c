@@ -256,21 +256,16 @@ lock_indexes(UniqueTrigger *state, List *all, Oid table)
 	return true;
 }
 
-/* Sets the state for a table that has the trigger. */
+/* Sets the state for a table that has the trigger if no index is missing. */
 static void
 set_state(UniqueTrigger *state, const Trigger *trigger, Relation table)
 {
 	List	   *all;
 
 	state->is_set = false;
-	state->missing = InvalidOid;
-	do
-	{
-		AcceptInvalidationMessages();
-		all = find_all_inheritors(top_index(named_index(table, trigger)),
-								  NoLock, NULL);
-	} while (!lock_indexes(state, all, RelationGetRelid(table)));
-	state->is_set = true;
+	all = find_all_inheritors(top_index(named_index(table, trigger)), NoLock,
+							  NULL);
+	state->is_set = lock_indexes(state, all, RelationGetRelid(table));
 }
 
 /*
@@ -287,10 +282,6 @@ current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)
 	UniqueTrigger *state = flinfo->fn_extra;
 	MemoryContext caller;
 
-	AcceptInvalidationMessages();
-	if (likely(state != NULL && state->is_set &&
-			   cuckoo_hasher_is_current(&state->hasher)))
-		return state;
 	if (state == NULL)
 	{
 		state = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(UniqueTrigger));
@@ -299,11 +290,19 @@ current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)
 											   ALLOCSET_SMALL_SIZES);
 		flinfo->fn_extra = state;
 	}
-	MemoryContextReset(state->context);
-	caller = MemoryContextSwitchTo(state->context);
-	set_state(state, trigger, table);
-	MemoryContextSwitchTo(caller);
-	return state;
+	state->missing = InvalidOid;
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		AcceptInvalidationMessages();
+		if (likely(state->is_set &&
+				   cuckoo_hasher_is_current(&state->hasher)))
+			return state;
+		MemoryContextReset(state->context);
+		caller = MemoryContextSwitchTo(state->context);
+		set_state(state, trigger, table);
+		MemoryContextSwitchTo(caller);
+	}
 }
 
 /* ---- searching ---- */
@@ -525,7 +524,6 @@ cf_unique_trigger(PG_FUNCTION_ARGS)
 	s.tid = slot->tts_tid;
 	do
 	{
-		CHECK_FOR_INTERRUPTS();
 		state = current_state(fcinfo, data->tg_trigger, table);
 		s.value = slot_getattr(slot, state->column, &isnull);
 	} while (!isnull && !search(state, &s));
