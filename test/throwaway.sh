@@ -345,6 +345,8 @@ set_environment()
 	done
 	export PGHOST=$tmp PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 	export PG_CONFIG TEMP_CONFIG=$tmp/extension.conf LANG=C.UTF-8
+	# pg_ctl would wait for 60 seconds
+	export PGCTLTIMEOUT=${PG_TEST_TIMEOUT_DEFAULT:-180}
 	PATH=$("$PG_CONFIG" --bindir):$PATH
 }
 
