@@ -218,8 +218,9 @@ SQL
 	return 1;
 }
 
-# Runs a script in one session. Every row that it outputs is one test: its name
-# and whether it passed. Errors do not end the script.
+# Runs a script in one session. Every row that it outputs is one test: its name,
+# then pairs of a value and its truth, or one boolean. A truth may be a condition,
+# see agrees(), and null is never true. Errors do not end the script.
 sub checks
 {
 	my ($node, $database, $script) = @_;
@@ -229,6 +230,22 @@ sub checks
 		on_error_stop => 0);
 	report($script, $out, $errors);
 	return;
+}
+
+# Whether a value meets a condition such as '3 to 5', '< 20', '~ regexp' or
+# '!~ regexp'
+sub agrees
+{
+	my ($value, $truth) = @_;
+
+	return $value =~ /$1/ if $truth =~ /^~ (.*)/;
+	return $value !~ /$1/ if $truth =~ /^!~ (.*)/;
+	return 0 if $value !~ /^-?\d+(?:\.\d+)?(?:e[-+]\d+)?$/;
+	return $value >= $1 && $value <= $2 if $truth =~ /^(\d\S*) to (\d\S*)$/;
+	return $value < $1 if $truth =~ /^< (\S+)$/;
+	return $value > $1 if $truth =~ /^> (\S+)$/;
+	return $value <= $1 if $truth =~ /^<= (\S+)$/;
+	return 0;
 }
 
 # Reports the tests in the output of such a script. No test may be lost, so
@@ -245,9 +262,17 @@ sub report
 
 	foreach my $line (@rows)
 	{
-		my ($name, $passed) = $line =~ /^(.*)\|(.*)$/ ? ($1, $2) : ($line, '');
+		my ($name, @fields) = split /\|/, $line, -1;
+		my (@values, @truths);
 
-		$all &= ok($passed eq 't', $name);
+		push @fields, '' if !@fields;
+		push @fields, 't' if @fields % 2;
+		while (my ($value, $truth) = splice @fields, 0, 2)
+		{
+			push @values, $value eq '' ? 'null' : agrees($value, $truth) ? $truth : $value;
+			push @truths, $truth;
+		}
+		$all &= is(join('|', @values), join('|', @truths), $name);
 	}
 	$all &= fail(@rows . " rows of $begun tests") if @rows < $begun;
 	$all &= fail("$seen errors, $expected expected") if $seen > $expected;

@@ -52,11 +52,12 @@ sub fails
 
 	return <<"SQL";
 $command;
-SELECT '$name: error $code', :'SQLSTATE' = '$code';
+SELECT '$name: error $code', :'SQLSTATE', '$code';
 RESET statement_timeout;
-SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) = 0
-	AND sum(total_bytes) < :bytes + 2000000 AS free FROM pg_backend_memory_contexts \\gset
-SELECT '$name: as before', :'free' AND pg_backend_pid() = :pid AND untouched() AND cf_count(cf_agg(i)) = 300
+SELECT count(*) FILTER (WHERE name IN ('cuckoostate', 'cuckoofilter')) AS contexts, sum(total_bytes) - :bytes AS more
+FROM pg_backend_memory_contexts \\gset
+SELECT '$name: as before', :contexts, 0, :more, '< 2000000', pg_backend_pid(), :pid, untouched(), true,
+	cf_count(cf_agg(i)), 300
 FROM generate_series(1, 300) i;
 SQL
 }
@@ -127,7 +128,7 @@ SQL
 $script .= "SET statement_timeout = $_; SELECT 'variable after $_ ms', filled(); RESET statement_timeout;\n"
   foreach 23, 41, 82, 163, 325, 650;
 $script .= <<"SQL";
-SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter') = 0 AND sum(total_bytes) < :bytes + 2000000
+SELECT 'memory of variables', count(*) FILTER (WHERE name = 'cuckoofilter'), 0, sum(total_bytes) - :bytes, '< 2000000'
 FROM pg_backend_memory_contexts;
 SQL
 checks($node, 'postgres', $script);
@@ -151,7 +152,7 @@ INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'
 SELECT clock_timestamp() AS t \gset
 SELECT cf_count(citus.cuckoo_agg_final(state)) AS not_canceled FROM states \gset
 INSERT INTO times SELECT extract(epoch FROM clock_timestamp() - :'t') * 1000, :'SQLSTATE';
-SELECT 'the final function is interruptible', count(*) = 3 AND min(ms) < 0.8 * :whole FROM times;
+SELECT 'the final function is interruptible', count(*), 3, min(ms) / :whole, '< 0.8' FROM times;
 \warn :whole :half
 SQL
 
@@ -181,15 +182,15 @@ checks($node, 'postgres', $begin . <<'SQL');
 BEGIN;
 SAVEPOINT a;
 UPDATE filters SET f = cf_add(f, -1) WHERE id <= 2;
-SELECT 'filters change', NOT untouched();
+SELECT 'filters change', untouched(), false;
 UPDATE filters SET f = cf_add(f, 'x'::text);
 \set code :SQLSTATE
 ROLLBACK TO a;
-SELECT 'rolled back to a savepoint after an error', :'code' = '42804' AND untouched();
+SELECT 'rolled back to a savepoint after an error', :'code', '42804', untouched(), true;
 UPDATE filters SET f = cf_delete(f, 5) WHERE id <= 2;
 ROLLBACK TO a;
 COMMIT;
-SELECT 'rolled back to a savepoint', untouched() AND pg_backend_pid() = :pid;
+SELECT 'rolled back to a savepoint', untouched(), true, pg_backend_pid(), :pid;
 
 CREATE FUNCTION caught() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -235,7 +236,7 @@ BEGIN
 	END;
 	RETURN caught = 6;
 END $$;
-SELECT 'variables in plpgsql after errors', caught() AND pg_backend_pid() = :pid;
+SELECT 'variables in plpgsql after errors', caught(), true, pg_backend_pid(), :pid;
 SELECT 'rolled back by an exception block', untouched();
 SQL
 

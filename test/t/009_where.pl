@@ -38,7 +38,7 @@ checks($node, 'postgres', <<'SQL');
 SELECT made || ': the kind', bool_and(kind = made) FROM present GROUP BY made;
 SELECT made || ': present', bool_and(contained AND batch AND sliced > 0 AND cardinality(slots) > 0)
 FROM present GROUP BY made;
-SELECT made || ': absent, but for false positives', count(*) FILTER (WHERE contained) < 20 FROM absent GROUP BY made;
+SELECT made || ': absent, but for false positives', count(*) FILTER (WHERE contained), '< 20' FROM absent GROUP BY made;
 SELECT made || ': all lookups agree', bool_and(batch = contained AND (sliced > 0) = contained AND sliced = copies
 	AND copies = least(cardinality(slots), 2))
 FROM (TABLE present UNION ALL TABLE absent) AS every GROUP BY made;
@@ -50,11 +50,12 @@ SELECT made || ': partners', bool_and(partners AND buckets[1] <> buckets[2]) FRO
 SELECT made || ': the slots hold the fingerprint',
 	bool_and(slots = ARRAY(SELECT o::int - 1 FROM unnest(contents) WITH ORDINALITY AS c(fp, o) WHERE fp = fingerprint))
 FROM present GROUP BY made;
-SELECT 'stored', w.path = 'stored' AND w.contained FROM large, cuckoo_where(f, 9) w;
-SELECT 'in memory', w.path = 'memory' AND w.contained FROM cuckoo_where((SELECT cf_add(f, 10001) FROM large), 10001) w;
+SELECT 'stored', w.path, 'stored', w.contained, true FROM large, cuckoo_where(f, 9) w;
+SELECT 'in memory', w.path, 'memory', w.contained, true
+FROM cuckoo_where((SELECT cf_add(f, 10001) FROM large), 10001) w;
 -- FORMAT.md, "Example"
 SELECT 'the hash and place of the specification',
-	(hash, fingerprint, slots, contents[4]) = ('2fbc593564db792e', '12e', '{3}', '12e')
+	(hash, fingerprint, slots, contents[4]), ('2fbc593564db792e', '12e', '{3}', '12e')
 FROM cuckoo_where(cf_add(cf_new(1, 0.03), 1), 1);
 SQL
 isnt($node->psql('postgres', "SELECT cuckoo_where(f, 'x'::text) FROM large"), 0, 'elements of another family');

@@ -184,60 +184,60 @@ sub intact
 	my $missing = 'SELECT sum(missing) FROM';
 
 	checks($node, $database, <<"SQL");
-SELECT '$how: the same bytes', count(*) > 250 AND count(*) FILTER (WHERE d.digest IS DISTINCT FROM a.digest) = 0
+SELECT '$how: the same bytes', count(*), '> 250', count(*) FILTER (WHERE d.digest IS DISTINCT FROM a.digest), 0
 FROM digests d FULL JOIN ($digests) a USING (place);
-SELECT '$how: filters answer the same', count(*) = 0 FROM filters s, fixture_facts(f, element, n) found
+SELECT '$how: filters answer the same', count(*), 0 FROM filters s, fixture_facts(f, element, n) found
 WHERE (found.items, found.missing, found.copies, found.answers) IS DISTINCT FROM (s.items, 0, s.copies, s.answers);
-SELECT '$how: no element is missing of large filters', ($missing large, fixture_facts(f, element, n)) = 0
-	AND ($missing extended, fixture_facts(f, element, n)) = 0;
+SELECT '$how: no element is missing of large filters', ($missing large, fixture_facts(f, element, n)), 0,
+	($missing extended, fixture_facts(f, element, n)), 0;
 SET enable_seqscan = off;
-SELECT '$how: a hash index finds each filter', count(*) = 143
+SELECT '$how: a hash index finds each filter', count(*), 143
 FROM filters f
 WHERE (SELECT count(*) FROM hashed h WHERE h.f = f.f) = (SELECT count(*) FROM filters g WHERE g.f::bytea = f.f::bytea);
 SELECT '$how: partial and functional indexes',
-	(SELECT count(*) FROM words WHERE cf_contains(f, word) AND id > 0) BETWEEN 40 AND 60
-	AND (SELECT count(*) FROM large WHERE cf_count(large.f) BETWEEN 1 AND 100000) = 2
+	(SELECT count(*) FROM words WHERE cf_contains(f, word) AND id > 0), '40 to 60',
+	(SELECT count(*) FROM large WHERE cf_count(large.f) BETWEEN 1 AND 100000), 2
 FROM filters f WHERE name = 'family text';
 RESET enable_seqscan;
 SELECT '$how: generated column',
 	bool_and(listed = (SELECT cf_contains(f, word) FROM filters WHERE name = 'family text')) FROM words;
-SELECT '$how: views', (SELECT count(*) FROM listed) = 2000 AND cf_contains_all(f, ARRAY[1, 50, 100]) FROM united;
+SELECT '$how: views', (SELECT count(*) FROM listed), 2000, cf_contains_all(f, ARRAY[1, 50, 100]), true FROM united;
 REFRESH MATERIALIZED VIEW stored_united;
 REFRESH MATERIALIZED VIEW CONCURRENTLY stored_words;
-SELECT '$how: refreshed', count(*) = 0
+SELECT '$how: refreshed', count(*), 0
 FROM digests d FULL JOIN ($digests) a USING (place) WHERE d.digest IS DISTINCT FROM a.digest;
-SELECT '$how: function', is_listed('value 7') AND NOT is_listed('value 0');
-SELECT '$how: indexes', cf_index_check('words_id', true) = 2000 AND cf_index_check('words_word', true) = 1000
-	AND cf_index_contains('words_word', 'VALUE 1001'::text) AND NOT cf_index_contains('words_word', 'VALUE 7'::text)
-	AND cf_index_check('indexed_c', true) = 2000 AND NOT cf_index_contains('indexed_c', 'white'::color);
+SELECT '$how: function', is_listed('value 7'), true, is_listed('value 0'), false;
+SELECT '$how: indexes', cf_index_check('words_id', true), 2000, cf_index_check('words_word', true), 1000,
+	cf_index_contains('words_word', 'VALUE 1001'::text), true, cf_index_contains('words_word', 'VALUE 7'::text), false,
+	cf_index_check('indexed_c', true), 2000, cf_index_contains('indexed_c', 'white'::color), false;
 SET enable_seqscan = off;
-SELECT '$how: an index finds rows', count(*) = 21 AND min(i) = 1 AND max(i) = 1981
+SELECT '$how: an index finds rows', count(*), 21, min(i), 1, max(i), 1981
 FROM indexed WHERE i = ANY (ARRAY(SELECT 99 * k - 98 FROM generate_series(1, 21) k));
-SELECT '$how: a partial index of an expression finds a row', count(*) = 1 AND min(id) = 1001
+SELECT '$how: a partial index of an expression finds a row', count(*), 1, min(id), 1001
 FROM words WHERE upper(word) = 'VALUE 1001' AND id > 1000;
-SELECT '$how: ranges, whose hash may have changed', count(*) = 1 FROM indexed WHERE r = int4range(7, 12);
-SELECT '$how: values in many blocks', count(*) = 3000 FROM spread WHERE few = 1;
-SELECT '$how: partitions', count(*) = 1 AND min(part) = 1 AND bool_and(cf_contains(f, k)) FROM parts WHERE k = 0.25;
-SELECT '$how: an unlogged table', count(*) = 1 FROM fast WHERE k = 1999;
+SELECT '$how: ranges, whose hash may have changed', count(*), 1 FROM indexed WHERE r = int4range(7, 12);
+SELECT '$how: values in many blocks', count(*), 3000 FROM spread WHERE few = 1;
+SELECT '$how: partitions', count(*), 1, min(part), 1, bool_and(cf_contains(f, k)), true FROM parts WHERE k = 0.25;
+SELECT '$how: an unlogged table', count(*), 1 FROM fast WHERE k = 1999;
 RESET enable_seqscan;
-SELECT '$how: ten more indexes', sum(cf_index_check(indexrelid, true)) = 6000 * 2 + 1000 * 2 + 2000 * 2
+SELECT '$how: ten more indexes', sum(cf_index_check(indexrelid, true)), 6000 * 2 + 1000 * 2 + 2000 * 2
 FROM pg_index JOIN pg_class i ON i.oid = indexrelid WHERE relkind = 'i' AND relname ~ '^(spread|parts|fast)_';
 SELECT '$how: an index of another family', stale OR cf_index_check('indexed_r', true) = 2000
 FROM cf_index_info('indexed_r');
 INSERT INTO spread SELECT 7, -i FROM generate_series(1, 3000) i;
 INSERT INTO parts SELECT i % 2, -i / 4::numeric FROM generate_series(1, 1000) i;
-SELECT '$how: they grow', cf_index_check('spread_few', true) + cf_index_check('spread_text', true) = 18000
-	AND cf_index_check('parts_0_k_idx', true) + cf_index_check('parts_1_k_idx1', true) = 2000;
+SELECT '$how: they grow', cf_index_check('spread_few', true) + cf_index_check('spread_text', true), 18000,
+	cf_index_check('parts_0_k_idx', true) + cf_index_check('parts_1_k_idx1', true), 2000;
 INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
 SELECT '$how: indexes that grow',
-	cf_index_contains('indexed_c', 'white'::color) AND cf_index_check('indexed_c', true) = 4000
-	AND cf_index_check('indexed_i', true) = 4000;
+	cf_index_contains('indexed_c', 'white'::color), true, cf_index_check('indexed_c', true), 4000,
+	cf_index_check('indexed_i', true), 4000;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
-SELECT '$how: changes', count(*) = 2 AND bool_and(seen @> 2000 AND (id = 0 OR seen @> id)) FROM owners WHERE id < 2;
-SELECT '$how: the scan', bool_and(id <= 2000) AND count(*) = 2000
+SELECT '$how: changes', count(*), 2, bool_and(seen @> 2000 AND (id = 0 OR seen @> id)), true FROM owners WHERE id < 2;
+SELECT '$how: the scan', bool_and(id <= 2000), true, count(*), 2000
 FROM words WHERE word <@ (SELECT f FROM large WHERE name = 'texts');
-SELECT '$how: the extension is the same', extversion = '1.0' FROM pg_extension WHERE extname = 'cuckoo';
+SELECT '$how: the extension is the same', extversion, '1.0' FROM pg_extension WHERE extname = 'cuckoo';
 SQL
 	return;
 }
@@ -301,7 +301,7 @@ SKIP:
 		'-d', $from->data_dir, '-D', $to->data_dir, '-p', $from->port, '-P', $to->port, '-s', $to->host,
 		split(' ', $options), '-U', $ENV{PGUSER} // scalar getpwuid $>;
 
-	if (!ok($status == 0, $how))
+	if (!is($status, 0, $how))
 	{
 		diag(join "\n", lines_of('upgrade.out'));
 		last SKIP;
@@ -313,9 +313,9 @@ SKIP:
 	$to->stop('immediate');
 	$to->start;
 	checks($to, 'postgres', <<"SQL");
-SELECT '$how, and a crash: the unlogged table is empty', count(*) = 0 AND NOT cf_index_contains('fast_k', 7) FROM fast;
+SELECT '$how, and a crash: the unlogged table is empty', count(*), 0, cf_index_contains('fast_k', 7), false FROM fast;
 INSERT INTO fast SELECT generate_series(1, 3000);
-SELECT '$how, and a crash: its indexes', cf_index_check('fast_k', true) + cf_index_check('fast_filter', true) = 6000;
+SELECT '$how, and a crash: its indexes', cf_index_check('fast_k', true) + cf_index_check('fast_filter', true), 6000;
 SQL
 }
 
