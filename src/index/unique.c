@@ -291,18 +291,24 @@ current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)
 		flinfo->fn_extra = state;
 	}
 	state->missing = InvalidOid;
-	for (;;)
+
+	/*
+	 * Do not wait until the hasher is current after that: with
+	 * debug_discard_caches = 1 each message makes it outdated.
+	 */
+	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		AcceptInvalidationMessages();
 		if (likely(state->is_set &&
 				   cuckoo_hasher_is_current(&state->hasher)))
-			return state;
+			break;
 		MemoryContextReset(state->context);
 		caller = MemoryContextSwitchTo(state->context);
 		set_state(state, trigger, table);
 		MemoryContextSwitchTo(caller);
-	}
+	} while (!state->is_set);
+	return state;
 }
 
 /* ---- searching ---- */
