@@ -185,7 +185,7 @@ suite_clients()
 
 suite_scan()
 {
-	test/fuzz/scan.pl "${nightly:+60}10"
+	if [ -n "$nightly" ]; then test/fuzz/scan.pl 600; else test/fuzz/scan.pl 10; fi
 }
 
 suite_sql()
