@@ -133,16 +133,21 @@ CREATE FUNCTION in_variables() RETURNS TABLE (name text, value text, truth text)
 DECLARE
 	a cuckoostate;
 	b cuckoostate;
+	small cuckoostate := (SELECT state_agg(i) FROM generate_series(1, 2) i);
+	other cuckoostate;
 	f cuckoofilter;
 BEGIN
 	SELECT h.a, h.b INTO a, b FROM halves h;
 	a := cuckoo_agg_trans(cuckoo_agg_combine(a, a), -1);
 	b := cuckoo_agg_trans(cuckoo_agg_combine(b, b), -2);
 	f := cuckoo_agg_final(cuckoo_agg_combine(a, b));
+	other := cuckoo_agg_trans(a, -3);
+	other := cuckoo_agg_trans(small, -3);
 	RETURN QUERY VALUES
 		('left', seen(cuckoo_agg_final(a)), (SELECT seen(cf_agg(i)) FROM generate_series(-1, 9000) i WHERE i <> 0)),
 		('right', seen(cuckoo_agg_final(b)),
 			(SELECT seen(cf_agg(i)) FROM generate_series(-2, 10000) i WHERE i = -2 OR i > 9000)),
+		('small', seen(cuckoo_agg_final(small)), (SELECT seen(cf_agg(i)) FROM generate_series(1, 2) i)),
 		('together', seen(f), (SELECT seen(cf_agg(i)) FROM generate_series(-2, 10000) i WHERE i <> 0));
 END $$;
 SELECT * FROM in_variables();

@@ -14,6 +14,9 @@ SELECT n, cf_count(f) AS items, (cf_info(f)).load_factor, (cf_info(f)).bits_per_
 	(cf_info(f)).fpp_at_capacity AS at_most
 FROM (SELECT n, cf_agg(i, 0.01) AS f FROM (VALUES (1), (1000), (123545)) v(n), generate_series(1, n) i GROUP BY n) s
 ORDER BY n;
+-- a capacity is rounded up
+SELECT count(*) FILTER (WHERE NOT cf_compatible(cf_new(n - 0.5), cf_new(n))) AS differ, 0 AS truth
+FROM generate_series(1, 1000) n;
 -- an empty filter is small
 SELECT name, bytes, less_than FROM (VALUES
 	('empty', (cf_info(cf_new(1000000))).bytes, 1024),

@@ -189,6 +189,9 @@ SELECT cf_count(f), 5 AS truth FROM unsized, cf_union(n, range_of(1, 5, 10)) f;
 SELECT (cf_info(e | f)).element_family AS empty_first, (cf_info(f | e)).element_family AS empty_second,
 	(SELECT (cf_info(cf_union_agg(g))).element_family FROM unnest(ARRAY[e, f]) g) AS aggregate
 FROM cf_new() e, cf_add(cf_new(), 'a'::text) f;
+-- and its tag
+SELECT cf_contains(e | f, '{1}'::int[]) AS empty_first, cf_contains(f | e, '{1}'::int[]) AS empty_second
+FROM cf_new() e, cf_add(cf_new(), '{1}'::int[]) f;
 SELECT cf_compatible(cf_new(), cf_agg(1, 1000000, 0.001)) AS empty, cf_compatible(cf_new(), cf_new(999)) AS capacity,
 	cf_compatible(cf_new(), cf_new(seed => 1)) AS seed,
 	cf_compatible(cf_new(10000, 0.03), cf_new(10000, 0.015)) AS fpp,
