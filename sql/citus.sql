@@ -133,7 +133,7 @@ CREATE FUNCTION in_variables() RETURNS TABLE (name text, value text, truth text)
 DECLARE
 	a cuckoostate;
 	b cuckoostate;
-	small cuckoostate := (SELECT state_agg(i) FROM generate_series(1, 2) i);
+	small cuckoostate := cuckoo_agg_trans(cuckoo_agg_trans(NULL, 1), 2);
 	other cuckoostate;
 	f cuckoofilter;
 BEGIN
