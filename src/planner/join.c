@@ -75,7 +75,8 @@ is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
 	{
 		EquivalenceMember *member = lfirst(cell);
 
-		if (!member->em_is_child && bms_equal(member->em_relids, rel->relids) &&
+		/* a member for a partition has other relids */
+		if (bms_equal(member->em_relids, rel->relids) &&
 			is_same_expression((Node *) member->em_expr, expression))
 			return true;
 	}
