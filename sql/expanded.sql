@@ -124,7 +124,8 @@ BEGIN
 END $$;
 SELECT seen(collect(i)) AS value, seen(cf_add_all(cf_new(1000), array_agg(i))) AS truth FROM generate_series(1, 3000) i;
 -- its state is one object, not a copy for each row
-SELECT max(contexts('cuckoofilter')) AS contexts, 1 AS truth, cf_count(collect(i)) AS items FROM generate_series(1, 3) i;
+SELECT max(contexts('cuckoofilter')) AS contexts, 1 AS truth, cf_count(collect(i)) AS items
+	FROM generate_series(1, 3) i;
 SELECT i, cf_count(collect(i) OVER (ORDER BY i)) AS running,
 	cf_count(collect(i) OVER (ORDER BY i ROWS 1 PRECEDING)) AS two,
 	cf_contains_each(collect(i) OVER (ORDER BY i), ARRAY[1, 2, 3]) AS running_has FROM generate_series(1, 3) i;
