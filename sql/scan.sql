@@ -178,6 +178,17 @@ DROP FUNCTION saved;
 SELECT sum(c), max(contexts('cuckoofilter')) AS filters, 0 AS truth FROM generate_series(1, 50) n,
 	LATERAL (SELECT count(*) FROM seen
 		WHERE cf_contains(cf_add((SELECT f FROM lists WHERE name = 'fives'), -n), v)) s(c);
+-- each rescan counts its probes anew: ten probes at the end of a table do not repay fetching a filter
+CREATE TABLE several AS SELECT f
+FROM generate_series(1, 3), (SELECT cf_agg(i, 1e-8) AS f FROM generate_series(1, 250000) i) s;
+CREATE TABLE unanalyzed (v int) WITH (autovacuum_enabled = off);
+INSERT INTO unanalyzed SELECT generate_series(1, 10000);
+ANALYZE several;
+SELECT node -> 'Actual Loops' AS loops, node -> 'Filters Read by Slices' AS slices, node -> 'Filters Fetched' AS fetched
+FROM jsonb_path_query(plan_of('SELECT FROM several,
+	LATERAL (SELECT FROM unanalyzed WHERE v > 9990 AND cf_contains(f, v) OFFSET 0) s', 'ANALYZE, ')::jsonb,
+		'strict $.** ? (@."Custom Plan Provider" == "CuckooScan")') node;
+DROP TABLE several, unanalyzed;
 DROP FUNCTION batches;
 -- ---- joins ----
 
