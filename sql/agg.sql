@@ -144,7 +144,7 @@ FROM numbers WHERE i <= 4000;
 SELECT cf_count(cf_agg(i::numeric)) AS items, 4000 AS truth,
 	max(CASE i WHEN 3000 THEN contexts('cuckoostate') END) AS states, 1 AS truth
 FROM numbers WHERE i <= 4000;
--- a sort makes states flat, where memory cannot be freed (from PostgreSQL 17 on)
+-- a sort makes states flat, where memory cannot be freed (in PostgreSQL 17 and later)
 CREATE AGGREGATE bare_union(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter);
 SELECT cf_count(f) AS items
 FROM (SELECT g % 2 AS h, bare_union(f) AS f

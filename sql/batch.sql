@@ -98,12 +98,14 @@ SELECT name, value, truth FROM two, cf_add_filter(a, b) sum, LATERAL (VALUES
 	('copies of an element of both', cf_count(sum, 1), 2), ('copies of an element of one', cf_count(sum, 2), 1),
 	('growth level', (cf_info(sum)).growth_level, (cf_info(a)).growth_level + 1)) v(name, value, truth);
 DROP TABLE two;
--- an empty or unsized filter adds nothing, and becomes the other filter; null changes nothing
+-- an empty or unsized filter adds nothing, and becomes the other filter; a null filter adds nothing
 SELECT name, seen(value) AS value, seen(f) AS truth
 FROM cf_add(cf_new(100, 0.01, 7), 1) f, (SELECT cf_agg(1) FILTER (WHERE false) AS none) n, LATERAL (VALUES
 	('to unsized', cf_add_filter(none, f)), ('to empty', cf_add_filter(cf_new(100, 0.01, 7), f)),
 	('of unsized', cf_add_filter(f, none)), ('of empty', cf_add_filter(f, cf_new(100, 0.01, 7))),
-	('of null', cf_add_filter(f, NULL)), ('to null', cf_add_filter(NULL, f))) v(name, value);
+	('of null', cf_add_filter(f, NULL))) v(name, value);
+-- null for null
+SELECT cf_add_filter(NULL, cf_add(cf_new(), 1)) IS NULL AS value, true AS truth;
 -- two empty filters: the result has the geometry of the first filter
 SELECT seen(cf_add_filter(f, none)) AS value, seen(f) AS truth
 FROM cf_new(100, 0.01, 7) f, (SELECT cf_agg(1) FILTER (WHERE false)) n(none);

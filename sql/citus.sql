@@ -151,7 +151,7 @@ BEGIN
 		('together', seen(f), (SELECT seen(cf_agg(i)) FROM generate_series(-2, 10000) i WHERE i <> 0));
 END $$;
 SELECT * FROM in_variables();
--- a sort makes them flat, where memory cannot be freed (from PostgreSQL 17 on)
+-- a sort makes them flat, where memory cannot be freed (in PostgreSQL 17 and later)
 CREATE AGGREGATE merge_agg(cuckoostate) (SFUNC = cuckoo_agg_combine, STYPE = cuckoostate, FINALFUNC = cuckoo_agg_final);
 SELECT g, cf_count(merge_agg(s)) AS items
 FROM (SELECT i % 3 AS g, state_agg(i) AS s

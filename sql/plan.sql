@@ -80,7 +80,7 @@ FROM (VALUES ('skewed', 'generate_series(1, 5)'), ('skewed', 'generate_series(12
 WHERE NOT (condition ~ 'NOT' AND members = 'generate_series(1, 60000)')
 GROUP BY tab, members, condition
 	HAVING count(*) FILTER (WHERE factor NOT BETWEEN 0.5 AND 2) > 0 OR condition = '%s @> %s' ORDER BY tab, members;
--- the parameter of a custom plan, also null; an empty filter
+-- the parameter of a custom plan, even if it is null; an empty filter
 PREPARE test(cuckoofilter) AS SELECT 1 FROM distinct_ WHERE $1 @> v;
 SELECT within(estimate(format('EXECUTE test(%s)', filter_of('SELECT generate_series(1, 3000)'))), 2850, 3250)
 	AS of_3000;
@@ -142,7 +142,7 @@ SELECT items, estimate('SELECT 1 FROM distinct_ WHERE '
 	|| filter_of(format('SELECT i::text FROM generate_series(1, %s) i', items)) || ' @> lower(t)'),
 	least(items * 300, 30000) AS truth
 FROM unnest(ARRAY[1, 10, 100, 10000]) items;
--- values that the column does not have, also more than its rows
+-- values that the column does not have, even if they are more than its rows
 SELECT members, within(estimate('SELECT 1 FROM distinct_ WHERE ' || filter_of('SELECT ' || members) || ' @> v'),
 	0, 2999) AS estimate
 FROM unnest(ARRAY['-generate_series(1, 30000)', '-generate_series(1, 100000)']) members;
@@ -307,7 +307,7 @@ ANALYZE parts;
 SELECT within(factor(joined('category = 7 AND cf_contains([k], fact.k)', 'parts fact JOIN dim USING (k)')), 0.5, 2)
 	AS factor;
 DROP TABLE parts;
--- a filter of independent keys, of unrelated keys, and NOT, which is left alone
+-- filters of independent and of unrelated keys; a condition with NOT is not adjusted
 SELECT condition, test, within(estimate(joined(condition || ' AND ' || test)) / estimate(joined(condition)), low, high)
 	AS share
 FROM (VALUES ('third = 1', 'cf_contains([k], fact.k)', 0.02, 0.1),

@@ -87,7 +87,7 @@ WITH pages AS (SELECT n, sum(pages_read(format('SELECT cf_contains(f, %s) FROM s
 SELECT n, within(100.0 * pages / (SELECT pages FROM pages WHERE n = 1000000), 0, 81.9) AS percent FROM pages ORDER BY n;
 DROP TABLE sized;
 
--- cold probes find every element, also if a bucket ends with the last byte of a slice: fingerprints of 16 and 17 bits
+-- cold probes find every element, even if a bucket ends with the last byte of a slice: fingerprints of 16 and 17 bits
 CREATE TABLE widths AS SELECT e, cf_agg(i, 0.9 / 2 ^ e) AS f
 FROM generate_series(12, 13) e, generate_series(1, 200000) i GROUP BY e;
 CREATE FUNCTION cold(width int, i int) RETURNS boolean LANGUAGE plpgsql

@@ -218,7 +218,7 @@ SELECT claim, c.* FROM (VALUES
 	('semi', 'SELECT v FROM seen WHERE EXISTS (SELECT FROM lists WHERE name = ''fives'' AND f @> v) ORDER BY later'),
 	('sub-select', 'SELECT name, (SELECT count(*) FROM seen WHERE cf_contains(f, v))
 		FROM lists WHERE name IN (''fives'', ''large'', ''none'', ''null'') ORDER BY name'),
-	('begun anew in a page', 'SELECT name, v
+	('rescanned in a page', 'SELECT name, v
 		FROM lists, LATERAL (SELECT v FROM seen WHERE cf_contains(f, v) LIMIT 705) s
 		WHERE name IN (''fives'', ''large'', ''none'') ORDER BY name'),
 	('aggregate', 'SELECT name, n
@@ -269,10 +269,10 @@ SELECT claim, c.* FROM (VALUES
 	('of filters for each row', 'SELECT name, (SELECT count(*) FROM seen
 			WHERE v <@ ANY (SELECT f FROM lists m WHERE m.name IN (l.name, ''fives'')))
 		FROM lists l WHERE name IN (''large'', ''none'') ORDER BY name'),
-	('begun anew, of others', 'SELECT *
+	('rescanned, with other rows', 'SELECT *
 		FROM generate_series(1, 3) n,
 		LATERAL (SELECT count(*) FROM seen WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'' AND n > 1)) s'),
-	('begun anew, of the same', 'SELECT *
+	('rescanned, with the same rows', 'SELECT *
 		FROM generate_series(1, 3) n,
 		LATERAL (SELECT count(*) FROM seen
 			WHERE v <@ ANY (SELECT f FROM lists WHERE name LIKE ''f%'') AND later > n * 5000) s'),
@@ -554,7 +554,7 @@ ALTER TABLE documents ALTER doc SET STORAGE external;
 UPDATE documents SET doc = repeat('long ', 1000);
 VACUUM ANALYZE documents;
 SELECT pages_read('SELECT count(i) FROM documents') AS documents \gset
-SELECT query, scans(query), within(pages_read(query) - :documents, 0, 49) AS pages FROM unnest(ARRAY[
+SELECT query, scans(query), within(pages_read(query) - :documents, -49, 49) AS pages FROM unnest(ARRAY[
 	'SELECT count(*) FROM documents WHERE cf_contains((SELECT f FROM lists WHERE name = ''none''), doc)',
 	'SELECT count(*) FROM documents WHERE doc <@ ANY (ARRAY(SELECT f FROM lists WHERE name IN (''none'', ''null'')))'
 ]) query;
@@ -616,7 +616,7 @@ DROP TABLE numbers, shelf;
 
 -- ---- workers, prepared statements and cursors ----
 
--- parallel, even if the scan is begun anew
+-- parallel, even if the scan is rescanned
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
@@ -627,7 +627,7 @@ SELECT filter, c.* FROM (VALUES
 		WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)'),
 	('aggregated', 'SELECT count(*), sum(later) FROM seen
 		WHERE NOT v <@ (SELECT cf_agg(v, 500, 0.01) FROM seen WHERE v < 500)'),
-	('stored, begun anew', 'SELECT *
+	('stored, rescanned', 'SELECT *
 		FROM (VALUES (1), (2), (3)) n
 		LEFT JOIN (SELECT count(*) FROM seen WHERE cf_contains((SELECT f FROM lists WHERE name = ''fives''), v)) s
 			ON true')) v(filter, query), compare(query) c;
@@ -704,9 +704,9 @@ CREATE FUNCTION pinned() RETURNS bigint LANGUAGE sql AS
 	$$SELECT count(*) FROM pg_buffercache WHERE pinning_backends > 0 AND relfilenode = pg_relation_filenode('listed')$$;
 DECLARE c CURSOR FOR SELECT v FROM listed WHERE cf_contains((SELECT f FROM lists WHERE name = 'fives'), v);
 MOVE 2 FROM c;
-SELECT within(pinned(), 1, 2) AS alone;
+SELECT within(pinned(), 1) AS alone;
 MOVE 100 FROM c;
-SELECT within(pinned(), 1, 2) AS in_batch;
+SELECT within(pinned(), 1) AS in_batch;
 MOVE ALL FROM c;
 SELECT pinned() AS at_end, 0 AS truth;
 ROLLBACK;

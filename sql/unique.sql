@@ -70,7 +70,7 @@ UPDATE visits SET day = day % 4 + 1;
 UPDATE visits SET id = id;
 -- two rows to one value
 UPDATE visits SET id = 7000 WHERE id IN (7, 8);
--- the value of a deleted row is free, also in its transaction
+-- the value of a deleted row is free, even in its transaction
 DELETE FROM visits WHERE id = 9;
 INSERT INTO visits VALUES (1, 9);
 BEGIN;

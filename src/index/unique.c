@@ -256,7 +256,10 @@ lock_indexes(UniqueTrigger *state, List *all, Oid table)
 	return true;
 }
 
-/* Sets the state for a table that has the trigger if no index is missing. */
+/*
+ * Sets the state for the table of the trigger.  It stays unset if an index is
+ * missing.
+ */
 static void
 set_state(UniqueTrigger *state, const Trigger *trigger, Relation table)
 {
@@ -293,8 +296,9 @@ current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)
 	state->missing = InvalidOid;
 
 	/*
-	 * Do not wait until the hasher is current after that: with
-	 * debug_discard_caches = 1 each message makes it outdated.
+	 * Stop when the state is set.  The hasher may be outdated again: with
+	 * debug_discard_caches = 1 each call of AcceptInvalidationMessages()
+	 * outdates it.
 	 */
 	do
 	{

@@ -124,6 +124,7 @@ BEGIN
 		filter := cf_add(filter, n + 1);
 		n := n + 1;
 	END LOOP;
+	-- null, which faults() rejects, unless the filter has grown
 	RETURN md5(filter::text) WHERE octet_length(filter::bytea) > (SELECT octet_length(f::bytea) FROM full_soon);
 END \$\$;
 CREATE TABLE copies (LIKE filters);
@@ -371,7 +372,8 @@ foreach my $name (sort keys %scenarios)
 		cmp_ok($failed, '>=', $points > 0 ? 1 : 0, "$name: $failed times $kind in subtransactions");
 		cmp_ok($points, '>=', $least{$kind}, "$name: $points points to $kind");
 		$lines{$_}++ foreach $at =~ m{src/((?:\w+/)?\w+\.c:\d+)}g;
-		# PL/pgSQL changes a variable in place until the first error of a transaction
+		# PL/pgSQL copies a variable after an error in the transaction, so only here
+		# each point finds the variable in place
 		my $most = $all || $scenario =~ /filled/ ? 60 : 8;
 		for (my $n = 1; $n <= $points; $n += 1 + int($points / $most))
 		{
