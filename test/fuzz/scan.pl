@@ -48,7 +48,7 @@ use Time::HiRes qw(time);
 use constant QUERIES_OF_A_SCHEMA => 200;
 # of the queries, in percent
 use constant LEAST_WITH_SCAN => 20;
-use constant LEAST_WITH_INDEX => 10;
+use constant LEAST_WITH_INDEX => 5;
 use constant MOST_NOT_COMPARED => 10;
 use constant FIRST_TO_JUDGE => 5 * QUERIES_OF_A_SCHEMA;
 
