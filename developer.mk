@@ -120,10 +120,11 @@ portable_tests = $(addprefix $(unit_dir)/portable_, \
 # The core is compiled once in each of these ways, into a folder of that name.
 # The fuzzer of damaged images runs without assertions, which such an image may
 # fail.
-flags_plain =
-flags_portable = -DCUCKOO_PORTABLE
-flags_fuzz = -DCUCKOO_FUZZING -Itest/unit
-flags_corrupt = $(flags_fuzz) -DNDEBUG
+asserts = -include assert.h -D'CUCKOO_ASSERT(c)=assert(c)'
+flags_plain = $(asserts)
+flags_portable = $(asserts) -DCUCKOO_PORTABLE
+flags_corrupt = -DCUCKOO_FUZZING -Itest/unit
+flags_fuzz = $(flags_corrupt) $(asserts)
 headers = $(wildcard src/core/*.h test/unit/*.h test/fuzz/*.h)
 core_objects = $(patsubst src/core/%.c,$(unit_dir)/$(1)/%.o,$(core))
 define unit_rules
@@ -171,12 +172,12 @@ fuzz: $(fuzzers:%=build/fuzz/%)
 # the micro-benchmark of the core, for bench/run.sh
 build/bench_core: bench/bench_core.c $(core) $(wildcard src/core/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -DNDEBUG -iquote src -o $@ $< $(core) -lm
+	$(CC) -std=c11 -O2 -iquote src -o $@ $< $(core) -lm
 
 # the error of cf_overlap, by itself: build/overlap
 build/overlap: bench/overlap.c $(core) $(wildcard src/core/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -O2 -DNDEBUG -iquote src -o $@ $< $(core) -lm
+	$(CC) -std=c11 -O2 -iquote src -o $@ $< $(core) -lm
 
 # unit-programs only builds what unit runs, for as many processes as -j allows.
 # LONG=1 has those that know longer runs take them.

@@ -4,9 +4,10 @@
  *		All code for a particular compiler, processor or host program.
  *
  * CUCKOO_IN_POSTGRES: long loops handle cancel requests, and a failed
- * assertion is an error.  Otherwise (unit tests, fuzzers) there are no cancel
- * requests.  CUCKOO_PORTABLE selects the twin in plain C of each intrinsic,
- * for tests.
+ * assertion is an error.  Otherwise (unit tests, fuzzers, clients) there are
+ * no cancel requests, and assertions are off unless the compiler's options
+ * define CUCKOO_ASSERT.  CUCKOO_PORTABLE selects the twin in plain C of each
+ * intrinsic, for tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,19 +29,19 @@ extern void cuckoo_assert_failed(const char *condition, const char *file,
 #ifdef CUCKOO_ASSERTS
 #define CUCKOO_ASSERT(c) \
 	((c) ? (void) 0 : cuckoo_assert_failed(#c, __FILE__, __LINE__))
-#else
-#define CUCKOO_ASSERT(c) ((void) 0)
 #endif
 
 #else							/* the core alone */
 
-#include <assert.h>
-#define CUCKOO_ASSERT(c) assert(c)
 static inline void
 cuckoo_check_interrupts(void)
 {
 }
 
+#endif
+
+#ifndef CUCKOO_ASSERT
+#define CUCKOO_ASSERT(c) ((void) 0)
 #endif
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(CUCKOO_PORTABLE)

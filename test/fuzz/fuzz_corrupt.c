@@ -6,7 +6,7 @@
  *
  * Nothing may be read or written out of bounds, nor be undefined, in whatever
  * looks into such an image or changes it.  All lookups give one answer.  The
- * core's own assertions are off (the Makefile defines NDEBUG), as in a release.
+ * core's own assertions are off, as in a release.
  *
  *-------------------------------------------------------------------------
  */
