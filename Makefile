@@ -31,7 +31,8 @@ NOT_FOR_CLANG = -Wno-ignored-attributes -Wno-unknown-warning-option \
 REGRESS = helpers $(filter-out helpers %--$(version),$(sort $(basename \
 	$(notdir $(filter-out $(DATA),$(wildcard sql/*.sql))))))
 REGRESS_OPTS = --load-extension=cuckoo
-ISOLATION = $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
+ISOLATION = $(filter-out $(if $(filter 15 16 17,$(MAJORVERSION)),unique_index),\
+	$(sort $(basename $(notdir $(wildcard test/specs/*.spec)))))
 ISOLATION_OPTS = --inputdir=$(here)test --load-extension=cuckoo
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

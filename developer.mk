@@ -111,7 +111,7 @@ UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
 unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
 unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \
-	$(sort $(wildcard test/unit/test_*.c)))
+	$(sort $(wildcard test/unit/test_*.c))) $(unit_dir)/small_test_entry
 
 # tests that also run with the twins in plain C, see src/core/port.h
 portable_tests = $(addprefix $(unit_dir)/portable_, \
@@ -135,6 +135,11 @@ $(unit_dir)/$(2): $(3) $$(call core_objects,$(1)) $$(headers)
 	$$(CC) -iquote src $$(UNIT_CFLAGS) $$(flags_$(1)) -o $$@ $$(filter %.c %.o,$$^) -lm
 endef
 $(eval $(call unit_rules,plain,%,test/unit/%.c))
+# the entries of src/index, which need no PostgreSQL either
+$(unit_dir)/test_entry: src/index/entry.c src/index/entry.h
+$(unit_dir)/small_test_entry: test/unit/test_entry.c src/index/entry.c src/index/entry.h \
+	$(call core_objects,plain) $(headers)
+	$(CC) -iquote src $(UNIT_CFLAGS) $(flags_plain) -DCUCKOO_SMALL_PAGES -o $@ $(filter %.c %.o,$^) -lm
 $(eval $(call unit_rules,portable,portable_%,test/unit/%.c))
 $(eval $(call unit_rules,fuzz,fuzz_%,test/fuzz/fuzz_%.c test/fuzz/replay.c))
 $(eval $(call unit_rules,corrupt,fuzz_corrupt,test/fuzz/fuzz_corrupt.c test/fuzz/replay.c))

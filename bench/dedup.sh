@@ -39,7 +39,7 @@ for batch in ${BATCHES:-200000 10000 1000 1}; do
 	for sessions in ${SESSIONS:-1 4}; do
 		n=$rows
 		((batch > 1)) || n=$((rows / 50))
-		for table in unique index off filter tree part; do
+		for table in unique index filter tree part; do
 			# a single row rewrites the whole filter
 			m=$n
 			((batch > 1000)) || [ $table != filter ] || m=$((batch * 200))

@@ -1,6 +1,6 @@
 -- Ways to deduplicate a stream of events: bench/dedup.sh runs them.
 --
---	:way	unique, index, off, filter, tree or part
+--	:way	unique, index, filter, tree or part
 --	:base	events that are there before
 --	:ids	ids that the stream draws from
 --
@@ -57,18 +57,6 @@ CREATE INDEX index_events_id ON index_events USING cuckoo (id);
 CREATE FUNCTION take_index(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.index_events SELECT DISTINCT n.id, 'event ' || n.id FROM unnest(ids) n (id)
 	WHERE NOT EXISTS (SELECT FROM dedup.index_events e WHERE e.id = n.id)
-$$;
-\endif
-
-SELECT :'way' = 'off' AS this \gset
-\if :this
--- an index that is a filter, and the table is never read
-CREATE TABLE off_events (id bigint NOT NULL, payload text);
-INSERT INTO off_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
-CREATE INDEX off_events_id ON off_events USING cuckoo (id) WITH (locate = off, fpp = 1e-6);
-CREATE FUNCTION take_off(ids bigint[]) RETURNS void LANGUAGE sql AS $$
-	INSERT INTO dedup.off_events SELECT DISTINCT id, 'event ' || id
-	FROM unnest(ids, cf_index_contains_each('dedup.off_events_id', ids)) AS e (id, known) WHERE NOT known
 $$;
 \endif
 

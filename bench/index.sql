@@ -1,144 +1,157 @@
--- The parts of bench/index.sh.  All indexes of a round are on one table, t.  To
--- measure one of them, a subtransaction drops the others.  Times are those of the
--- processor, the least of several parts.
+-- The parts of bench/index.sh: an index USING cuckoo beside hash and B-tree, each on
+-- a table of its own with the same rows. Times are those of the processor.
 --
 --	:type		of the keys
 --	:expression	the key of the bigint v
---	:rows		of the table
---	:each		rows of a value
 CREATE EXTENSION IF NOT EXISTS cuckoo;
-CREATE EXTENSION IF NOT EXISTS bloom;
-CREATE EXTENSION IF NOT EXISTS pg_prewarm;
+CREATE EXTENSION IF NOT EXISTS pgstattuple;
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
 SET search_path = bench, public;
-
-CREATE TABLE t (id :type, filler text);
-SELECT format('CREATE FUNCTION key(v bigint) RETURNS %s LANGUAGE sql AS ''SELECT %s''', :'type', replace(:'expression', '''', '''''')) \gexec
--- the key of row i; the rows of a value are 1,000 rows apart
-SELECT format('CREATE FUNCTION key_of(i bigint) RETURNS %s LANGUAGE sql AS
-	''SELECT bench.key(i / (1000 * %s) * 1000 + i %% 1000)''', :'type', :each) \gexec
-CREATE FUNCTION fill(first bigint, n bigint) RETURNS text LANGUAGE sql AS
-	$$SELECT format('INSERT INTO t SELECT key_of(i), repeat(''x'', 100) FROM generate_series(%s::bigint, %s) i', first, first + n - 1)$$;
--- contrib/bloom has operator classes for integer and text
-CREATE FUNCTION for_bloom(id text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT id';
-CREATE FUNCTION for_bloom(id uuid) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT uuid_hash(id)';
-CREATE FUNCTION for_bloom(id bigint) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT hashint8(id)';
-
-CREATE TABLE methods (method text, definition text, condition text, lookups int);
-INSERT INTO methods VALUES ('none', NULL, NULL, 0), ('btree', 'btree (id)', 't.id = k.id', 20000), ('hash', 'hash (id)', 't.id = k.id', 20000),
-	('cuckoo', 'cuckoo (id)', 't.id = k.id', 20000),
-	('with room', format('cuckoo (id) WITH (capacity = %s)', :rows * 13 / 10), 't.id = k.id', 20000),
-	('filter', 'cuckoo (id) WITH (locate = off)', NULL, 20000),
-	('brin', format('brin (id %s_bloom_ops)', CASE :'type' WHEN 'bigint' THEN 'int8' ELSE :'type' END), 't.id = k.id', 5),
-	('bloom', 'bloom (for_bloom(id)) WITH (col1 = 4)', 'for_bloom(t.id) = for_bloom(k.id)', 5);
-CREATE TABLE builds (method text, s float8, wal float8, bytes float8);
-CREATE TABLE lookups (n serial, method text, present bool, buffers text, reads float8, us float8);
-CREATE TABLE inserts (method text, us float8, first_wal float8, wal float8, reads float8);
-
--- of the session
-CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS 'SELECT split_part(pg_read_file(''/proc/self/schedstat''), '' '', 1)::float8 / 1e9';
-CREATE FUNCTION wal() RETURNS numeric LANGUAGE sql AS 'SELECT pg_current_wal_insert_lsn() - ''0/0''::pg_lsn';
-CREATE FUNCTION reads_of(statement text) RETURNS float8 LANGUAGE plpgsql AS $$
+SELECT format('CREATE FUNCTION key(v bigint) RETURNS %s LANGUAGE sql IMMUTABLE AS ''SELECT %s''',
+	:'type', replace(:'expression', '''', '''''')) \gexec
+CREATE TABLE figures (n serial, method text, figure text, value float8);
+CREATE TABLE methods AS SELECT * FROM (VALUES (1, 'cuckoo'), (2, 'hash'), (3, 'btree'), (4, 'none')) v(n, method);
+CREATE TABLE keys (n int, present boolean, id text);
+SELECT format('ALTER TABLE keys ALTER id TYPE %s USING NULL', :'type') \gexec
+SELECT format('CREATE TABLE t_%s (id %s, n int, filler text)', method, :'type') FROM methods \gexec
+-- a prepared statement, and nothing else of the table
+SELECT format('CREATE FUNCTION probe_%1$s(present boolean) RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE
-	plan jsonb;
+	k record;
+	found text;
+	hits bigint := 0;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) ' || statement INTO plan;
-	RETURN plan #>> '{0,Plan,Shared Read Blocks}';
+	FOR k IN SELECT id FROM keys WHERE keys.present = $1 LOOP
+		SELECT filler INTO found FROM t_%1$s WHERE id = k.id;
+		hits := hits + (found IS NOT NULL)::int;
+	END LOOP;
+	RETURN hits;
+END $f$', method) FROM methods WHERE method <> 'none' \gexec
+
+-- of the session, in seconds and bytes
+CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS
+	'SELECT split_part(pg_read_file(''/proc/self/schedstat''), '' '', 1)::float8 / 1e9';
+CREATE FUNCTION wal() RETURNS float8 LANGUAGE sql AS 'SELECT (pg_current_wal_insert_lsn() - ''0/0''::pg_lsn)::float8';
+CREATE FUNCTION size(method text) RETURNS float8 LANGUAGE sql AS 'SELECT pg_relation_size((''t_'' || $1 || ''_id'')::regclass)::float8';
+CREATE PROCEDURE note(method text, figure text, value float8) LANGUAGE sql AS
+	'INSERT INTO figures (method, figure, value) VALUES ($1, $2, $3)';
+CREATE FUNCTION entries(method text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE method WHEN 'cuckoo' THEN (cf_index_info('t_cuckoo_id')).entries
+		WHEN 'hash' THEN (SELECT live_items + dead_items FROM pgstathashindex('t_hash_id')) END;
 END $$;
 
-CREATE PROCEDURE build(rows bigint) LANGUAGE plpgsql AS $$
+-- rows into a table that has its index, in 20 statements, by turns
+CREATE PROCEDURE grow(rows bigint) LANGUAGE plpgsql AS $$
 DECLARE
-	m methods;
-	b builds;
+	m text;
+	part bigint := rows / 20;
+	began float8;
+	wal_began float8;
 BEGIN
-	FOR m IN SELECT * FROM methods WHERE method <> 'none' LOOP
-		b := (m.method, cpu(), wal(), NULL);
-		EXECUTE format('CREATE INDEX %I ON t USING %s', 't ' || m.method, m.definition);
-		INSERT INTO builds VALUES (b.method, cpu() - b.s, (wal() - b.wal) / rows);
-		COMMIT;
+	FOR m IN SELECT method FROM methods WHERE method <> 'none' ORDER BY n LOOP
+		EXECUTE format('CREATE INDEX t_%1$s_id ON t_%1$s USING %1$s (id)', m);
+	END LOOP;
+	FOR i IN 0..19 LOOP
+		FOR m IN SELECT method FROM methods ORDER BY n LOOP
+			began := cpu();
+			wal_began := wal();
+			EXECUTE format('INSERT INTO t_%s SELECT key(v), v %% 1000, repeat(''x'', 100) FROM generate_series(%s, %s) v',
+				m, part * i + 1, part * (i + 1));
+			CALL note(m, 'insert', (cpu() - began) * 1e6 / part);
+			CALL note(m, 'wal', (wal() - wal_began) / part);
+			COMMIT;
+		END LOOP;
+	END LOOP;
+	FOR m IN SELECT method FROM methods WHERE method <> 'none' LOOP
+		CALL note(m, 'grown', size(m) / rows);
 	END LOOP;
 END $$;
 
-CREATE PROCEDURE drop_others(method text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE build(rows bigint, rounds int) LANGUAGE plpgsql AS $$
 DECLARE
-	other regclass;
-BEGIN
-	FOR other IN SELECT indexrelid FROM pg_index WHERE indrelid = 't'::regclass LOOP
-		IF other IS DISTINCT FROM to_regclass(format('%I', 't ' || method)) THEN
-			EXECUTE 'DROP INDEX ' || other;
-		END IF;
-	END LOOP;
-END $$;
-
-CREATE PROCEDURE look_up(rows bigint, each int, buffers text) LANGUAGE plpgsql AS $$
-DECLARE
-	m record;
-	l lookups;
-	n int;
-	query text;
+	m text;
 	began float8;
 BEGIN
-	l.buffers := buffers;
-	CREATE TEMPORARY TABLE keys (part text, ids text);
-	EXECUTE format('ALTER TABLE keys ALTER ids TYPE %s[] USING NULL', pg_typeof(key(1)));
-	FOR m IN SELECT x.*, present FROM methods x, unnest(ARRAY[false, true]) present WHERE method <> 'none' LOOP
-		l.present := m.present;
-		l.method := m.method;
-		n := greatest(m.lookups / each, least(m.lookups, 200));
-		TRUNCATE keys;
-		INSERT INTO keys SELECT part, array_agg(key_of(CASE WHEN l.present THEN 1 ELSE -1 END * (1 + random() * (rows - 1))::bigint))
-		FROM (VALUES ('warm', CASE WHEN n > 5 THEN 4 ELSE 1 END), ('timed', 1), ('counted', 1)) p (part, times), generate_series(1, n * times) GROUP BY part;
-		query := 'unnest((SELECT ids FROM keys WHERE part = ''warm'')) k (id)';
-		query := CASE m.method WHEN 'filter' THEN format('SELECT count(*) FROM %s WHERE cf_index_contains(''"t filter"'', id)', query)
-			ELSE format('SELECT count(filler) FROM %s, LATERAL (SELECT filler FROM t WHERE %s OFFSET 0) t', query, m.condition) END;
-		BEGIN
-			CALL drop_others(m.method);
-			IF buffers = 'cached' THEN
-				PERFORM pg_prewarm('t'), pg_prewarm(format('%I', 't ' || m.method));
+	FOR round IN 1..rounds LOOP
+		FOR m IN SELECT method FROM methods WHERE method <> 'none' ORDER BY n LOOP
+			began := cpu();
+			EXECUTE format('REINDEX INDEX t_%s_id', m);
+			CALL note(m, 'build', cpu() - began);
+			COMMIT;
+		END LOOP;
+	END LOOP;
+	FOR m IN SELECT method FROM methods WHERE method <> 'none' LOOP
+		CALL note(m, 'built', size(m) / rows);
+	END LOOP;
+END $$;
+
+CREATE PROCEDURE choose_keys(rows bigint, lookups int) LANGUAGE sql AS $$
+	TRUNCATE keys;
+	INSERT INTO keys SELECT n, present, key(CASE WHEN present THEN 1 ELSE -1 END * (1 + random() * (rows - 1))::bigint)
+	FROM generate_series(1, lookups) n, unnest(ARRAY[true, false]) present;
+	ANALYZE keys;
+$$;
+
+-- prepared statements and a nested loop; in shared buffers what was read before
+CREATE PROCEDURE look_up(rows bigint, lookups int, rounds int) LANGUAGE plpgsql AS $$
+DECLARE
+	m text;
+	present boolean;
+	began float8;
+	hits bigint;
+BEGIN
+	FOR round IN 1..rounds LOOP
+		CALL choose_keys(rows, lookups);
+		FOR m, present IN SELECT method, p FROM methods, unnest(ARRAY[true, false]) p WHERE method <> 'none' ORDER BY n LOOP
+			began := cpu();
+			EXECUTE format('SELECT probe_%s($1)', m) USING present INTO hits;
+			IF hits <> lookups * present::int THEN
+				RAISE '% of %', hits, lookups * present::int;
 			END IF;
-			EXECUTE query;
-			l.us := NULL;
-			FOR i IN 1..3 LOOP
-				began := cpu();
-				EXECUTE replace(query, 'warm', 'timed');
-				l.us := least(l.us, (cpu() - began) * 1e6 / n);
-			END LOOP;
-			l.reads := reads_of(replace(query, 'warm', 'counted')) / n;
-			RAISE EXCEPTION USING ERRCODE = 'UNDO1';
-		EXCEPTION WHEN SQLSTATE 'UNDO1' THEN
-		END;
-		INSERT INTO lookups VALUES (DEFAULT, l.method, l.present, l.buffers, l.reads, l.us);
+			CALL note(m, 'prepared ' || present, (cpu() - began) * 1e6 / lookups);
+			began := cpu();
+			EXECUTE format('SELECT count(filler) FROM keys, LATERAL (SELECT filler FROM t_%s t WHERE t.id = keys.id OFFSET 0) x
+				WHERE present = $1', m) USING present INTO hits;
+			CALL note(m, 'loop ' || present, (cpu() - began) * 1e6 / lookups);
+		END LOOP;
 		COMMIT;
 	END LOOP;
 END $$;
 
-CREATE PROCEDURE insert_more(rows bigint) LANGUAGE plpgsql AS $$
+-- blocks read for a lookup, of the index and the table
+CREATE PROCEDURE read_cold(rows bigint, lookups int) LANGUAGE plpgsql AS $$
 DECLARE
-	i inserts;
-	began float8;
-	n bigint := rows / 10;
+	m text;
+	present boolean;
+	plan json;
 BEGIN
-	FOR i.method IN SELECT method FROM methods LOOP
-		BEGIN
-			CALL drop_others(i.method);
-			CHECKPOINT;
-			i.first_wal := wal();
-			EXECUTE fill(rows, n);
-			i.first_wal := (wal() - i.first_wal) / n;
-			i.wal := wal();
-			i.reads := 0;
-			i.us := NULL;
-			FOR part IN 0..4 LOOP
-				began := cpu();
-				i.reads := i.reads + reads_of(fill(rows + n + n / 5 * part, n / 5)) / n;
-				i.us := least(i.us, (cpu() - began) * 1e6 / (n / 5));
+	FOR warm IN 0..1 LOOP
+		FOR m, present IN SELECT method, p FROM methods, unnest(ARRAY[true, false]) p WHERE method <> 'none' ORDER BY n LOOP
+			CALL choose_keys(rows, lookups);
+			-- once before, so that the buffers have what they may
+			FOR i IN 1..2 LOOP
+				EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) SELECT count(filler) FROM keys,
+					LATERAL (SELECT filler FROM t_%s t WHERE t.id = keys.id OFFSET 0) x WHERE present = %L', m, present) INTO plan;
+				CALL choose_keys(rows, lookups);
 			END LOOP;
-			i.wal := (wal() - i.wal) / n;
-			RAISE EXCEPTION USING ERRCODE = 'UNDO1';
-		EXCEPTION WHEN SQLSTATE 'UNDO1' THEN
-		END;
-		INSERT INTO inserts VALUES (i.*);
-		COMMIT;
+			IF warm = 1 THEN
+				CALL note(m, 'read ' || present, (plan #>> '{0,Plan,Shared Read Blocks}')::float8 / lookups);
+			END IF;
+			COMMIT;
+		END LOOP;
 	END LOOP;
+END $$;
+
+-- one of VACUUM's rounds: bench/index.sh runs it, because a procedure may not
+CREATE VIEW sizes AS SELECT method, size(method) / 1e6 AS mb, entries(method) AS entries FROM methods WHERE method <> 'none';
+CREATE FUNCTION hits(m text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) SELECT count(filler) FROM keys,
+		LATERAL (SELECT filler FROM t_%s t WHERE t.id = keys.id OFFSET 0) x WHERE present', m) INTO plan;
+	RETURN ((plan #>> '{0,Plan,Shared Read Blocks}')::float8 + (plan #>> '{0,Plan,Shared Hit Blocks}')::float8)
+		/ (SELECT count(*) FROM keys WHERE present);
 END $$;

@@ -13,6 +13,7 @@
 #	index		the access method beside others (bench/index.sh has its variables)
 #	plans		what the planner chooses beside it
 #	dedup		ways to deduplicate a stream
+#	constraints	unique values beside a B-tree (bench/constraints.sh has its variables)
 #	unique		unique ids across partitions
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -102,6 +103,13 @@ dedup()
 	part small_filter "A small filter beside one of $rows" rows="$rows"
 }
 
+constraints()
+{
+	echo
+	echo 'Unique values (bench/constraints.sh):'
+	bench/constraints.sh
+}
+
 unique()
 {
 	part unique 'Unique ids across ten partitions' rows="${ROWS:-1000000}" parts=10
@@ -110,7 +118,7 @@ unique()
 
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup unique}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup constraints unique}; do
 	"$part"
 done
 bench/plot.sh bench/plots

@@ -19,7 +19,7 @@ CREATE TABLE t (part int, id uuid, filler text) PARTITION BY LIST (part);
 SELECT format('CREATE TABLE t_%s PARTITION OF t FOR VALUES IN (%1$s)', part) FROM generate_series(1, :parts) part \gexec
 INSERT INTO t SELECT 1 + i * :parts / (:rows + 1), md5(i::text)::uuid, repeat('x', 100) FROM generate_series(1, :rows::bigint) i;
 CREATE INDEX t_id ON t USING cuckoo (id);
-CREATE TRIGGER t_unique AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('t_id');
+CREATE TRIGGER t_unique AFTER INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('t_id');
 CREATE TABLE keys AS SELECT id FROM t;
 ALTER TABLE keys ADD PRIMARY KEY (id);
 CREATE FUNCTION keep_keys() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
--- Lists the filters and indexes of a database that may need a rebuild, with
--- their sizes: psql -f examples/monitor.sql
+-- Lists the filters of a database that may need a rebuild, with their sizes, and
+-- invalid indexes: psql -f examples/monitor.sql
 --
 -- doc/operate.md explains the results.
 
@@ -26,24 +26,6 @@ SELECT format('SELECT %L AS place, count(f), round(max(100.0 * i.items / i.max_i
 	FROM (SELECT %s AS f FROM %s) s, cf_info(f) i', place, value, relation)
 FROM parts WHERE type = 'cuckoofilter'::regtype ORDER BY place
 \gexec
-
--- Indexes that should be rebuilt, with the reason
-WITH indexes AS MATERIALIZED (
-	SELECT c.oid::regclass AS index, t.reltuples, greatest(t.reltuples, pg_stat_get_live_tuples(t.oid), 10000) AS rows
-	FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-		JOIN pg_am a ON a.oid = c.relam AND a.amname = 'cuckoo'
-	WHERE c.relkind = 'i' AND i.indisvalid AND c.relpersistence <> 't'
-		AND NOT (c.relpersistence = 'u' AND pg_is_in_recovery())
-)
-SELECT format('REINDEX INDEX CONCURRENTLY %s', index) AS job, reason
-FROM (
-	SELECT index, CASE WHEN x.stale THEN 'stale'
-		WHEN x.false_blocks > 1 THEN 'false blocks'
-		WHEN NOT x.locates AND (x.fpp_now > 2 * x.fpp OR x.saturated > 0) THEN 'rate'
-		WHEN reltuples >= 0 AND x.items > 2 * rows THEN 'deleted rows'
-		WHEN NOT x.locates AND x.bits_per_item > 40 AND x.items > 1000000 AND x.growth_level > 0 THEN 'size' END AS reason
-	FROM indexes, cf_index_info(index) x) s
-WHERE reason IS NOT NULL;
 
 -- Invalid indexes of tables where no build is running
 SELECT format(CASE WHEN relname ~ '_cc(new|old)\d*$' THEN 'DROP INDEX CONCURRENTLY %s'

@@ -22,13 +22,16 @@ CREATE FUNCTION heap_blocks(query text) RETURNS int LANGUAGE sql
 	SELECT sum(n[1]::int)::int
 	FROM regexp_matches(plan_of(query, 'ANALYZE, ')::text, '"(?:Exact|Lossy) Heap Blocks": (\d+)', 'g') n
 $$;
--- Looks up each value that an index has by a bitmap scan, and those of the query
--- absent.  Compares the rows with those that a sequential scan groups by value.
+-- Looks up each value that an index has by an index scan and by a bitmap scan, and
+-- those of the query absent.  Compares the rows with those that a sequential scan
+-- groups by value.
 CREATE FUNCTION compared(index regclass, absent text DEFAULT NULL,
 	OUT lookups bigint, OUT rows bigint, OUT wrong bigint) LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = on
+	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
 	SET max_parallel_workers_per_gather = 0 SET jit = off AS $$
 DECLARE
+	scan text;
+	once_more bigint;
 	query text := $q$
 WITH truth AS MATERIALIZED (
 	SELECT value, array_agg(place ORDER BY place) FILTER (WHERE place IS NOT NULL) AS places
@@ -43,10 +46,58 @@ BEGIN
 	query := format(query, pg_get_indexdef(index, 1, false), coalesce(pg_get_expr(indpred, indrelid), 'true'),
 		indrelid::regclass, 'UNION ALL SELECT *, NULL FROM (' || absent || ') absent')
 	FROM pg_index WHERE indexrelid = index;
-	IF indexes_of(query) IS DISTINCT FROM relname FROM pg_class WHERE oid = index THEN
-		RAISE 'the plan reads % instead of %', indexes_of(query), index;
-	END IF;
-	EXECUTE query INTO lookups, rows, wrong;
+	FOREACH scan IN ARRAY '{enable_indexscan,enable_bitmapscan}'::text[] LOOP
+		PERFORM set_config(scan, 'on', true);
+		IF indexes_of(query) IS DISTINCT FROM relname FROM pg_class WHERE oid = index THEN
+			RAISE 'the plan reads % instead of %', indexes_of(query), index;
+		END IF;
+		EXECUTE query INTO lookups, rows, once_more;
+		wrong := coalesce(wrong, 0) + once_more;
+		PERFORM set_config(scan, 'off', true);
+	END LOOP;
+END $$;
+-- The same random statements on a table whose values a B-tree keeps unique, and on table tried,
+-- where another statement does.  How many both refuse, and the rows that differ at the end.
+CREATE FUNCTION beside(kept_unique text, type text, made_of text, updates text DEFAULT 'DO NOTHING') RETURNS text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	statement text;
+	refused boolean[];
+	times int = 0;
+	differ int;
+	inserted text = 'INSERT INTO %%s AS t SELECT %s, %s';
+BEGIN
+	EXECUTE format('CREATE TABLE exact (day int, v %s UNIQUE, filler text DEFAULT repeat(''x'', 900))', type);
+	EXECUTE format('CREATE TABLE tried (day int, v %s, filler text DEFAULT repeat(''x'', 900))', type);
+	EXECUTE kept_unique;
+	PERFORM setseed(0.5);
+	FOR i IN 1..1000 LOOP
+		statement := format(CASE WHEN random() < 0.4 THEN inserted
+			WHEN random() < 0.3 THEN inserted || ' ON CONFLICT DO NOTHING'
+			WHEN random() < 0.3 THEN inserted || ' ON CONFLICT ' || updates
+			WHEN random() < 0.4 THEN 'DELETE FROM %%s WHERE v = (SELECT %2$s)'
+			ELSE 'UPDATE %%s SET day = %s, v = (SELECT %s) WHERE v = (SELECT %3$s)' END,
+			(random() < 0.5)::int, replace(made_of, '$', (random() * 150)::int::text),
+			replace(made_of, '$', (random() * 150)::int::text));
+		refused := '{false, false}';
+		BEGIN
+			EXECUTE format(statement, 'exact');
+		EXCEPTION WHEN unique_violation THEN
+			refused[1] := true;
+		END;
+		BEGIN
+			EXECUTE format(statement, 'tried');
+		EXCEPTION WHEN unique_violation OR exclusion_violation THEN
+			refused[2] := true;
+		END;
+		IF refused[1] <> refused[2] THEN
+			RAISE 'statement % differs: %: %', i, refused, statement;
+		END IF;
+		times := times + refused[1]::int;
+	END LOOP;
+	SELECT count(*) INTO differ FROM (TABLE exact EXCEPT TABLE tried UNION ALL TABLE tried EXCEPT TABLE exact) d;
+	DROP TABLE exact, tried;
+	RETURN format('%s refused, %s rows differ', times, differ);
 END $$;
 -- a filter after n changes of one variable; declared so that the extension can be dropped beside it
 CREATE FUNCTION filled(f anyelement, n int) RETURNS anyelement LANGUAGE plpgsql AS $$

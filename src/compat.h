@@ -27,6 +27,7 @@
  * 15 PostgreSQL initializes slots for virtual rows, and our scan initializes
  * slot and projection again.)  Errors of input functions can be soft.  One
  * function checks the owner of any object, and one the rights on any object.
+ * A sort returns a datum without a copy.
  * fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
@@ -37,6 +38,9 @@
 	(object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE) == \
 	 ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
+#define CUCKOO_GET_DATUM(sort, datum, isnull) \
+	tuplesort_getdatum(sort, true, false, datum, isnull, NULL)
+#define CUCKOO_FREE_DATUM(datum) ((void) (datum))
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__, NULL)
 #define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((state)->slotOps = (ops))
@@ -47,6 +51,9 @@
 #define CUCKOO_MAY_EXECUTE(function, user) \
 	(pg_proc_aclcheck(function, user, ACL_EXECUTE) == ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	InvalidAttrNumber
+#define CUCKOO_GET_DATUM(sort, datum, isnull) \
+	tuplesort_getdatum(sort, true, datum, isnull, NULL)
+#define CUCKOO_FREE_DATUM(datum) pfree(DatumGetPointer(datum))
 #define cuckoo_join_equalities(...) \
 	generate_join_implied_equalities(__VA_ARGS__)
 #define CUCKOO_CUSTOM_SCAN_SLOTS(state, ops) ((void) 0)
@@ -72,18 +79,30 @@ extern PGDLLEXPORT void _PG_init(void);
 /*
  * 18: A library names itself and its release.  Support functions allow changing
  * variables in place.  pg_noreturn has a new place.  EXPLAIN shows the searches
- * of an index.
+ * of an index.  Paths count disabled nodes.  A delay point knows its command.
+ * Unique indexes may be of other access methods than B-tree.
  */
 #if PG_VERSION_NUM >= 180000
 #define CUCKOO_MODULE_MAGIC(release) \
 	PG_MODULE_MAGIC_EXT(.name = "cuckoo", .version = (release))
 #define CUCKOO_COUNT_SEARCH(scan) \
 	((void) ((scan)->instrument && (scan)->instrument->nsearches++))
+#define CUCKOO_DISABLE_PATH(index_path) \
+	((index_path)->path.disabled_nodes += 1000)
+#define CUCKOO_VACUUM_DELAY() vacuum_delay_point(false)
+#define CUCKOO_COMPARE_TYPES
+#define CUCKOO_UNIQUE_ROUTINE \
+	.amcanunique = true, .amconsistentequality = true, \
+	.amtranslatestrategy = cuckoo_translate_strategy, \
+	.amtranslatecmptype = cuckoo_translate_compare_type,
 #include "commands/explain_format.h"
 #define CUCKOO_MODIFY_IN_PLACE
 #else
 #define CUCKOO_MODULE_MAGIC(release) PG_MODULE_MAGIC
 #define CUCKOO_COUNT_SEARCH(scan) ((void) 0)
+#define CUCKOO_DISABLE_PATH(index_path) ((void) 0)
+#define CUCKOO_VACUUM_DELAY() vacuum_delay_point()
+#define CUCKOO_UNIQUE_ROUTINE
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 
@@ -103,8 +122,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
 							 CUCKOO_SCAN_FLAGS(ss))
-#define CUCKOO_BEGIN_SCAN_RANGE(heap, snapshot, first, last) \
-	table_beginscan_tidrange(heap, snapshot, first, last, SO_NONE)
+#define CUCKOO_INDEX_FETCH_BEGIN(heap) \
+	table_index_fetch_begin(heap, SO_NONE)
 #else
 #define CUCKOO_INDEX_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
@@ -114,8 +133,7 @@ extern PGDLLEXPORT void _PG_init(void);
 					0, NULL)
 #define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
 	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
-#define CUCKOO_BEGIN_SCAN_RANGE(heap, snapshot, first, last) \
-	table_beginscan_tidrange(heap, snapshot, first, last)
+#define CUCKOO_INDEX_FETCH_BEGIN(heap) table_index_fetch_begin(heap)
 #endif
 
 #endif							/* CUCKOO_COMPAT_H */

@@ -28,7 +28,7 @@ CREATE TABLE sample AS
 FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
 CREATE TABLE indexed AS SELECT i FROM generate_series(1, 5000) i;
-CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (seed = 1, locate = off);
+CREATE INDEX indexed_i ON indexed USING cuckoo (i);
 CREATE TABLE located AS SELECT i AS k, i::text AS t, i::numeric AS n, ARRAY[i, -i] AS a FROM indexed;
 CREATE INDEX located_k ON located USING cuckoo (k);
 CREATE INDEX located_t ON located USING cuckoo (t);
@@ -37,7 +37,7 @@ CREATE INDEX located_a ON located USING cuckoo (a);
 CREATE SEQUENCE ids;
 CREATE TABLE owned (id numeric);
 CREATE INDEX owned_id ON owned USING cuckoo (id);
-CREATE TRIGGER owned_unique AFTER INSERT ON owned FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('owned_id');
+CREATE TRIGGER owned_unique AFTER INSERT OR UPDATE ON owned FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('owned_id');
 CREATE FUNCTION own() RETURNS void LANGUAGE sql AS 'INSERT INTO owned VALUES (nextval(''ids''))';
 CREATE TABLE numbers AS SELECT i FROM generate_series(1, :calls) i;
 -- for the planner to aggregate them in workers first
@@ -62,16 +62,16 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_contains}', 'cf_contains(s.n, i::numeric)'),
 	('{cf_contains_hash,cf_hash}', 'cf_contains_hash(s.f, cf_hash(i::text, 7))'),
 	('{cf_count,cf_count_value}', 'cf_count(s.f) + cf_count(s.f, i) + cf_count(s.stored)'),
-	('{cf_index_contains}', 'cf_index_contains(''indexed_i'', i) OR cf_index_contains(''located_k'', -i)'),
-	('{cf_index_contains_any,cf_index_contains_each}', 'cf_index_contains_any(''indexed_i'', s.a)
-		OR cf_index_contains_each(''indexed_i'', s.a) IS NULL OR cf_index_contains_any(''located_k'', s.a)
-		OR cf_index_contains_each(''located_k'', s.a) IS NULL'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.t = (i % 6000)::text)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.n = i % 6000::numeric)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.a = ARRAY[i % 6000, -(i % 6000)])'),
+	('{cuckoo_hash_int16,cuckoo_hash_int32,cuckoo_hash_int64,cuckoo_hash_bool}',
+		'cuckoo_hash(i::int2, 1) # cuckoo_hash(i, 1) # cuckoo_hash(i::int8, 1) # cuckoo_hash(i > 5, 1)'),
+	('{cuckoo_hash_bytea,cuckoo_hash_record,cuckoo_hash_bpchar,cuckoo_hash_name}', 'cuckoo_hash(i::text::bytea, 1)
+		# cuckoo_hash(ROW(i, i::text), 1) # cuckoo_hash(i::char(9), 1) # cuckoo_hash(i::text::name, 1)'),
 	('{cf_unique_trigger}', 'own()'),
-	('{cf_index_info,cf_index_filter,cf_index_check}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).items
-		+ cf_count(cf_index_filter(''indexed_i'')) + cf_index_check(''indexed_i'', i % 1000 = 0) END'),
+	('{cf_index_info,cf_index_check}', 'CASE WHEN i % 100 = 0 THEN (cf_index_info(''indexed_i'')).entries
+		+ cf_index_check(''indexed_i'') END'),
 	('{cf_add_all,cf_delete_all}', 'cf_delete_all(cf_add_all(s.f, s.a), s.a)'),
 	('{cf_add_filter}', 'cf_add_filter(s.f, s.h)'),
 	('{cf_add_unique_all}', 'cf_add_unique_all(s.f, s.a || i)'),
@@ -165,7 +165,7 @@ BEGIN
 	RAISE EXCEPTION 'no % in the plan of %', node, query;
 END $$;
 SELECT has_plan('SELECT cf_agg(i::numeric) FROM numbers GROUP BY i', 'Finalize'),
-	has_plan('SELECT FROM located WHERE t = ''1''', 'Bitmap Index Scan on located_t') \g /dev/null
+	has_plan('SELECT FROM located WHERE t = ''1''', 'located_t') \g /dev/null
 
 CREATE TABLE memory (covers text[], how text, calls int, context_bytes bigint, context_growth bigint,
 	process_bytes bigint, process_growth bigint);

@@ -13,7 +13,6 @@
 #define CUCKOO_CORE_H
 
 #include "core/format.h"
-#include "core/locate.h"
 
 /* ---- looking up, core/lookup.c ---- */
 
@@ -58,23 +57,6 @@ extern void cuckoo_probe_init(CuckooProbe *probe, const CuckooHeader *h,
 extern int	cuckoo_probe_copies(const CuckooProbe *probe,
 								const CuckooHeader *h,
 								const uint8_t *bytes0, const uint8_t *bytes1);
-
-/* An entry of an image: its fingerprint, its bucket and its partner bucket. */
-typedef struct CuckooEntry
-{
-	uint32_t	fp;
-	uint32_t	pos;
-	uint32_t	partner;
-} CuckooEntry;
-
-/*
- * Writes to `out` all entries whose fingerprints match `value` in the bits of
- * `mask`, and returns their number.  The mask is contiguous and above the core
- * byte.  Reads the whole image.  `out` has room for all slots of the image.
- */
-extern uint32_t cuckoo_find_entries(const CuckooHeader *h,
-									const uint8_t *image, uint32_t mask,
-									uint32_t value, CuckooEntry *out);
 
 /*
  * ---- changing, core/change.c ----

@@ -17,6 +17,7 @@
 #include "element/element.h"
 #include "error.h"
 #include "filter/filter.h"
+#include "result.h"
 
 #include "funcapi.h"
 #include "miscadmin.h"

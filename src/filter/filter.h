@@ -127,12 +127,6 @@ extern const struct varlena *cuckoo_filter(Datum datum);
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
-/*
- * The row type of a function's result, which must have `columns` columns.
- * Error 0A000 if the function was declared by another version's script.
- */
-extern TupleDesc cuckoo_result_tupdesc(FunctionCallInfo fcinfo, int columns);
-
 /* Allocates an array of n keys. */
 extern uint64 *cuckoo_new_keys(Size n);
 

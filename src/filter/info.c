@@ -7,31 +7,16 @@
  */
 #include "element/element.h"
 #include "filter/filter.h"
+#include "result.h"
 
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/regproc.h"
 
 #include <math.h>
 
 PG_FUNCTION_INFO_V1(cf_count);
 PG_FUNCTION_INFO_V1(cf_info);
-
-TupleDesc
-cuckoo_result_tupdesc(FunctionCallInfo fcinfo, int columns)
-{
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s does not return the columns that this version of the library provides",
-						format_procedure(fcinfo->flinfo->fn_oid)),
-				 errhint("Run ALTER EXTENSION cuckoo UPDATE.")));
-	return BlessTupleDesc(desc);
-}
 
 Datum
 cf_count(PG_FUNCTION_ARGS)

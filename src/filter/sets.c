@@ -16,6 +16,7 @@
  */
 #include "error.h"
 #include "filter/filter.h"
+#include "result.h"
 
 #include "access/htup_details.h"
 #include "funcapi.h"

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * index/build.c
- *		CREATE INDEX and REINDEX: the geometry of an index, and filling it.
+ *		CREATE INDEX and REINDEX.
  *
- * A build collects a word for each row: the hash, or if the index locates, the
- * top bits of the hash and the block.  Sorted words are in the order of pages,
- * so one page is filled after the other.  Words beyond maintenance_work_mem
- * are inserted.
+ * PostgreSQL's tuplesort sorts the rows by hash, which is the order of pages,
+ * and by TID.  Rows with the same hash are neighbours: very many of them go to
+ * a chain.  The density of the others, in the first part of the hashes, gives
+ * the number of pages.  Then one page is written after the other, and at last
+ * the map.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,718 +15,695 @@
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
+#include "catalog/index.h"
 #include "catalog/pg_type.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "pgstat.h"
+#include "port/pg_bswap.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
 
 #include <math.h>
 
-/* The range of the default of growth_bits, by the size of the index. */
-#define MOST_GROWTH_BITS	12
-#define LEAST_GROWTH_BITS	2
-#define LEAST_GROWTH_LOCATE	1
+/*
+ * Rows by which the number of pages is chosen.  Even if each value has
+ * CUCKOO_HOT_ROWS rows, the density is known to 8%.
+ */
+#define SAMPLE_ROWS 65536
 
 /*
- * An index that locates may be made for an empty table.  Unless the option
- * capacity is set, it has at least LEAST_PAGES pages, and expects a table of at
- * least LEAST_BLOCKS blocks.  With fewer pages, a growing table would need more
- * splits, and so more ext bits.
+ * If a table has few blocks, the block and the offset of a row are sorted with
+ * its hash as one bigint.
  */
-#define LEAST_PAGES			128
-#define LEAST_BLOCKS		8192
+#define ROW_OFFSET_BITS		(MaxHeapTuplesPerPage < 512 ? 9 : 11)
+#define MOST_ROW_BITS		28
+#define SIGN_BIT			((uint64) PG_INT64_MIN)
 
-/* A build fills at most this share of the slots of a page. */
-#define FULLEST_PAGE		0.972
-#define FIT_TRIES			16
+/* Phases in pg_stat_progress_create_index. */
+#define PHASE_SCAN		2
+#define PHASE_SORT		3
+#define PHASE_WRITE		4
 
-/*
- * The largest fillfactor if memory is short and rows are inserted later.
- * Inserts begin to fail at 95% of the slots of a page.  With 2400 slots, a
- * page reaches that only if it is 4.5 standard deviations above the mean.
- */
-#define INSERT_FILLFACTOR	85
-
-/* ---- geometry ---- */
-
-/* The most buckets of f-bit fingerprints in a page, an even number. */
-static uint32
-buckets_of_page(int bits)
+/* A row, or the link to a chain, that is not in a page yet. */
+typedef struct BuildRow
 {
-	return CUCKOO_PAGE_ROOM * 2 / (bits - 1) / 2 * 2;
-}
+	uint64		hash;
+	BlockNumber block;
+	OffsetNumber offset;
+} BuildRow;
 
-/* The pages for n elements, from 1 to the most that extents can list. */
-static uint32
-pages_for(double n, int bits, int fillfactor)
+/* Rows in an array that grows. */
+typedef struct BuildRows
 {
-	double		per_page = (double) buckets_of_page(bits) * CUCKOO_SLOTS *
-		fillfactor / 100;
-	double		most = (uint32) CUCKOO_MOST_PAGES;
+	BuildRow   *row;
+	int			n;
+	int			room;
+} BuildRows;
 
-	return (uint32) Min(ceil(Max(n, 1) / per_page), most);
-}
-
-/*
- * Chooses the geometry of a filter for n elements.  With each growth bit, the
- * elements may double once more before the rate rises.  An index of few pages
- * gets more growth bits, because it may be made for an empty table.
- */
-static void
-choose_filter_geometry(CuckooMeta *meta, const CuckooOptions *options, double n)
+typedef struct Build
 {
-	int			ft = cuckoo_fpp_bits(meta->fpp);
-	int			growth = options->growth_bits;
+	Relation	rel;
+	ForkNumber	fork;
+	uint64		seed;
+	int			hash_bits;
+	BlockNumber most_blocks;	/* rows of later blocks cannot be sorted */
+	MemoryContext context;		/* of hashing, reset for each row */
+	Tuplesortstate *sort;
+	double		rows;			/* in the index */
+	BlockNumber last_block;		/* of the rows */
+	OffsetNumber last_offset;
+	CuckooEntryEncoding encoding;	/* of level 0 */
+	BuildRows	group;			/* rows with one hash, up to CUCKOO_HOT_ROWS */
+	CuckooUnique *unique;		/* or NULL */
+	List	   *live;			/* TIDs of the group, if it has several rows */
+	bool		in_chain;		/* the rows of the group go to a chain */
+	BlockNumber head;			/* of that chain */
+	BlockNumber chain_next;		/* its page that was written last */
+	uint32		chain_pages;	/* number of pages without the head */
+	int			chain_n;		/* rows that were not written yet */
+	ItemPointerData chain_rows[CUCKOO_CHAIN_ROWS];
+	BuildRows	sample;			/* rows, until the number of pages is known */
+	uint32		pages;			/* N, or 0 */
+	uint32		number;			/* of the page that is filled */
+	BuildRows	page;			/* its rows */
+	BlockNumber *map;
+	uint64		map_room;
+} Build;
 
-	n = Max(n, options->capacity);
-	for (int bits = MOST_GROWTH_BITS;
-		 growth < 0 && bits >= LEAST_GROWTH_BITS; bits--)
-	{
-		if (bits == LEAST_GROWTH_BITS ||
-			(ft + bits <= CUCKOO_MAX_BITS &&
-			 (int) pg_ceil_log2_32(pages_for(n, ft + bits,
-											 options->fillfactor)) <=
-			 MOST_GROWTH_BITS - bits))
-			growth = bits;
-	}
-	meta->fpp_bits = (uint8) ft;
-	meta->base_bits = (uint8) Min(ft + growth, CUCKOO_MAX_BITS);
-	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
-	meta->pages = pages_for(n, meta->base_bits, options->fillfactor);
-}
+/* ---- pages ---- */
 
-/*
- * Chooses the geometry of an index that locates n values in `blocks` blocks,
- * by the formula of README, "False blocks".  A doubling of the table uses up
- * two bits: one ext bit for the split, and one for twice as many blocks.
- */
-static void
-choose_locate_geometry(CuckooMeta *meta, const CuckooOptions *options,
-					   double n, double blocks)
-{
-	double		rows = Max(n, options->capacity);
-	int			growth = options->growth_bits;
-	int			log_pages;
-
-	if (n > 0)
-		blocks *= rows / n;
-	else
-		blocks = Max(blocks, rows / 50);
-	if (options->capacity == 0 &&
-		pages_for(rows, CUCKOO_MAX_BITS, options->fillfactor) < LEAST_PAGES)
-	{
-		blocks = Max(blocks, LEAST_BLOCKS);
-		rows = LEAST_PAGES * (double) buckets_of_page(CUCKOO_MAX_BITS) *
-			CUCKOO_SLOTS * options->fillfactor / 100;
-	}
-	log_pages = (int) pg_ceil_log2_32(pages_for(rows, 28, options->fillfactor));
-	if (growth < 0)
-		growth = Max(MOST_GROWTH_BITS + 1 - log_pages, LEAST_GROWTH_LOCATE);
-	growth = Min(growth, MOST_GROWTH_BITS);
-	blocks = ldexp(Max(blocks, 1), growth);
-	meta->base_bits = (uint8)
-		Max(Min(ceil(log2(8 * 0.95 * blocks / meta->fpp)) + growth,
-				CUCKOO_MAX_BITS), CUCKOO_LOCATE_LEAST_BITS);
-	meta->fpp_bits = meta->base_bits;	/* cuckoo_index_derive() requires it */
-	meta->page_buckets = (uint16) buckets_of_page(meta->base_bits);
-	meta->pages = pages_for(rows, meta->base_bits, options->fillfactor);
-	meta->payload_bits = (uint8)
-		cuckoo_locate_payload_bits(meta->base_bits, meta->page_buckets, blocks);
-}
-
-/*
- * The meta data of a new index for a table of `blocks` blocks, without the
- * geometry.  Error 0A000 for a text type under bpchar_ops.
- */
-static CuckooMeta
-new_meta(Relation rel, const CuckooOptions *options, BlockNumber blocks)
-{
-	CuckooHasher hasher = {0};
-	CuckooMeta	meta;
-
-	memset(&meta, 0, sizeof(meta));
-	cuckoo_index_hasher(&hasher, rel, CurrentMemoryContext);
-	/* such an index would compare like char(n) and hash like text */
-	if (rel->rd_opcintype[0] == BPCHAROID &&
-		getBaseType(hasher.type) != BPCHAROID)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("operator class bpchar_ops cannot index values of type %s",
-						format_type_be(hasher.type)),
-				 errhint("Create an index on an expression such as (column::bpchar).")));
-	meta.magic = CUCKOO_META_MAGIC;
-	meta.version = CUCKOO_META_VERSION;
-	meta.end = CUCKOO_META_BLOCK + 1;
-	meta.family = hasher.family;
-	meta.tag = hasher.tag;
-	meta.layout = cuckoo_type_layout(hasher.type);
-	meta.fpp = options->fpp;
-	meta.table_blocks = blocks;
-	if (options->locate)
-	{
-		/* room for the blocks of a table that doubles during the build */
-		double		most = 2 * (double) blocks + 65536;
-
-		meta.flags = CUCKOO_META_LOCATE;
-		meta.hash_bits = (uint8) (64 - Min(ceil(log2(most)), 32));
-	}
-	if (!cuckoo_index_seed(rel, &meta.seed) &&
-		!pg_strong_random(&meta.seed, sizeof(meta.seed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate a random seed")));
-	return meta;
-}
-
-/* ---- writing ---- */
-
-/* Appends a page to a fork.  Returns its buffer, locked exclusively. */
+/* Appends a page to the fork, locked exclusively. */
 static Buffer
-new_page(Relation rel, ForkNumber fork)
+append(Build *b)
 {
-	Buffer		buffer = ReadBufferExtended(rel, fork, P_NEW, RBM_NORMAL, NULL);
+	Buffer		buffer;
 
+	CHECK_FOR_INTERRUPTS();
+	LockRelationForExtension(b->rel, ExclusiveLock);
+	buffer = ReadBufferExtended(b->rel, b->fork, P_NEW, RBM_NORMAL, NULL);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	UnlockRelationForExtension(b->rel, ExclusiveLock);
 	return buffer;
 }
 
+/* Stores the block of a page in the map. */
+static void
+map_page(Build *b, uint32 segment, BlockNumber block)
+{
+	uint64		place = (uint64) segment * b->pages + b->number;
+
+	if (place >= b->map_room)
+	{
+		uint64		room = Max(place + 1, b->map_room * 2);
+
+		/* whole map pages */
+		room = (room + CUCKOO_MAP_BLOCKS - 1) / CUCKOO_MAP_BLOCKS *
+			CUCKOO_MAP_BLOCKS;
+		b->map = b->map == NULL ?
+			palloc_extended(room * sizeof(BlockNumber), MCXT_ALLOC_HUGE) :
+			repalloc_huge(b->map, room * sizeof(BlockNumber));
+		memset(b->map + b->map_room, 0,
+			   (room - b->map_room) * sizeof(BlockNumber));
+		b->map_room = room;
+	}
+	b->map[place] = block;
+}
+
+/* Writes a list of n blocks in pages, and their blocks to *blocks. */
+static void
+write_lists(Build *b, const BlockNumber *list, uint64 n, BlockNumber *blocks)
+{
+	for (uint64 from = 0; from < n; from += CUCKOO_MAP_BLOCKS)
+	{
+		Buffer		buffer = append(b);
+		Page		page = BufferGetPage(buffer);
+
+		cuckoo_init_page(page, CUCKOO_PAGE_MAP);
+		memcpy(cuckoo_page_map(page), list + from,
+			   Min(n - from, CUCKOO_MAP_BLOCKS) * sizeof(BlockNumber));
+		blocks[from / CUCKOO_MAP_BLOCKS] = BufferGetBlockNumber(buffer);
+		MarkBufferDirty(buffer);
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
+/* Writes the map and the meta page. */
+static void
+write_meta(Build *b)
+{
+	uint64		n = b->map_room / CUCKOO_MAP_BLOCKS;
+	uint64		direct = Min(n, CUCKOO_META_DIRECT);
+	BlockNumber *maps = palloc_extended(n * sizeof(BlockNumber),
+										MCXT_ALLOC_HUGE);
+	Buffer		buffer;
+	Page		page;
+	CuckooMeta *meta;
+
+	write_lists(b, b->map, b->map_room, maps);
+	buffer = ReadBufferExtended(b->rel, b->fork, CUCKOO_META_BLOCK, RBM_NORMAL,
+								NULL);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	page = BufferGetPage(buffer);
+	cuckoo_init_page(page, CUCKOO_PAGE_META);
+	meta = cuckoo_page_meta(page);
+	meta->magic = CUCKOO_META_MAGIC;
+	meta->version = CUCKOO_META_VERSION;
+	meta->seed = b->seed;
+	meta->hash_bits = (uint16) b->hash_bits;
+	meta->pages = b->pages;
+	meta->free = InvalidBlockNumber;
+	memcpy(meta->maps, maps, direct * sizeof(BlockNumber));
+	write_lists(b, maps + direct, n - direct, meta->maps + CUCKOO_META_DIRECT);
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+	pfree(maps);
+}
+
+/* ---- chains ---- */
+
 /*
- * Writes block 0.  If `with_pages`, all pages of level 0 will follow, and
- * their extents are listed.  Otherwise inserts allocate each extent when they
- * need it.
+ * Writes the collected rows to a page of the chain.  Pages are linked from the
+ * last one to the first one, and the head comes before them.
  */
 static void
-write_meta(Relation rel, ForkNumber fork, const CuckooMeta *meta,
-		   bool with_pages)
+write_chain_page(Build *b, Buffer buffer, uint32 sequence, uint32 last)
 {
-	Buffer		buffer = new_page(rel, fork);
 	Page		page = BufferGetPage(buffer);
+	CuckooPageHeader *header;
 
-	Assert(BufferGetBlockNumber(buffer) == CUCKOO_META_BLOCK);
-	START_CRIT_SECTION();
-	cuckoo_page_init_meta(page, meta);
-	if (with_pages)
-	{
-		uint32		length = cuckoo_extent_pages(meta->pages);
-		uint32		extents = (meta->pages + length - 1) / length;
-
-		for (uint32 i = 0; i < extents; i++)
-			cuckoo_page_extents(page)[i] = 1 + i * length;
-		cuckoo_page_meta(page)->extents = extents;
-		cuckoo_page_meta(page)->end = 1 + meta->pages;
-		cuckoo_page_set_extents_end(page);
-	}
+	cuckoo_init_chain(page, b->head);
+	header = cuckoo_page_header(page);
+	header->chain.next = b->chain_next;
+	header->chain.sequence = sequence;
+	header->chain.last = last;
+	memcpy(cuckoo_page_rows(page), b->chain_rows,
+		   b->chain_n * sizeof(ItemPointerData));
+	cuckoo_set_row_count(page, b->chain_n);
 	MarkBufferDirty(buffer);
-	if (fork == INIT_FORKNUM)
-		log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
+	b->chain_next = BufferGetBlockNumber(buffer);
+	b->chain_n = 0;
 	UnlockReleaseBuffer(buffer);
 }
 
-typedef struct BuildState
-{
-	Relation	rel;
-	CuckooHasher hasher;
-	CuckooIndex *index;			/* meta data, locator and filters */
-	CuckooOptions options;
-	bool		stale;			/* the type has changed during the build */
-	BlockNumber blocks;			/* length of the table */
-	BlockNumber first;			/* first block with an element */
-	bool		created;
-	uint64	   *words;
-	uint64		count;
-	uint64		room;
-	uint64		most;			/* limit of `room` by memory */
-	double		rows;
-	MemoryContext context;		/* memory for hashing one row */
-	bool		by_value;		/* hashing needs no memory */
-} BuildState;
-
-/* The bits of the hash that the index uses. */
-static uint64
-hash_of(const BuildState *b, uint64 word)
-{
-	return b->options.locate ? cuckoo_locator_word(&b->index->locator, word, 0)
-		: word;
-}
-
-/* The block of a word; 0 if the index does not locate. */
-static BlockNumber
-block_of(const BuildState *b, uint64 word)
-{
-	return b->options.locate ? cuckoo_locator_block(&b->index->locator, word)
-		: 0;
-}
-
-/* Sorts the collected words and drops duplicates. */
 static void
-sort_words(BuildState *b)
+begin_chain(Build *b)
 {
-	Size		size = Max(b->count, 1) * sizeof(uint64);
-	uint64	   *scratch = palloc_extended(size, MCXT_ALLOC_HUGE);
-	uint64		kept = 0;
+	Buffer		buffer = append(b);
 
-	cuckoo_sort(b->words, b->count, scratch, 0, b->count);
-	pfree(scratch);
-	for (uint64 i = 0; i < b->count; i++)
-	{
-		cuckoo_pause(i);
-		if (kept == 0 || b->words[kept - 1] != b->words[i])
-			b->words[kept++] = b->words[i];
-	}
-	b->count = kept;
-}
-
-/* A value in more blocks than this becomes a mark, see mark_value(). */
-static uint64
-hot_blocks(const CuckooMeta *meta)
-{
-	return meta->flags & CUCKOO_META_LOCATE ?
-		meta->page_buckets * CUCKOO_SLOTS / 4 : PG_UINT64_MAX;
-}
-
-/* The end of the words that have the same hash as word i. */
-static uint64
-end_of_hash(const BuildState *b, uint64 i)
-{
-	uint64		hash = hash_of(b, b->words[i]);
-
-	while (i < b->count && hash_of(b, b->words[i]) == hash)
-		i++;
-	return i;
-}
-
-/* The size of an index of `pages` pages, see fit_pages(). */
-typedef struct Fit
-{
-	CuckooMeta	meta;			/* with `pages` pages */
-	uint64		most;			/* entries of a page */
-	uint64		fullest;		/* entries of the fullest page */
-	uint64		total;			/* pages, and those of extents for splits */
-	uint64		extents[8];		/* counted last, for each segment */
-} Fit;
-
-/* Counts a page, and the extents in which its splits need a page. */
-static void
-count_page(Fit *fit, uint32 number, uint64 entries)
-{
-	uint64		room = fit->most;
-
-	fit->fullest = Max(fit->fullest, entries);
-	for (uint32 segment = 1; segment < lengthof(fit->extents); segment++)
-	{
-		CuckooExtent extent;
-
-		/* the segments of a generation begin with a power of two */
-		if ((segment & (segment - 1)) == 0)
-		{
-			if (entries <= room)
-				break;
-			room *= 2;
-		}
-		extent = cuckoo_index_extent(&fit->meta, number, segment);
-		if (extent.number != fit->extents[segment])
-			fit->total += extent.length;
-		fit->extents[segment] = extent.number;
-	}
+	b->in_chain = true;
+	b->head = BufferGetBlockNumber(buffer);
+	b->chain_next = InvalidBlockNumber;
+	b->chain_pages = 0;
+	b->chain_n = 0;
+	UnlockReleaseBuffer(buffer);
 }
 
 static void
-count_pages(const BuildState *b, const CuckooMeta *meta, uint32 pages, Fit *fit)
+add_to_chain(Build *b, BlockNumber block, OffsetNumber offset)
 {
-	uint64		entries = 0;
-	uint32		number = 0;
-	uint64		hot = hot_blocks(meta);
-	uint64		end;
+	if (b->chain_n == (int) CUCKOO_CHAIN_ROWS)
+		write_chain_page(b, append(b), ++b->chain_pages, 0);
+	ItemPointerSet(&b->chain_rows[b->chain_n], block, offset);
+	b->chain_n++;
+}
 
-	memset(fit, 0, sizeof(Fit));
-	fit->meta = *meta;
-	fit->meta.pages = pages;
-	fit->most = (uint64) (meta->page_buckets * CUCKOO_SLOTS * FULLEST_PAGE);
-	fit->total = pages;
-	for (uint64 i = 0; i < b->count; i = end)
+static void
+end_chain(Build *b)
+{
+	Buffer		buffer = ReadBufferExtended(b->rel, b->fork, b->head,
+											RBM_NORMAL, NULL);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	write_chain_page(b, buffer, 0, b->chain_pages);
+	b->in_chain = false;
+}
+
+/* ---- pages of entries ---- */
+
+/*
+ * Moves the rows of the hottest tag to a chain.  Returns the number of entries
+ * that are left, with the link.
+ */
+static int
+move_hottest(Build *b, CuckooEntry *entries, int n)
+{
+	uint64		tag = 0;
+	int			kept = 0;
+
+	cuckoo_hottest_tag(entries, n, &tag);
+	begin_chain(b);
+	for (int i = 0; i < n; i++)
 	{
-		uint32		next = cuckoo_scale(hash_of(b, b->words[i]), pages);
-
-		cuckoo_pause(i);
-		end = end_of_hash(b, i);
-		if (next != number)
-		{
-			count_page(fit, number, entries);
-			entries = 0;
-		}
-		number = next;
-		entries += end - i > hot ? 1 : end - i;
+		if (entries[i].tag == tag && entries[i].offset != 0)
+			add_to_chain(b, entries[i].block, entries[i].offset);
+		else
+			entries[kept++] = entries[i];
 	}
-	count_page(fit, number, entries);
+	end_chain(b);
+	memset(&entries[kept], 0, sizeof(CuckooEntry));
+	entries[kept].tag = tag;
+	entries[kept++].block = b->head;
+	return kept;
+}
+
+/* Writes a page with the entries, which fit into the slots. */
+static void
+write_page(Build *b, uint32 segment, int level,
+		   const CuckooEntryEncoding *encoding, const CuckooSlots *slots,
+		   bool has_chain)
+{
+	Buffer		buffer = append(b);
+	Page		page = BufferGetPage(buffer);
+
+	cuckoo_init_entries(page, b->number, segment, level, encoding);
+	cuckoo_page_header(page)->entries.has_chain = has_chain;
+	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
+	map_page(b, segment, BufferGetBlockNumber(buffer));
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
 }
 
 /*
- * Adds pages if the index then becomes smaller.  A page that is too full is
- * split, and the first split in an extent allocates up to 256 pages.
+ * Writes entries whose tags have all ext bits above the level: in one page, or
+ * in two that are split, or if no bit is left with chains.  Changes entries[].
  */
 static void
-fit_pages(BuildState *b, CuckooMeta *meta)
+write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 {
-	uint64		least = CUCKOO_MOST_PAGES;
-	uint64		pages = meta->pages;
-	Fit			fit;
+	CuckooEntryEncoding encoding = b->encoding;
+	bool		may_split;
+	bool		fits;
+	bool		has_chain = false;
+	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
+	CuckooEntry *cut = palloc_extended(Max(n, 1) * sizeof(CuckooEntry),
+									   MCXT_ALLOC_HUGE);
 
-	for (int i = 0; i < FIT_TRIES && pages < least; i++)
+	check_stack_depth();
+	encoding.position_bits = (uint8) Min(encoding.position_bits + level,
+										 CUCKOO_MOST_POSITION_BITS);
+	cuckoo_widen(&encoding, entries, n);
+	for (int i = 0; i < n; i++)
+		has_chain |= entries[i].offset == 0;
+	may_split = level < CUCKOO_MOST_LEVEL &&
+		encoding.position_bits < CUCKOO_MOST_POSITION_BITS;
+	memcpy(cut, entries, n * sizeof(CuckooEntry));
+	cuckoo_truncate_tags(cut, n, &encoding);
+	fits = cuckoo_fill_slots(slots, &encoding, cut, n);
+	while (!fits && !may_split)
 	{
-		double		excess;
-
-		count_pages(b, meta, (uint32) pages, &fit);
-		excess = (double) fit.fullest / (double) fit.most - 1;
-		if (fit.total < least)
-		{
-			least = fit.total;
-			meta->pages = (uint32) pages;
-		}
-		if (excess <= 0)
-			return;
-		pages += (uint64) ceil((double) pages * Max(excess / 2, 0.005));
+		n = move_hottest(b, cut, n);
+		has_chain = true;
+		fits = cuckoo_fill_slots(slots, &encoding, cut, n);
 	}
-}
-
-typedef struct FillWork
-{
-	CuckooHeader h;
-	uint64		room;			/* slots of a page */
-	uint64	   *keys;
-	uint64	   *scratch;
-	void	   *slots;
-	uint8	   *image;
-} FillWork;
-
-/*
- * Writes the keys of words `begin` to `end` - 1 to work->keys.  Returns their
- * number, or room + 1 if they exceed the slots of a page.
- */
-static uint64
-page_keys(const BuildState *b, FillWork *work, uint64 begin, uint64 end)
-{
-	const CuckooIndex *index = b->index;
-	uint64		hot = hot_blocks(&index->meta);
-	uint64		n = 0;
-	uint64		kept = 0;
-	uint64		next;
-
-	for (uint64 i = begin; i < end; i = next)
-	{
-		uint64		hash = hash_of(b, b->words[i]);
-		CuckooLocation at;
-
-		next = end_of_hash(b, i);
-		if (next - i > hot)
-		{
-			if (n == work->room)
-				return work->room + 1;
-			at = cuckoo_locate_mark(&index->locator, hash);
-			work->keys[n++] = cuckoo_page_key(&at, &work->h, 0);
-			continue;
-		}
-		if (next - i > work->room - n)
-			return work->room + 1;
-		for (; i < next; i++)
-		{
-			at = cuckoo_index_location(index, hash, block_of(b, b->words[i]));
-			work->keys[n++] = cuckoo_page_key(&at, &work->h, 0);
-		}
-	}
-	if (b->options.locate)
-	{
-		/* keys of one hash are out of order, and values may share a mark */
-		cuckoo_sort(work->keys, n, work->scratch, 0, work->h.base);
-		for (uint64 i = 0; i < n; i++)
-		{
-			if (kept == 0 || work->keys[kept - 1] != work->keys[i])
-				work->keys[kept++] = work->keys[i];
-		}
-		n = kept;
-	}
-	return n;
-}
-
-/*
- * Fills an empty page with words `begin` to `end` - 1.  Returns false if they
- * do not fit; the page is then still empty.
- * Locks held: the page, exclusive.
- */
-static bool
-fill_page(const BuildState *b, Page page, FillWork *work, uint64 begin,
-		  uint64 end)
-{
-	CuckooHeader *h = &work->h;
-	uint64		n = page_keys(b, work, begin, end);
-
-	if (n > work->room ||
-		cuckoo_build(h, work->keys, n, work->slots) != CUCKOO_OK)
-		return false;
-	cuckoo_build_pack(h, work->slots, work->image);
-	memcpy(cuckoo_page_image(page) + CUCKOO_HEADER_SIZE,
-		   work->image + CUCKOO_HEADER_SIZE,
-		   cuckoo_image_size(h) - CUCKOO_HEADER_SIZE - CUCKOO_TAIL_SIZE);
-	cuckoo_store64(cuckoo_page_header(page)->items, h->items);
-	return true;
-}
-
-/* Inserts words 0 to n - 1. */
-static void
-insert_words(BuildState *b, uint64 n)
-{
-	for (uint64 i = 0; i < n; i++)
-		cuckoo_index_insert(b->rel, hash_of(b, b->words[i]),
-							block_of(b, b->words[i]), false);
-}
-
-/*
- * Creates block 0 and all pages of level 0, filled with the sorted words.
- * Words that do not fit in their page are inserted afterwards, because a split
- * appends pages, and the pages of level 0 must come first.
- */
-static void
-create_pages(BuildState *b)
-{
-	const CuckooMeta *meta = &b->index->meta;
-	FillWork	work;
-	uint64		begin = 0;
-	uint64		left = 0;		/* words to insert, moved to the front */
-
-	work.h = b->index->filters[0];
-	work.room = (uint64) work.h.buckets * CUCKOO_SLOTS;
-	work.keys = palloc(work.room * sizeof(uint64));
-	work.scratch = palloc(work.room * sizeof(uint64));
-	work.slots = palloc(cuckoo_build_size(&work.h));
-	work.image = palloc(cuckoo_image_size(&work.h));
-	write_meta(b->rel, MAIN_FORKNUM, meta, b->count > 0);
-	for (uint32 number = 0; b->count > 0 && number < meta->pages; number++)
-	{
-		uint64		end = begin;
-		Buffer		buffer = new_page(b->rel, MAIN_FORKNUM);
-
-		CHECK_FOR_INTERRUPTS();
-		cuckoo_page_init(BufferGetPage(buffer), b->index, number, 0, 0);
-		while (end < b->count &&
-			   cuckoo_scale(hash_of(b, b->words[end]), meta->pages) == number)
-			end++;
-		if (!fill_page(b, BufferGetPage(buffer), &work, begin, end))
-		{
-			memmove(b->words + left, b->words + begin,
-					(end - begin) * sizeof(uint64));
-			left += end - begin;
-		}
-		MarkBufferDirty(buffer);
-		UnlockReleaseBuffer(buffer);
-		begin = end;
-	}
-	pfree(work.keys);
-	pfree(work.scratch);
-	pfree(work.slots);
-	pfree(work.image);
-	cuckoo_index_forget(b->rel);
-	insert_words(b, left);
-	b->created = true;
-}
-
-/*
- * Moves the collected words into the index.  The first call creates the pages,
- * for n words.
- */
-static void
-flush(BuildState *b, double n)
-{
-	CuckooMeta	meta = b->index->meta;
-	CuckooOptions options = b->options;
-
-	if (b->created)
-		insert_words(b, b->count);
+	if (fits)
+		write_page(b, segment, level, &encoding, slots, has_chain);
 	else
 	{
-		if (n > (double) b->count)
-			options.fillfactor = Min(options.fillfactor, INSERT_FILLFACTOR);
-		if (options.locate)
-			choose_locate_geometry(&meta, &options, n, b->blocks);
-		else
-			choose_filter_geometry(&meta, &options, n);
-		fit_pages(b, &meta);
-		if (!cuckoo_index_derive(b->index, &meta))
-			cuckoo_index_corrupt(b->rel, CUCKOO_META_BLOCK,
-								 "the geometry is impossible: %u pages of %u buckets, fingerprints of %d bits",
-								 meta.pages, meta.page_buckets,
-								 meta.base_bits);
-		create_pages(b);
-	}
-	b->count = 0;
-}
+		int			first = 0;
+		int			second = n;
 
-/* ---- collecting ---- */
-
-/*
- * Extrapolates the number of distinct words of the table, when the scan has
- * reached `block`.  If blocks 0 to 2 of 10 blocks had 300 words, the result is
- * 1,000.
- */
-static double
-estimate_words(const BuildState *b, BlockNumber block)
-{
-	BlockNumber blocks = Max(b->blocks, block + 1);
-
-	return (double) b->count * (blocks - b->first) / (block + 1 - b->first);
-}
-
-/*
- * Makes room for a word.  The scan of the table has reached `block`.  If
- * memory is used up, moves the collected words into the index.
- */
-static void
-room_for_word(BuildState *b, BlockNumber block)
-{
-	if (b->room == 0)
-		b->first = block;
-	if (b->room < b->most)
-	{
-		b->room = Min(Max(b->room * 2, 1024), b->most);
-		b->words = repalloc_huge(b->words, b->room * sizeof(uint64));
-		return;
-	}
-	sort_words(b);
-	if (b->count > b->most / 2)
-		flush(b, estimate_words(b, block));
-}
-
-static void
-collect_hash(BuildState *b, uint64 hash, BlockNumber block)
-{
-	const CuckooLocator *l = &b->index->locator;
-	uint64		word = hash;
-
-	if (b->options.locate)
-	{
-		word = cuckoo_locator_word(l, hash, block);
-		if (cuckoo_locator_block(l, word) != block)
+		for (int i = 0; i < n; i++)
 		{
-			/* too large for a word: the table has more than doubled */
-			sort_words(b);
-			flush(b, (double) b->count);
-			cuckoo_index_insert(b->rel, hash, block, false);
-			return;
+			CuckooEntry *to = entries[i].tag & 1 ? &cut[--second] :
+				&cut[first++];
+
+			*to = entries[i];
+			to->tag >>= 1;
 		}
+		write_entries(b, segment, level + 1, cut, first);
+		write_entries(b, segment | UINT32_C(1) << level, level + 1, cut + first,
+					  n - first);
 	}
-	if (b->count == b->room)
-		room_for_word(b, block);
-	b->words[b->count++] = word;
+	pfree(cut);
+	pfree(slots);
+}
+
+/* Writes the page that is filled, and begins the next one. */
+static void
+end_page(Build *b)
+{
+	CuckooEntry *entries = palloc_extended(Max(b->page.n, 1) *
+										   sizeof(CuckooEntry),
+										   MCXT_ALLOC_HUGE);
+
+	for (int i = 0; i < b->page.n; i++)
+	{
+		const BuildRow *row = &b->page.row[i];
+
+		entries[i].tag = cuckoo_ext(row->hash);
+		entries[i].block = row->block;
+		entries[i].offset = row->offset;
+	}
+	write_entries(b, 0, 0, entries, b->page.n);
+	pfree(entries);
+	b->page.n = 0;
+	b->number++;
+}
+
+/* ---- rows in the order of hashes ---- */
+
+static void
+push_row(BuildRows *rows, const BuildRow *row)
+{
+	if (rows->n == rows->room)
+	{
+		rows->room = Max(rows->room * 2, 1024);
+		rows->row = rows->row == NULL ?
+			palloc(rows->room * sizeof(BuildRow)) :
+			repalloc_huge(rows->row, rows->room * sizeof(BuildRow));
+	}
+	rows->row[rows->n++] = *row;
+}
+
+/* Adds a row, or a link, to its page. */
+static void
+add_to_page(Build *b, const BuildRow *row)
+{
+	while (b->number < cuckoo_page_number(b->pages, row->hash))
+		end_page(b);
+	push_row(&b->page, row);
 }
 
 /*
- * Hashes a value, as cuckoo_insert_tuple() does.  Notes whether the hash
- * function of the type has changed.
+ * Chooses the number of pages by the rows of the sample, which are in a share
+ * of the hashes, and moves them to their pages.
  */
-static uint64
-hash_value(BuildState *b, Datum value)
+static void
+choose_pages(Build *b, double share)
 {
-	const CuckooMeta *meta = &b->index->meta;
-	uint64		hash = cuckoo_hash(&b->hasher, value, meta->seed);
-	uint64		before = ~hash;
+	double		slots = (double) CUCKOO_PAGE_SLOTS * cuckoo_fillfactor(b->rel) /
+		100;
+	double		pages = ceil(b->sample.n / share / slots);
 
-	while (b->hasher.tag != 0 && !cuckoo_hasher_is_current(&b->hasher) &&
-		   hash != before)
+	b->pages = (uint32) Max(Min(pages, (double) CUCKOO_MOST_PAGES / 2),
+							CUCKOO_FEWEST_PAGES);
+	for (int i = 0; i < b->sample.n; i++)
+		add_to_page(b, &b->sample.row[i]);
+	if (b->sample.row != NULL)
+		pfree(b->sample.row);
+}
+
+static void
+add_sorted(Build *b, const BuildRow *row)
+{
+	if (b->pages != 0)
+		add_to_page(b, row);
+	else
 	{
-		before = hash;
-		memset(&b->hasher, 0, sizeof(CuckooHasher));
-		cuckoo_index_hasher(&b->hasher, b->rel,
-							MemoryContextGetParent(b->context));
-		b->stale |= cuckoo_meta_is_stale(meta, &b->hasher);
-		hash = cuckoo_hash(&b->hasher, value, meta->seed);
+		push_row(&b->sample, row);
+		if (b->sample.n == SAMPLE_ROWS)
+			choose_pages(b, ldexp((double) row->hash + 1, -64));
 	}
-	return hash;
+}
+
+/* Adds the rows with one hash, or the link to their chain. */
+static void
+end_group(Build *b)
+{
+	if (b->in_chain)
+	{
+		BuildRow	link = {b->group.row[0].hash, b->head, 0};
+
+		end_chain(b);
+		add_sorted(b, &link);
+	}
+	else
+	{
+		for (int i = 0; i < b->group.n; i++)
+			add_sorted(b, &b->group.row[i]);
+	}
+	b->group.n = 0;
+	list_free_deep(b->live);
+	b->live = NIL;
+}
+
+/* Raises error 23505 if a row of the group has the same key. */
+static void
+check_group(Build *b, const BuildRow *row)
+{
+	ItemPointerData tid;
+
+	/* the first row is checked when there is a second one */
+	if (b->group.n == 1)
+	{
+		ItemPointerSet(&tid, b->group.row[0].block, b->group.row[0].offset);
+		cuckoo_unique_check_build(b->unique, tid, &b->live);
+	}
+	ItemPointerSet(&tid, row->block, row->offset);
+	cuckoo_unique_check_build(b->unique, tid, &b->live);
+}
+
+static void
+add_to_group(Build *b, const BuildRow *row)
+{
+	if (b->group.n > 0 && b->group.row[0].hash != row->hash)
+		end_group(b);
+	if (b->group.n > 0 && b->unique != NULL)
+		check_group(b, row);
+	if (b->in_chain)
+		add_to_chain(b, row->block, row->offset);
+	else if (b->group.n < CUCKOO_HOT_ROWS)
+		push_row(&b->group, row);
+	else
+	{
+		begin_chain(b);
+		for (int i = 0; i < b->group.n; i++)
+			add_to_chain(b, b->group.row[i].block, b->group.row[i].offset);
+		add_to_chain(b, row->block, row->offset);
+	}
+}
+
+/* ---- sorting ---- */
+
+/*
+ * The datum of a row, in the order of hashes and then of TIDs: a bigint, or a
+ * uuid, whose 16 bytes the caller provides.
+ */
+static Datum
+row_to_datum(const Build *b, const BuildRow *row, pg_uuid_t *uuid)
+{
+	uint64		words[2];
+
+	if (b->hash_bits < 64)
+		return Int64GetDatum((int64) ((row->hash ^ SIGN_BIT) |
+									  (uint64) row->block << ROW_OFFSET_BITS |
+									  row->offset));
+	words[0] = pg_hton64(row->hash);
+	words[1] = pg_hton64((uint64) row->block << 16 | row->offset);
+	memcpy(uuid, words, sizeof(words));
+	return UUIDPGetDatum(uuid);
+}
+
+static BuildRow
+datum_to_row(const Build *b, Datum datum)
+{
+	uint64		words[2];
+	BuildRow	row;
+
+	if (b->hash_bits < 64)
+	{
+		uint64		place;
+
+		words[0] = (uint64) DatumGetInt64(datum) ^ SIGN_BIT;
+		place = words[0] & (PG_UINT64_MAX >> b->hash_bits);
+		row.hash = words[0] ^ place;
+		row.block = (BlockNumber) (place >> ROW_OFFSET_BITS);
+		row.offset = place & cuckoo_bit_mask(ROW_OFFSET_BITS);
+		return row;
+	}
+	memcpy(words, DatumGetUUIDP(datum), sizeof(words));
+	words[1] = pg_ntoh64(words[1]);
+	row.hash = pg_ntoh64(words[0]);
+	row.block = (BlockNumber) (words[1] >> 16);
+	row.offset = (OffsetNumber) words[1];
+	return row;
+}
+
+/*
+ * Begins to sort the rows of a table with a number of blocks.  If hash and TID
+ * fit into 64 bits, they are sorted as bigints, in half of the time.  The hash
+ * then needs as many bits as are always left: rows with different hashes have
+ * different tags in most cases, README explains why.
+ */
+static void
+begin_sort(Build *b, BlockNumber blocks)
+{
+	int			bits = cuckoo_bits_of(blocks) + ROW_OFFSET_BITS;
+	Oid			type = UUIDOID;
+
+	if (bits <= MOST_ROW_BITS)
+	{
+		type = INT8OID;
+		b->hash_bits = 64 - bits;
+		b->most_blocks = (BlockNumber) 1 << cuckoo_bits_of(blocks);
+	}
+	b->sort = tuplesort_begin_datum(type,
+									lookup_type_cache(type,
+													  TYPECACHE_LT_OPR)->lt_opr,
+									InvalidOid, false, maintenance_work_mem,
+									NULL, TUPLESORT_NONE);
 }
 
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_collect_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
-					 bool alive, void *state)
+cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
+				  bool alive, void *state)
 {
-	BuildState *b = state;
-	BlockNumber block = ItemPointerGetBlockNumber(tid);
-	uint64		hash;
+	Build	   *b = state;
+	BuildRow	row = {.block = ItemPointerGetBlockNumber(tid),
+	.offset = ItemPointerGetOffsetNumber(tid)};
+	MemoryContext caller;
+	pg_uuid_t	uuid;
 
-	b->rows++;
-	if (isnull[0])
-		return;
-	if (b->by_value)
-		hash = hash_value(b, values[0]);
-	else
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(b->context);
-
-		hash = hash_value(b, values[0]);
-		MemoryContextSwitchTo(caller);
-		MemoryContextReset(b->context);
+		if (isnull[i])
+			return;
 	}
-	collect_hash(b, hash, block);
+	/* CREATE INDEX CONCURRENTLY adds rows of later blocks when it validates */
+	if (row.block >= b->most_blocks)
+		return;
+	caller = MemoryContextSwitchTo(b->context);
+	row.hash = cuckoo_hash_row(rel, b->seed, b->hash_bits, values);
+	tuplesort_putdatum(b->sort, row_to_datum(b, &row, &uuid), false);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(b->context);
+	b->last_block = Max(b->last_block, row.block);
+	b->last_offset = Max(b->last_offset, row.offset);
+	b->rows++;
+}
+
+/* Reads the sorted rows. */
+static void
+read_sorted(Build *b)
+{
+	Datum		datum;
+	bool		isnull;
+	int64		n = 0;
+
+	while (CUCKOO_GET_DATUM(b->sort, &datum, &isnull))
+	{
+		BuildRow	row = datum_to_row(b, datum);
+
+		add_to_group(b, &row);
+		if (b->hash_bits == 64 || sizeof(Datum) < sizeof(int64))
+			CUCKOO_FREE_DATUM(datum);
+		if (++n % 4096 == 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, n);
+		}
+	}
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, n);
+}
+
+/* ---- building ---- */
+
+static void
+begin(Build *b, Relation rel, ForkNumber fork)
+{
+	memset(b, 0, sizeof(Build));
+	b->rel = rel;
+	b->fork = fork;
+	b->hash_bits = 64;
+	b->most_blocks = MaxBlockNumber;
+	if (!pg_strong_random(&b->seed, sizeof(b->seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random seed")));
+}
+
+/* Writes all pages, from the sorted rows if there are any. */
+static void
+write_index(Build *b)
+{
+	UnlockReleaseBuffer(append(b)); /* block 0 */
+	b->encoding.offset_bits = (uint8) Max(cuckoo_bits_of(b->last_offset), 1);
+	b->encoding.position_bits = (uint8)
+		cuckoo_position_bits(b->last_block, b->encoding.offset_bits);
+	if (b->sort != NULL)
+		read_sorted(b);
+	if (b->group.n > 0)
+		end_group(b);
+	if (b->pages == 0)
+		choose_pages(b, 1);
+	while (b->number < b->pages)
+		end_page(b);
+	write_meta(b);
+	if (b->fork == INIT_FORKNUM || RelationNeedsWAL(b->rel))
+		log_newpage_range(b->rel, b->fork, 0,
+						  RelationGetNumberOfBlocksInFork(b->rel, b->fork),
+						  true);
 }
 
 IndexBuildResult *
-cuckoo_build_index(Relation heap, Relation rel, IndexInfo * info)
+cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	BuildState	b = {.rel = rel};
+	Build		b;
 
-	b.options = cuckoo_index_options(rel);
-	/* block numbers of other access methods may mean something else */
-	if (b.options.locate && heap->rd_tableam != GetHeapamTableAmRoutine())
+	/* the TIDs of other access methods may be of another kind */
+	if (heap->rd_tableam != GetHeapamTableAmRoutine())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot locate rows of table \"%s\"",
+				 errmsg("access method \"cuckoo\" cannot index table \"%s\"",
 						RelationGetRelationName(heap)),
-				 errdetail("Its access method is not heap."),
-				 errhint("Create the index WITH (locate = off).")));
-	b.blocks = RelationGetNumberOfBlocks(heap);
-	b.index = palloc0(sizeof(CuckooIndex));
-	b.index->meta = new_meta(rel, &b.options, b.blocks);
-	/* collect_hash() needs it before a geometry is chosen */
-	b.index->locator.hash_bits = b.index->meta.hash_bits;
-	cuckoo_index_hasher(&b.hasher, rel, CurrentMemoryContext);
-	b.stale = cuckoo_meta_is_stale(&b.index->meta, &b.hasher);
-	/* sort_words() needs as much again */
-	b.most = Max((uint64) maintenance_work_mem * 1024 / (2 * sizeof(uint64)),
-				 8192);
-	b.words = palloc(sizeof(uint64));
-	b.by_value = TupleDescAttr(RelationGetDescr(rel), 0)->attbyval &&
-		b.hasher.hash_proc == NULL;
+				 errdetail("The access method of the table is not heap."),
+				 errhint("Use an index of another access method.")));
+	if (info->ii_NullsNotDistinct)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("access method \"cuckoo\" does not support NULLS NOT DISTINCT"),
+				 errdetail("A row with a null is not in the index."),
+				 errhint("Declare the columns NOT NULL, or use a B-tree.")));
+	begin(&b, rel, MAIN_FORKNUM);
 	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
 									  ALLOCSET_SMALL_SIZES);
-	/* scan from block 0: estimate_words() needs the blocks in order */
-	result->heap_tuples = table_index_build_scan(heap, rel, info, false, true,
-												 cuckoo_collect_tuple, &b,
-												 NULL);
-	sort_words(&b);
-	flush(&b, (double) b.count);
-	if (b.stale)
-		cuckoo_index_set_stale(rel);
-	result->index_tuples = b.rows;
+	if (info->ii_Unique)
+		b.unique = cuckoo_unique_begin(heap, rel);
+	begin_sort(&b, RelationGetNumberOfBlocks(heap));
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_SCAN);
+	result->heap_tuples = table_index_build_scan(heap, rel, info, true, true,
+												 cuckoo_sort_tuple, &b, NULL);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 (int64) b.rows);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_SORT);
+	tuplesort_performsort(b.sort);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITE);
+	write_index(&b);
+	tuplesort_end(b.sort);
 	MemoryContextDelete(b.context);
-	pfree(b.words);
-	pfree(b.index);
-
-	if (RelationNeedsWAL(rel))
-		log_newpage_range(rel, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(rel),
-						  true);
+	result->index_tuples = b.rows;
 	return result;
 }
 
 void
 cuckoo_build_empty(Relation rel)
 {
-	CuckooOptions options = cuckoo_index_options(rel);
-	CuckooMeta	meta = new_meta(rel, &options, 0);
+	Build		b;
 
-	if (options.locate)
-		choose_locate_geometry(&meta, &options, 0, 0);
-	else
-		choose_filter_geometry(&meta, &options, 0);
-	write_meta(rel, INIT_FORKNUM, &meta, false);
+	begin(&b, rel, INIT_FORKNUM);
+	write_index(&b);
+}
+
+char *
+cuckoo_build_phase(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case PHASE_SCAN:
+			return "scanning table";
+		case PHASE_SORT:
+			return "sorting rows";
+		case PHASE_WRITE:
+			return "writing pages";
+		default:
+			return NULL;
+	}
 }

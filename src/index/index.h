@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * index/index.h
- *		The access method "cuckoo": an index that finds rows, or a filter.
+ *		The access method "cuckoo": an index whose entries are rows.
  *
- * Only cuckoo_index_init() is for other folders.  README in this folder
- * explains pages, locks, WAL and the algorithms.
+ * README in this folder explains pages, entries, locks, WAL and the algorithms.
+ * Nothing here is for other folders, and this folder uses no other one.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +12,12 @@
 #define CUCKOO_INDEX_H
 
 #include "compat.h"
-#include "core/core.h"
-#include "element/element.h"
+#include "index/entry.h"
 
 #include "access/amapi.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/itup.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/block.h"
@@ -23,147 +25,224 @@
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
-/* Defines the options.  Called when the library is loaded. */
-extern void cuckoo_index_init(void);
-
 /* ---- layout of pages ---- */
 
 #define CUCKOO_META_BLOCK		0
 #define CUCKOO_META_MAGIC		0x58494643	/* CFIX */
 #define CUCKOO_META_VERSION		1
-#define CUCKOO_PAGE_MAGIC		0xcf01
+#define CUCKOO_PAGE_ID			0xcf01
 
-/* Flags of the meta data. */
-#define CUCKOO_META_LOCATE		0x01	/* entries store their block */
-#define CUCKOO_META_STALE		0x02	/* see cuckoo_index_is_stale() */
+/* Kinds of pages. */
+#define CUCKOO_PAGE_META		1
+#define CUCKOO_PAGE_MAP			2	/* blocks of pages of entries */
+#define CUCKOO_PAGE_ENTRIES		3
+#define CUCKOO_PAGE_CHAIN		4	/* rows of a tag that has very many */
+#define CUCKOO_PAGE_FREE		5	/* was in a chain, and may be again */
 
-/* Flags of a page. */
-#define CUCKOO_PAGE_SATURATED	0x01	/* every lookup in the page is true */
+/* The special space at the end of each page. */
+typedef struct CuckooPageHeader
+{
+	union
+	{
+		struct
+		{
+			uint32		number; /* 0 to N - 1 */
+			uint32		segment;
+			uint32		salt;	/* CuckooEntryEncoding */
+			uint8		level;
+			uint8		position_bits;
+			uint8		offset_bits;
+			uint8		has_chain;	/* some entry links to a chain */
+		}			entries;
+		struct
+		{
+			BlockNumber next;	/* or InvalidBlockNumber */
+			BlockNumber head;	/* of the chain; a head names itself */
+			uint32		sequence;	/* falls from the page after the head */
+			uint32		last;	/* of a head: the largest sequence so far */
+		}			chain;
+		struct
+		{
+			uint32		zero[4];
+		}			other;
+	};
+	uint32		zero;
+	uint16		kind;
+	uint16		page_id;
+} CuckooPageHeader;
 
-/* The meta data: in block 0, after PostgreSQL's page header. */
+StaticAssertDecl(sizeof(CuckooPageHeader) == 24, "no padding, on any machine");
+StaticAssertDecl(SizeOfPageHeaderData + sizeof(CuckooSlots) +
+				 sizeof(CuckooPageHeader) <= BLCKSZ,
+				 "the slots fit into a page");
+StaticAssertDecl((MaxHeapTuplesPerPage >> CUCKOO_MOST_OFFSET_BITS) == 0,
+				 "an entry can store each offset");
+
+/*
+ * The meta page: these data, and the blocks of map pages.  Map page k has the
+ * blocks of pages k * CUCKOO_MAP_BLOCKS and after.  The block of map page k is
+ * maps[k]; or after CUCKOO_META_DIRECT map pages, it is in a page like a map
+ * page, whose block is in maps[] after the direct ones.
+ */
 typedef struct CuckooMeta
 {
 	uint32		magic;
 	uint16		version;
-	uint16		flags;
-	uint64		seed;
+	uint16		hash_bits;		/* the top bits of hashes that are used */
+	uint64		seed;			/* of the hash: random and secret */
 	uint32		pages;			/* N, the pages of level 0 */
-	uint32		extents;		/* number of listed extents */
-	BlockNumber end;			/* first block after the last extent */
-	uint16		page_buckets;	/* w, buckets of a page */
-	uint16		tag;			/* of the column's type, if family "other" */
-	uint32		layout;			/* cuckoo_type_layout() of that type */
-	uint8		base_bits;		/* f0, fingerprint bits at level 0 */
-	uint8		fpp_bits;		/* ft; f0 with CUCKOO_META_LOCATE */
-	uint8		family;
-	uint8		payload_bits;	/* with CUCKOO_META_LOCATE, see core/locate.h */
-	uint8		hash_bits;		/* with CUCKOO_META_LOCATE, see core/locate.h */
-	uint8		zero[3];
-	BlockNumber table_blocks;	/* length of the table at the build */
-	double		fpp;			/* the option, or its default */
+	BlockNumber free;			/* first free page, or InvalidBlockNumber */
+	BlockNumber maps[FLEXIBLE_ARRAY_MEMBER];
 } CuckooMeta;
 
-/* The header of every other page, after PostgreSQL's page header. */
-typedef struct CuckooPageHeader
+#ifdef CUCKOO_SMALL_PAGES
+#define CUCKOO_MAP_BLOCKS		16
+#define CUCKOO_META_DIRECT		4
+#define CUCKOO_CHAIN_ROWS		50
+#else
+#define CUCKOO_MAP_BLOCKS \
+	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader)) / \
+	 sizeof(BlockNumber))
+#define CUCKOO_META_DIRECT		1024
+#define CUCKOO_CHAIN_ROWS \
+	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader)) / \
+	 sizeof(ItemPointerData))
+#endif
+#define CUCKOO_META_MAPS \
+	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader) - \
+	  offsetof(CuckooMeta, maps)) / sizeof(BlockNumber))
+
+/* The most pages of entries. */
+#define CUCKOO_MOST_PAGES \
+	Min(((uint64) CUCKOO_META_DIRECT + \
+		 (uint64) (CUCKOO_META_MAPS - CUCKOO_META_DIRECT) * \
+		 CUCKOO_MAP_BLOCKS) * CUCKOO_MAP_BLOCKS, MaxBlockNumber)
+
+/*
+ * The most splits of a page.  The map has at most 64 places for each block of
+ * the file: if the splits of some pages would make it sparser, their hottest
+ * tags go to chains.
+ */
+#define CUCKOO_MOST_LEVEL		31
+#define CUCKOO_SPARSEST_MAP		64
+
+/* An index of few rows has this number of pages, see cuckoo_page_number(). */
+#define CUCKOO_FEWEST_PAGES		4
+
+/* In its place, even if PostgreSQL's header of the page is damaged. */
+static inline CuckooPageHeader *
+cuckoo_page_header(Page page)		/* NOLINT: PostgreSQL's type */
 {
-	uint32		number;			/* 0 to N - 1 */
-	uint32		segment;
-	uint8		items[8];		/* CuckooHeader.items */
-	uint8		level;
-	uint8		flags;
-	uint16		magic;
-	uint32		zero;
-} CuckooPageHeader;
-
-/*
- * Offsets of the list of extents and of the buckets, and the bytes for
- * buckets.
- */
-#define CUCKOO_META_EXTENTS		(SizeOfPageHeaderData + sizeof(CuckooMeta))
-#define CUCKOO_PAGE_DATA \
-	(SizeOfPageHeaderData + sizeof(CuckooPageHeader))
-#define CUCKOO_PAGE_ROOM		(BLCKSZ - CUCKOO_PAGE_DATA - CUCKOO_TAIL_SIZE)
-
-/*
- * To the core, byte 16 of a page is byte 0 of an image: items (32 = 16 + 16)
- * and buckets (48 = 16 + 32) are at the offsets of an image.  The core reads
- * no other bytes of the header; the CuckooHeader comes from
- * cuckoo_page_filter().
- */
-#define CUCKOO_PAGE_IMAGE		(CUCKOO_PAGE_DATA - CUCKOO_HEADER_SIZE)
-
-StaticAssertDecl(SizeOfPageHeaderData + offsetof(CuckooPageHeader, items) ==
-				 CUCKOO_PAGE_IMAGE + 16,
-				 "items are where an image has them");
-StaticAssertDecl(sizeof(CuckooMeta) == 56 && sizeof(CuckooPageHeader) == 24,
-				 "no padding, on any machine");
-
-/* The least f0 of an index that locates, and the most slots of such a page. */
-#define CUCKOO_LOCATE_LEAST_BITS	18
-#define CUCKOO_LOCATE_SLOTS \
-	(CUCKOO_PAGE_ROOM * 2 / (CUCKOO_LOCATE_LEAST_BITS - 1) * CUCKOO_SLOTS)
-
-#define CUCKOO_EXTENT_PAGES		256 /* the most pages of an extent */
-#define CUCKOO_EXTENTS_LISTED \
-	((BLCKSZ - CUCKOO_META_EXTENTS) / sizeof(BlockNumber))
-#define CUCKOO_MOST_PAGES		(CUCKOO_EXTENTS_LISTED * CUCKOO_EXTENT_PAGES)
-#define CUCKOO_INDEX_LEVELS		(CUCKOO_MAX_BITS - CUCKOO_CORE_BITS + 1)
+	return (CuckooPageHeader *)
+		((char *) page + BLCKSZ - sizeof(CuckooPageHeader));
+}
 
 static inline CuckooMeta *
 cuckoo_page_meta(Page page)
 {
-	return (CuckooMeta *) ((char *) page + SizeOfPageHeaderData);
+	return (CuckooMeta *) PageGetContents(page);
 }
 
+static inline CuckooSlots *
+cuckoo_page_slots(Page page)
+{
+	return (CuckooSlots *) PageGetContents(page);
+}
+
+/* The blocks of a map page. */
 static inline BlockNumber *
-cuckoo_page_extents(Page page)
+cuckoo_page_map(Page page)
 {
-	return (BlockNumber *) ((char *) page + CUCKOO_META_EXTENTS);
+	return (BlockNumber *) PageGetContents(page);
 }
 
-static inline CuckooPageHeader *
-cuckoo_page_header(Page page)
+/* The rows of a page of a chain. */
+static inline ItemPointerData *
+cuckoo_page_rows(Page page)
 {
-	return (CuckooPageHeader *) ((char *) page + SizeOfPageHeaderData);
+	return (ItemPointerData *) PageGetContents(page);
 }
 
-static inline uint8 *
-cuckoo_page_image(Page page)
+static inline int
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
+cuckoo_count_rows(Page page)
 {
-	return (uint8 *) page + CUCKOO_PAGE_IMAGE;
+	return (int) ((((PageHeader) page)->pd_lower - SizeOfPageHeaderData) /
+				  sizeof(ItemPointerData));
 }
 
-/* True if the page has been initialized, false if it is only allocated. */
-static inline bool
-cuckoo_page_is_used(Page page)
+static inline void
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
+cuckoo_set_row_count(Page page, int n)
 {
-	return cuckoo_page_header(page)->magic == CUCKOO_PAGE_MAGIC;
+	((PageHeader) page)->pd_lower = (LocationIndex)
+		(SizeOfPageHeaderData + n * sizeof(ItemPointerData));
 }
 
-/* ---- page.c: the meta page, pages, finding the page of a hash ---- */
+static inline CuckooEntryEncoding
+cuckoo_page_encoding(Page page)
+{
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+	CuckooEntryEncoding encoding = {
+		header->entries.salt,
+		header->entries.position_bits,
+		header->entries.offset_bits
+	};
+
+	return encoding;
+}
+
+/* ---- addresses of hashes ---- */
+
+/* The ext bits of a hash: segments and tags. */
+static inline uint64
+cuckoo_ext(uint64 hash)
+{
+	return cuckoo_mix64(hash + UINT64CONST(0x9e3779b97f4a7c15));
+}
+
+/* The tag of a hash in a page of a level. */
+static inline uint64
+cuckoo_tag(uint64 hash, int level, const CuckooEntryEncoding *encoding)
+{
+	return cuckoo_ext(hash) >> level &
+		cuckoo_bit_mask(cuckoo_tag_bits(encoding));
+}
 
 /*
- * The meta data in the relcache entry of an index, and values derived from
- * them.
+ * The number of a hash's page, by its top bits: hash order is page order.  N
+ * pages have equal shares of the hashes.  The fewest pages have unequal shares,
+ * log2(1 + i / 4) to log2(1 + (i + 1) / 4): a growing index then splits a page
+ * now and then, instead of all pages at almost the same time.
+ */
+static inline uint32
+cuckoo_page_number(uint32 pages, uint64 hash)
+{
+	uint64		low = (hash & UINT32_MAX) * pages >> 32;
+
+	if (pages == CUCKOO_FEWEST_PAGES)
+		return (hash >= UINT64CONST(0x5269e12f346e2bf9)) +
+			(hash >= UINT64CONST(0x95c01a39fbd6879f)) +
+			(hash >= UINT64CONST(0xceaecfea80859b33));
+	return (uint32) (((hash >> 32) * pages + low) >> 32);
+}
+
+/* ---- map.c: the meta page, the map, and the page of a hash ---- */
+
+/*
+ * The meta data and the map in the relcache entry of an index.  The map may be
+ * old, which costs a lookup one more page.
  */
 typedef struct CuckooIndex
 {
-	CuckooMeta	meta;			/* as read; `extents` may have grown */
-	CuckooLocator locator;		/* with CUCKOO_META_LOCATE */
-	int			last_level;		/* pages of this level cannot split */
-	int			level;			/* level of the page found last */
-	uint64		fresh_at;		/* cuckoo_type_changes() when the index was
-								 * last found not to be stale, or 0 */
-	uint64		local_at;		/* see is_distributed() in open.c */
-	CuckooHeader filters[CUCKOO_INDEX_LEVELS];	/* empty page of level i */
-	BlockNumber extents[FLEXIBLE_ARRAY_MEMBER]; /* meta.extents blocks */
+	uint64		seed;
+	int			hash_bits;
+	uint32		pages;			/* N */
+	int			level;			/* the largest level seen */
+	uint64		room;			/* length of blocks[] */
+	/* 0: not split yet; InvalidBlockNumber: unknown */
+	BlockNumber blocks[FLEXIBLE_ARRAY_MEMBER];
 } CuckooIndex;
-
-static inline bool
-cuckoo_index_locates(const CuckooIndex *index)
-{
-	return (index->meta.flags & CUCKOO_META_LOCATE) != 0;
-}
 
 /*
  * Returns the cached meta data, and reads block 0 if there are none.  The
@@ -171,96 +250,56 @@ cuckoo_index_locates(const CuckooIndex *index)
  * corrupt.
  * Locks held on entry: none.
  */
-extern const CuckooIndex *cuckoo_index_open(Relation rel);
-
-/* Drops the cached meta data. */
-extern void cuckoo_index_forget(Relation rel);
+extern CuckooIndex *cuckoo_index_open(Relation rel);
 
 /*
- * Fills in a zeroed *index from the meta data, except `extents`.  Returns
- * false if the meta data are invalid.
+ * Locks the meta page, and checks its data.  Returns its buffer.
+ * Locks held on entry: any pages of entries and chains.
  */
-extern bool cuckoo_index_derive(CuckooIndex *index, const CuckooMeta *meta);
-
-/* Sets *h to the header of an empty page at `level`. */
-extern void cuckoo_page_geometry(CuckooHeader *h, const CuckooMeta *meta,
-								 int level);
+extern Buffer cuckoo_lock_meta(Relation rel, int mode);
 
 /*
- * Returns the page, bucket and fingerprint of a hash at level 0.  An index
- * that does not locate ignores `block`.
- */
-extern CuckooLocation cuckoo_index_location(const CuckooIndex *index,
-											uint64 hash, BlockNumber block);
-
-/* The ext bits of a fingerprint, and above them the payload. */
-static inline uint32
-cuckoo_location_ext(const CuckooLocation *at)
-{
-	return at->fingerprint >> CUCKOO_CORE_BITS;
-}
-
-/*
- * A hash to pass to core functions: in the filter *h of a page at `level`, it
- * has the bucket and the fingerprint of the location (README of the core,
- * "Keys").
- */
-extern uint64 cuckoo_page_key(const CuckooLocation *at, const CuckooHeader *h,
-							  int level);
-
-/*
- * Finds the page of a location.  Returns its buffer, pinned and locked in
- * `mode`, or InvalidBuffer if no page with this number exists yet.  Error
- * XX002 if the index is corrupt.
+ * Finds the page of a hash.  Returns its buffer, pinned and locked in `mode`.
+ * Error XX002 if the index is corrupt.
  * Locks held on entry: none.
  */
-extern Buffer cuckoo_index_find(Relation rel, const CuckooLocation *at,
-								int mode);
+extern Buffer cuckoo_find_page(Relation rel, uint64 hash, int mode);
 
 /*
- * Checks the header of a page, and returns the header of its filter with its
- * number of items.  Error XX002 if it is not a page of the index.
+ * Checks that a page has a kind and is sound.  Error XX002 otherwise.
  * Locks held: the page.
  */
-extern CuckooHeader cuckoo_page_filter(const CuckooIndex *index, Relation rel,
-									   Page page, BlockNumber block);
+extern void cuckoo_check_page(Relation rel, Buffer buffer, int kind);
 
 /*
- * The extent of a page: its number in the list, the offset of the page in it,
- * and its length in pages.
+ * Appends a page to the file.  Returns its buffer, pinned and exclusively
+ * locked.  The page is zero.
+ * Locks held on entry: any pages; takes the relation extension lock.
  */
-typedef struct CuckooExtent
-{
-	uint64		number;
-	uint32		offset;
-	uint32		length;
-} CuckooExtent;
-
-extern CuckooExtent cuckoo_index_extent(const CuckooMeta *meta, uint32 number,
-										uint32 segment);
-
-/* The length of the extents of a generation of `generation` pages. */
-extern uint32 cuckoo_extent_pages(uint64 generation);
+extern Buffer cuckoo_extend(Relation rel);
 
 /*
- * The first block of a page, or InvalidBlockNumber if it has none yet,
- * according to the cached meta data.
+ * Returns the map page for the page of a segment, exclusively locked, and
+ * creates it if necessary.  *at is the number of the page in it.
+ * Locks held on entry: the parent of the page, in block `parent`; takes block 0
+ * and releases it.
  */
-extern BlockNumber cuckoo_index_block(const CuckooIndex *index, uint32 number,
-									  uint32 segment);
+extern Buffer cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
+							  BlockNumber parent, uint32 *at);
 
-/*
- * Initialize a page for entries, a page that is only allocated, and the meta
- * page.  The caller logs the change.
- * Locks held: the page, exclusive.
- */
-extern void cuckoo_page_init(Page page, const CuckooIndex *index,
-							 uint32 number, uint32 segment, int level);
-extern void cuckoo_page_init_unused(Page page);
-extern void cuckoo_page_init_meta(Page page, const CuckooMeta *meta);
+/* True if the map may have a place for the page of a segment. */
+extern bool cuckoo_can_map(Relation rel, uint32 number, uint32 segment);
 
-/* Sets pd_lower of the meta page to the end of the list of extents. */
-extern void cuckoo_page_set_extents_end(Page page);
+/* Stores the block of a new page in the cached map. */
+extern void cuckoo_note_block(Relation rel, uint32 number, uint32 segment,
+							  int level, BlockNumber block);
+
+/* Initializes a page of a kind, without content.  The caller logs it. */
+extern void cuckoo_init_page(Page page, int kind);
+
+/* Initializes a page of entries.  The caller fills the slots. */
+extern void cuckoo_init_entries(Page page, uint32 number, uint32 segment,
+								int level, const CuckooEntryEncoding *encoding);
 
 /*
  * Raises the error for a corrupt page.  The format says what was found and
@@ -270,181 +309,209 @@ pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 											 const char *what,...)
 			pg_attribute_printf(3, 4);
 
-/* ---- insert.c: inserting, marks, splitting, and their WAL ---- */
+/*
+ * Error XX002 if a page that is locked refers to itself instead of another
+ * page: locking it again would wait forever.
+ */
+static inline void
+cuckoo_check_other(Relation rel, BlockNumber block, BlockNumber other)
+{
+	if (unlikely(block == other))
+		cuckoo_index_corrupt(rel, block,
+							 "found a reference to block %u, expected one to another block",
+							 other);
+}
+
+/* ---- insert.c: one entry, full pages, and their WAL ---- */
+
+/* The rows that had the tag of a hash when the page of the hash had an LSN. */
+typedef struct CuckooTagRows
+{
+	bool		is_set;
+	bool		insert_anyway;
+	XLogRecPtr	lsn;
+	int			n;
+	ItemPointerData *rows;		/* allocated */
+} CuckooTagRows;
 
 /*
- * Adds a hash, and its block if the index locates.  Splits pages as needed.
- * Returns false if the index already contains them.  `logged` is false in a
- * build, which logs all pages at its end.
+ * Adds the entry of a row.  Splits pages as needed.  With `before`, the entry
+ * is only added if no row has its tag, if nothing was inserted into the page
+ * since *before was set, or if insert_anyway.  Otherwise returns false, and
+ * sets *before.
  * Locks held on entry: none.
  */
-extern bool cuckoo_index_insert(Relation rel, uint64 hash, BlockNumber block,
-								bool logged);
+extern bool cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
+								CuckooTagRows *before);
+
+/* The changed ranges of a page, in the format of generic_xlog.c. */
+typedef struct CuckooDelta
+{
+	int			length;
+	char		data[64];
+} CuckooDelta;
+
+extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
+							 int length);
 
 /*
- * True if the index contains the entry of a row, or an entry that stands for
- * it: a mark, or a saturated page.
- * Locks held on entry: none.
+ * Writes the generic WAL record of a change.  The caller is in a critical
+ * section, and sets the page's LSN to the result.
+ * Locks held: the page, exclusive.
  */
-extern bool cuckoo_index_has_row(Relation rel, uint64 hash,
-								 BlockNumber block);
+extern XLogRecPtr cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta);
+
+/* ---- chain.c: the rows of a tag that has very many ---- */
 
 /*
- * Sets CUCKOO_META_STALE.
+ * Adds a row to a chain.
  * Locks held on entry: none.
  */
-extern void cuckoo_index_set_stale(Relation rel);
+extern void cuckoo_chain_insert(Relation rel, BlockNumber head,
+								ItemPointer tid);
 
-/* Reads CUCKOO_META_STALE from block 0: the cached flag may be older. */
-extern bool cuckoo_index_was_set_stale(Relation rel);
+/* Initializes the head of a chain, without rows.  The caller logs it. */
+extern void cuckoo_init_chain(Page page, BlockNumber head);
+
+/* A position in a chain: the page that is read next. */
+typedef struct CuckooChainPosition
+{
+	BlockNumber head;
+	BlockNumber next;			/* InvalidBlockNumber after the last page */
+	uint32		sequence;		/* pages below it are left; 0: the head */
+	uint32		restarts;		/* pages that were not as expected */
+} CuckooChainPosition;
+
+extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
+
+/*
+ * Copies the rows of the next page to rows[], which has room for
+ * CUCKOO_CHAIN_ROWS.  Returns their number, or -1 after the last page.  Each
+ * row that was in the chain at the beginning is returned once, unless VACUUM
+ * has removed it.
+ * Locks held on entry: none.
+ */
+extern int	cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
+							  ItemPointerData *rows);
+
+/*
+ * Frees the empty pages of a chain, except its head.
+ * Locks held on entry: none.
+ */
+extern void cuckoo_chain_shrink(Relation rel, BlockNumber head);
 
 /* ---- build.c: CREATE INDEX and REINDEX ---- */
 
-extern IndexBuildResult * cuckoo_build_index(Relation heap, Relation rel,
-											 IndexInfo * info);
+extern IndexBuildResult *cuckoo_build_index(Relation heap, Relation rel,
+											IndexInfo *info);
 extern void cuckoo_build_empty(Relation rel);
 
-/* ---- handler.c: options, hashing, validation, vacuum ---- */
+/* The name of a phase in pg_stat_progress_create_index. */
+extern char *cuckoo_build_phase(int64 phase);
 
-/* The options of CREATE INDEX ... WITH, see cuckoo_index_init(). */
-typedef struct CuckooOptions
-{
-	int32		vl_len_;
-	bool		locate;
-	double		fpp;
-	double		capacity;
-	int			fillfactor;
-	int			growth_bits;	/* -1: chosen by size */
-	int			seed;			/* offset of the text */
-} CuckooOptions;
+/* ---- vacuum.c ---- */
 
-/* The options of an index, with defaults for those that are not set. */
-extern CuckooOptions cuckoo_index_options(Relation rel);
+extern IndexBulkDeleteResult *cuckoo_vacuum(IndexVacuumInfo *info,
+											IndexBulkDeleteResult *stats,
+											IndexBulkDeleteCallback callback,
+											void *callback_state);
+extern IndexBulkDeleteResult *cuckoo_cleanup(IndexVacuumInfo *info,
+											 IndexBulkDeleteResult *stats);
 
-/* Sets *seed from the options.  Returns false if the seed is random. */
-extern bool cuckoo_index_seed(Relation rel, uint64 *seed);
-
-/*
- * Fills in a zeroed hasher for values of a type, allocated in `context`.  It
- * differs from the hasher of filters in two cases.  An enum is hashed by its
- * OID, because a label may be renamed.  Text that cannot be converted to UTF-8
- * is hashed by its bytes, because INSERT must not fail.
- */
-extern void cuckoo_index_hasher_of(CuckooHasher *hasher, Oid type,
-								   Oid collation, MemoryContext context);
-
-/* Like cuckoo_index_hasher_of(), for the column of an index. */
-extern void cuckoo_index_hasher(CuckooHasher *hasher, Relation rel,
-								MemoryContext context);
-
-/*
- * True if the family, tag or layout of the column's type differs from the
- * index.
- */
-extern bool cuckoo_meta_is_stale(const CuckooMeta *meta,
-								 const CuckooHasher *hasher);
-
-/* ---- scan.c: bitmap scans and their costs ---- */
-
-/*
- * The result of a lookup in an index that locates.  The value may be in
- * blocks[i] and in every block that is a multiple of `modulus` after it.
- */
-typedef struct CuckooBlocks
-{
-	bool		all;			/* every block may have the value */
-	uint32		count;
-	uint32		room;
-	uint32	   *blocks;			/* `count` blocks, with room for `room` */
-	uint64		modulus;		/* see CuckooLocator */
-} CuckooBlocks;
-
-/*
- * Looks up a hash in an index that locates.  *found gets the blocks that may
- * have it, in any order, perhaps twice, perhaps beyond the end of the table.
- * The caller reads the length of the table afterwards, because it may grow.
- * found->blocks is allocated in `context` and reused.
- * Locks held on entry: none.
- */
-extern void cuckoo_index_lookup(Relation rel, uint64 hash,
-								CuckooBlocks *found, MemoryContext context);
-
-/* The length of the table of an index.  The caller has opened the table. */
-extern BlockNumber cuckoo_table_blocks(Relation rel);
+/* ---- scan.c: scans and their costs ---- */
 
 extern IndexScanDesc cuckoo_scan_begin(Relation rel, int keys, int orders);
 extern void cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n,
 								ScanKey orders, int n_orders);
-extern int64 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap);
+extern bool cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction);
+extern int64 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void cuckoo_scan_end(IndexScanDesc scan);
-extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath * path,
-							 double loop_count, Cost * startup, Cost * total,
+extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath *path,
+							 double loop_count, Cost *startup, Cost *total,
 							 Selectivity *selectivity, double *correlation,
 							 double *pages);
 
 /*
- * The expected number of blocks that a lookup reads in vain, for a table of
- * `blocks` blocks and an index of `pages` pages.  See README, "False blocks".
+ * Copies the rows of a page that have the tag of a hash to rows[], which has
+ * room for all slots, and adds the heads of its chains to a list.  Returns the
+ * number of rows.  Error XX002 if an entry is impossible.
+ * Locks held: the page.
  */
-extern double cuckoo_false_blocks(const CuckooMeta *meta, double blocks,
-								  double pages);
+extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
+							  ItemPointerData *rows, List **heads);
 
-/* ---- open.c: opening an index for a function; privileges, usability ---- */
+/* For qsort(): ItemPointerCompare(). */
+extern int	cuckoo_compare_rows(const void *a, const void *b);
 
-typedef struct CuckooOpenIndex
+/* ---- unique.c: unique indexes, from PostgreSQL 18 on ---- */
+
+/* What the check of keys needs, allocated in the current context. */
+typedef struct CuckooUnique CuckooUnique;
+extern CuckooUnique *cuckoo_unique_begin(Relation heap, Relation rel);
+
+/*
+ * Adds the entry of a row with a key, which has no nulls.  Error 23505 if
+ * another row has the key.  Waits for transactions that insert or delete such a
+ * row.  With UNIQUE_CHECK_PARTIAL it does neither, and returns false if there
+ * may be such a row.
+ * Locks held on entry: none.
+ */
+extern bool cuckoo_unique_insert(CuckooUnique *unique, uint64 hash,
+								 Datum *values, ItemPointer tid,
+								 IndexUniqueCheck check);
+
+/*
+ * Checks a row of a build.  rows[] are the *n rows before it that have the same
+ * hash and are live; the row is added, if it is live.  Error 23505 if one of
+ * them has the same key.
+ */
+extern void cuckoo_unique_check_build(CuckooUnique *unique,
+									  ItemPointerData tid, List **rows);
+
+/* ---- handler.c: the routine and its option ---- */
+
+#define CUCKOO_DEFAULT_FILLFACTOR	90
+
+/* The option fillfactor: the percentage of the slots that a build fills. */
+extern int	cuckoo_fillfactor(Relation rel);
+
+/* Defines the option.  Called when the library is loaded. */
+extern void cuckoo_index_init(void);
+
+/* ---- hash.c: hashing by operator classes ---- */
+
+/* The support function of an operator class: (type, bigint) to bigint. */
+#define CUCKOO_HASH_PROC	1
+
+/* The strategy of an operator: an equality. */
+#define CUCKOO_EQUAL		1
+
+/*
+ * The hash of a row, with the seed of the index.  values[] are its columns, and
+ * none is null.  Of the 64 bits, the index uses the top hash_bits.  Calls
+ * functions that may allocate memory in the current context.
+ */
+extern uint64 cuckoo_hash_row(Relation rel, uint64 seed, int hash_bits,
+							  const Datum *values);
+
+/* Adds the hash of a column to that of the columns before it. */
+static inline uint64
+cuckoo_combine_hashes(uint64 hash, Datum column)
 {
-	Relation	heap;
-	Relation	rel;
-} CuckooOpenIndex;
+	return cuckoo_mix64(hash ^ (uint64) DatumGetInt64(column));
+}
 
-/*
- * Opens an index and its table for lookups, with AccessShareLock.  Runs no
- * code of the table's owner: it evaluates neither expressions nor predicates.
- *
- *	42809	not an index of this access method
- *	42501	no SELECT privilege on the table, or row security applies to it
- *	55000	invalid, stale, or too new for this transaction
- *	0A000	temporary in another session, unlogged on a standby, or of a
- *			distributed table
- */
-extern CuckooOpenIndex cuckoo_open_for_reading(Oid oid);
+/* The top bits of a hash.  The other bits are 0. */
+static inline uint64
+cuckoo_limit_hash(uint64 hash, int hash_bits)
+{
+	return hash & ~(PG_UINT64_MAX >> 1 >> (hash_bits - 1));
+}
 
-/*
- * Like cuckoo_open_for_reading(), but also opens invalid, stale and too new
- * indexes, for functions that report on the index.
- */
-extern CuckooOpenIndex cuckoo_open_for_inspection(Oid oid);
+/* ---- validate.c: checks of operator classes ---- */
 
-/*
- * Like cuckoo_open_for_reading(), but checks neither privileges nor the
- * snapshot: the trigger reads with a dirty snapshot.  Returns false if the
- * index does not exist or is not valid, and raises 42809 or 55000 instead if
- * not `missing_ok`.
- */
-extern bool cuckoo_open_for_trigger(Oid oid, bool missing_ok,
-									CuckooOpenIndex *index);
-
-extern void cuckoo_close(CuckooOpenIndex *index);
-
-/*
- * Raises error 0A000 if Citus stores the rows of the index's table in shards.
- * Block 0 of the index must exist.
- */
-extern void cuckoo_check_local(const CuckooOpenIndex *index);
-
-/* Raise error 55000 for an index that is not valid, or stale. */
-pg_noreturn extern void cuckoo_index_not_valid(Relation rel);
-pg_noreturn extern void cuckoo_index_stale_error(Relation rel);
-
-/*
- * True if the hash of the column's type has changed since the index was built.
- */
-extern bool cuckoo_index_is_stale(Relation rel);
-
-/*
- * True if the index was built too late for the snapshot, on a standby or
- * according to pg_index.indcheckxmin: it may lack rows that the snapshot sees.
- */
-extern bool cuckoo_index_is_too_new(Relation rel, Snapshot snapshot);
+extern bool cuckoo_validate_opclass(Oid opclass);
+extern void cuckoo_adjust_members(Oid family, Oid opclass, List *operators,
+								  List *functions);
 
 #endif							/* CUCKOO_INDEX_H */

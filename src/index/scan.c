@@ -1,138 +1,68 @@
 /*-------------------------------------------------------------------------
  *
  * index/scan.c
- *		Bitmap scans of an index that locates, and their costs.
+ *		Scans of an index, and their costs.
  *
- * A lookup finds the entries with the ext bits of the hash in one page, and
- * decodes blocks from them.  The executor checks each row of these blocks, so
- * a wrong block costs time and never changes a result.  If the blocks are
- * unknown, the bitmap gets all blocks.
+ * A lookup returns the rows whose entry has the tag of the hash: the rows with
+ * the value, and a few others.  The executor checks each row, so another row
+ * costs time and never changes a result.  A scan keeps no pin: README, "Scans
+ * and VACUUM".
  *
  *-------------------------------------------------------------------------
  */
 #include "index/index.h"
 
-#include "access/genam.h"
 #include "access/relscan.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/predicate.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
-#include "utils/spccache.h"
-#include "utils/typcache.h"
 
-#include <math.h>
+/* CPU cost of comparing the slots of a page, in operators. */
+#define OPERATORS_PER_PAGE	20
 
-/* CPU cost of scanning a page, in operators. */
-#define OPERATORS_PER_PAGE	400
+/* The cost of a scan that has no condition on some column. */
+#define UNWANTED_COST		1e30
 
-/* ---- looking up ---- */
-
-static void
-room_for_blocks(CuckooBlocks *found, uint32 n, MemoryContext context)
+/* The hash function for the values of a column's key. */
+typedef struct KeyHash
 {
-	if (found->count + n <= found->room)
-		return;
-	found->room = Max(2 * found->room, found->count + n);
-	if (found->blocks == NULL)
-		found->blocks = MemoryContextAlloc(context,
-										   found->room * sizeof(uint32));
-	else
-		found->blocks = repalloc(found->blocks, found->room * sizeof(uint32));
-}
-
-/*
- * Decodes the blocks of entries that have the ext bits of the hash.  An entry
- * may have been evicted to its partner bucket, so it is decoded with both
- * buckets.
- */
-static void
-decode(const CuckooLocator *l, const CuckooLocated *at, int level,
-	   const CuckooEntry *entries, uint32 n, CuckooBlocks *found)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		const CuckooEntry *e = &entries[i];
-
-		if ((e->fp & 0xff) == CUCKOO_CORE_MARK)
-		{
-			found->all = true;
-			return;
-		}
-		found->blocks[found->count++] = (uint32)
-			cuckoo_located_block(l, at, level, e->fp, e->pos);
-		found->blocks[found->count++] = (uint32)
-			cuckoo_located_block(l, at, level, e->fp, e->partner);
-	}
-}
-
-void
-cuckoo_index_lookup(Relation rel, uint64 hash, CuckooBlocks *found,
-					MemoryContext context)
-{
-	const CuckooIndex *index = cuckoo_index_open(rel);
-	CuckooLocated at = cuckoo_locate_hash(&index->locator, hash);
-	CuckooLocation any = {at.number, 0, at.ext << CUCKOO_CORE_BITS | 1};
-	CuckooEntry entries[CUCKOO_LOCATE_SLOTS];
-	Buffer		buffer;
-	Page		page;
-	CuckooHeader h;
-	int			level;
-	uint32		mask;
-	uint32		n;
-
-	found->count = 0;
-	found->all = false;
-	found->modulus = index->locator.modulus;
-	buffer = cuckoo_index_find(rel, &any, BUFFER_LOCK_SHARE);
-	if (!BufferIsValid(buffer))
-		return;
-	index = cuckoo_index_open(rel);
-	page = BufferGetPage(buffer);
-	h = cuckoo_page_filter(index, rel, page, BufferGetBlockNumber(buffer));
-	level = cuckoo_page_header(page)->level;
-	found->all = (cuckoo_page_header(page)->flags & CUCKOO_PAGE_SATURATED) != 0;
-	mask = (uint32) cuckoo_low_mask(index->locator.ext_bits - level);
-	n = cuckoo_find_entries(&h, cuckoo_page_image(page),
-							mask << CUCKOO_CORE_BITS,
-							at.ext >> level << CUCKOO_CORE_BITS, entries);
-	UnlockReleaseBuffer(buffer);
-	if (found->all)
-		return;
-	room_for_blocks(found, 2 * n, context);
-	decode(&index->locator, &at, level, entries, n, found);
-}
-
-/* ---- scans ---- */
+	Oid			type;			/* of the key; InvalidOid for the column's */
+	FmgrInfo	proc;
+} KeyHash;
 
 typedef struct CuckooScan
 {
-	CuckooHasher hasher;
-	Oid			type;			/* sk_subtype that `hasher` is for, or 0 */
-	BlockNumber blocks;			/* length of the table at the first call */
-	bool		began;			/* `blocks` is set, and the read is noted */
-	CuckooBlocks found;
-	MemoryContext context;		/* memory of the scan */
-	MemoryContext key_context;	/* memory for one key */
+	KeyHash		hashes[INDEX_MAX_KEYS];
+	MemoryContext context;		/* of hashing, reset for each lookup */
+	bool		began;
+	int			n;				/* rows that were found */
+	int			next;			/* of the rows, to be returned */
+	List	   *chains;			/* heads of chains that are not read yet */
+	CuckooChainPosition chain;	/* the chain that is read */
+	ItemPointerData rows[Max(CUCKOO_PAGE_SLOTS, CUCKOO_CHAIN_ROWS)];
 } CuckooScan;
+
+/* ---- beginning ---- */
 
 IndexScanDesc
 cuckoo_scan_begin(Relation rel, int keys, int orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(rel, keys, orders);
-	CuckooScan *state = palloc0(sizeof(CuckooScan));
+	CuckooScan *state = palloc(sizeof(CuckooScan));
 
-	state->context = CurrentMemoryContext;
-	state->key_context = AllocSetContextCreate(CurrentMemoryContext,
-											   "cuckoo scan key",
-											   ALLOCSET_SMALL_SIZES);
+	memset(state, 0, offsetof(CuckooScan, rows));
+	state->chain.next = InvalidBlockNumber;
+	state->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "cuckoo scan key",
+										   ALLOCSET_SMALL_SIZES);
 	scan->opaque = state;
 	return scan;
 }
@@ -142,8 +72,15 @@ void
 cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 					int n_orders)
 {
+	CuckooScan *state = scan->opaque;
+
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memcpy(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	state->began = false;
+	state->n = state->next = 0;
+	state->chain.next = InvalidBlockNumber;
+	list_free(state->chains);
+	state->chains = NIL;
 }
 
 void
@@ -151,267 +88,306 @@ cuckoo_scan_end(IndexScanDesc scan)
 {
 	CuckooScan *state = scan->opaque;
 
-	if (state->found.blocks != NULL)
-		pfree(state->found.blocks);
-	MemoryContextDelete(state->key_context);
+	list_free(state->chains);
+	MemoryContextDelete(state->context);
 	pfree(state);
 }
 
-BlockNumber
-cuckoo_table_blocks(Relation rel)
+/* ---- looking up ---- */
+
+/* The key of a column: the first one, if there are several.  NULL for none. */
+static ScanKey
+key_of_column(IndexScanDesc scan, int column)
+{
+	for (int i = 0; i < scan->numberOfKeys; i++)
+	{
+		if (scan->keyData[i].sk_attno == column + 1)
+			return &scan->keyData[i];
+	}
+	return NULL;
+}
+
+/*
+ * The hash function for a key, whose type may be another one of the operator
+ * family than the column's.
+ */
+static FmgrInfo *
+hash_of_key(IndexScanDesc scan, int column, const ScanKeyData *key)
+{
+	Relation	rel = scan->indexRelation;
+	CuckooScan *state = scan->opaque;
+	KeyHash    *hash = &state->hashes[column];
+	Oid			type = key->sk_subtype;
+	Oid			proc;
+
+	if (!OidIsValid(type) || type == rel->rd_opcintype[column])
+		return index_getprocinfo(rel, column + 1, CUCKOO_HASH_PROC);
+	if (hash->type != type)
+	{
+		proc = get_opfamily_proc(rel->rd_opfamily[column], type, type,
+								 CUCKOO_HASH_PROC);
+		if (!OidIsValid(proc))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("operator family of index \"%s\" has no hash function for type %s",
+							RelationGetRelationName(rel), format_type_be(type)),
+					 errhint("Add it with ALTER OPERATOR FAMILY ... ADD FUNCTION 1.")));
+		fmgr_info_cxt(proc, &hash->proc,
+					  MemoryContextGetParent(state->context));
+		hash->type = type;
+	}
+	return &hash->proc;
+}
+
+/*
+ * Computes the hash of the keys.  Returns false if no row can match, because a
+ * key is null.
+ */
+static bool
+hash_keys(IndexScanDesc scan, uint64 *hash)
+{
+	Relation	rel = scan->indexRelation;
+	CuckooScan *state = scan->opaque;
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	uint64		seed = index->seed;
+	int			hash_bits = index->hash_bits;
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	bool		result = true;
+
+	*hash = seed;
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
+	{
+		const ScanKeyData *key = key_of_column(scan, i);
+		Datum		part;
+
+		result = (key->sk_flags & SK_ISNULL) == 0;
+		if (!result)
+			break;
+		part = FunctionCall2Coll(hash_of_key(scan, i, key),
+								 rel->rd_indcollation[i], key->sk_argument,
+								 Int64GetDatum((int64) seed));
+		*hash = cuckoo_combine_hashes(*hash, part);
+	}
+	*hash = cuckoo_limit_hash(*hash, hash_bits);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(state->context);
+	return result;
+}
+
+static bool
+has_all_keys(IndexScanDesc scan)
+{
+	int			columns =
+		IndexRelationGetNumberOfKeyAttributes(scan->indexRelation);
+
+	for (int i = 0; i < columns; i++)
+	{
+		if (key_of_column(scan, i) == NULL)
+			return false;
+	}
+	return true;
+}
+
+int
+cuckoo_compare_rows(const void *a, const void *b)
+{
+	return ItemPointerCompare(unconstify(void *, a), unconstify(void *, b));
+}
+
+int
+cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
+				  ItemPointerData *rows, List **heads)
+{
+	Page		page = BufferGetPage(buffer);
+	const CuckooSlots *slots = cuckoo_page_slots(page);
+	CuckooEntryEncoding encoding = cuckoo_page_encoding(page);
+	int			level = cuckoo_page_header(page)->entries.level;
+	uint16		found[CUCKOO_PAGE_SLOTS];
+	uint32		n = cuckoo_find_tag(slots, &encoding,
+									cuckoo_tag(hash, level, &encoding), found);
+	int			matches = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CuckooEntry entry;
+
+		if (!cuckoo_decode(&encoding, cuckoo_slot(slots, found[i]),
+						   found[i] / CUCKOO_BUCKET_SLOTS, &entry))
+			cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
+								 "entry %u has no position, expected %d bits of one",
+								 found[i], encoding.position_bits);
+		if (entry.offset == 0)
+			*heads = lappend_oid(*heads, entry.block);
+		else
+		{
+			ItemPointerSet(&rows[matches], entry.block, entry.offset);
+			matches++;
+		}
+	}
+	return matches;
+}
+
+/* Collects the rows and chains that have the tag of the hash. */
+static void
+look_up(IndexScanDesc scan, uint64 hash)
+{
+	Relation	rel = scan->indexRelation;
+	CuckooScan *state = scan->opaque;
+	Buffer		buffer = cuckoo_find_page(rel, hash, BUFFER_LOCK_SHARE);
+	MemoryContext caller =
+		MemoryContextSwitchTo(MemoryContextGetParent(state->context));
+
+	PredicateLockPage(rel, BufferGetBlockNumber(buffer), scan->xs_snapshot);
+	state->n = cuckoo_match_rows(rel, buffer, hash, state->rows,
+								 &state->chains);
+	UnlockReleaseBuffer(buffer);
+	MemoryContextSwitchTo(caller);
+	/* read the table in its order */
+	if (state->n > 1)
+		qsort(state->rows, state->n, sizeof(ItemPointerData),
+			  cuckoo_compare_rows);
+}
+
+/*
+ * Fetches more rows: those of the page at first, then of each page of a chain.
+ * Returns false if there are no more.
+ */
+static bool
+fetch_rows(IndexScanDesc scan)
+{
+	Relation	rel = scan->indexRelation;
+	CuckooScan *state = scan->opaque;
+	uint64		hash;
+
+	state->n = state->next = 0;
+	if (!state->began)
+	{
+		pgstat_count_index_scan(rel);
+		CUCKOO_COUNT_SEARCH(scan);
+		state->began = true;
+		if (hash_keys(scan, &hash))
+			look_up(scan, hash);
+		if (state->n > 0)
+			return true;
+	}
+	for (;;)
+	{
+		int			n = -1;
+
+		if (BlockNumberIsValid(state->chain.next))
+			n = cuckoo_chain_next(rel, &state->chain, state->rows);
+		if (n > 0)
+		{
+			state->n = n;
+			return true;
+		}
+		if (state->chains == NIL)
+			return false;
+		state->chain = cuckoo_chain_begin(llast_oid(state->chains));
+		state->chains = list_delete_last(state->chains);
+		PredicateLockPage(rel, state->chain.head, scan->xs_snapshot);
+	}
+}
+
+/*
+ * The planner never chooses an index scan without conditions on all columns.
+ * Rows with a null are not in the index, so it could not return them.
+ */
+bool
+cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
+{
+	CuckooScan *state = scan->opaque;
+
+	if (unlikely(!state->began && !has_all_keys(scan)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" needs a condition on each of its columns",
+						RelationGetRelationName(scan->indexRelation)),
+				 errhint("Remove the hint or setting that forces this index scan.")));
+	Assert(ScanDirectionIsForward(direction));
+	if (state->next >= state->n && !fetch_rows(scan))
+		return false;
+	scan->xs_heaptid = state->rows[state->next++];
+	scan->xs_recheck = true;
+	return true;
+}
+
+/* Adds all blocks of the table to the bitmap, and returns their number. */
+static int64
+add_all_blocks(Relation rel, TIDBitmap *bitmap)
 {
 	Relation	heap = table_open(rel->rd_index->indrelid, NoLock);
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 
 	table_close(heap, NoLock);
-	return blocks;
-}
-
-/*
- * Prepares the hasher for a key.  A key of the type of the operator class is
- * hashed like the column, even if the column has another type: varchar, a
- * domain, an int column indexed as oid.  Returns false if the key's type cannot
- * be hashed.
- */
-static bool
-prepare_hasher(CuckooScan *state, Relation rel, const ScanKeyData * key)
-{
-	Oid			type = key->sk_subtype;
-
-	if (!OidIsValid(type) || type == rel->rd_opcintype[0] ||
-		IsPolymorphicType(type))
-		type = InvalidOid;
-	if (state->hasher.encoding != CUCKOO_ENCODING_NONE &&
-		state->type == type && cuckoo_hasher_is_current(&state->hasher))
-		return true;
-	memset(&state->hasher, 0, sizeof(CuckooHasher));
-	state->type = type;
-	if (!OidIsValid(type))
-		cuckoo_index_hasher(&state->hasher, rel, state->context);
-	else if (cuckoo_hashable(type, rel->rd_indcollation[0]))
-		cuckoo_index_hasher_of(&state->hasher, type, rel->rd_indcollation[0],
-							   state->context);
-	else
-		return false;
-	return true;
-}
-
-/*
- * False if a row, or the rows of an array, have another type than the column.
- * Such rows may be equal to a row of the column, but have another hash.
- */
-static bool
-is_of_column_type(Relation rel, Datum value)
-{
-	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(rel),
-												 0)->atttypid);
-
-	if (rel->rd_opcintype[0] == RECORDOID)
-		return HeapTupleHeaderGetTypeId(DatumGetHeapTupleHeader(value)) == type;
-	if (rel->rd_opcintype[0] == ANYARRAYOID)
-		return ARR_ELEMTYPE(DatumGetArrayTypeP(value)) ==
-			get_element_type(type);
-	return true;
-}
-
-/*
- * Hashes the value of a key.  Returns false if rows that are equal to it may
- * have another hash.  Runs in a context that the caller resets.
- */
-static bool
-hash_scan_key(CuckooScan *state, Relation rel, const ScanKeyData * key,
-			  uint64 *hash)
-{
-	const CuckooMeta *meta;
-	uint64		seed;
-
-	if (cuckoo_index_is_stale(rel) || !prepare_hasher(state, rel, key))
-		return false;
-	meta = &cuckoo_index_open(rel)->meta;
-	seed = meta->seed;
-	if (state->hasher.family != meta->family ||
-		state->hasher.tag != meta->tag ||
-		!is_of_column_type(rel, key->sk_argument))
-		return false;
-	*hash = cuckoo_hash(&state->hasher, key->sk_argument, seed);
-	/* hashing may read tables, and so process the change of a type */
-	return cuckoo_hasher_is_current(&state->hasher) ||
-		!cuckoo_index_is_stale(rel);
-}
-
-/* Adds all blocks of the table to the bitmap, and returns their number. */
-static int64
-add_all_blocks(TIDBitmap * bitmap, BlockNumber blocks)
-{
 	for (BlockNumber block = 0; block < blocks; block++)
 	{
-		cuckoo_pause(block);
+		CHECK_FOR_INTERRUPTS();
 		tbm_add_page(bitmap, block);
 	}
 	return blocks;
 }
 
-/* Adds the blocks of a lookup to the bitmap, and returns their number. */
-static int64
-add_blocks(TIDBitmap * bitmap, const CuckooBlocks *found, BlockNumber blocks)
+int64
+cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
+	CuckooScan *state = scan->opaque;
 	int64		n = 0;
 
-	for (uint32 i = 0; i < found->count; i++)
+	if (unlikely(!has_all_keys(scan)))
 	{
-		for (uint64 block = found->blocks[i]; block < blocks;
-			 block += found->modulus)
-		{
-			cuckoo_pause(n);
-			tbm_add_page(bitmap, (BlockNumber) block);
-			n++;
-		}
+		PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
+		return add_all_blocks(scan->indexRelation, bitmap);
+	}
+	while (fetch_rows(scan))
+	{
+		tbm_add_tuples(bitmap, state->rows, state->n, true);
+		n += state->n;
 	}
 	return n;
 }
 
-/*
- * Adds the blocks that may have rows with the value of the first key.  Other
- * keys are conditions on the same column, and the executor checks them.
- *
- * The length of the table is read once: rows in blocks that are added later
- * are invisible to the scan's snapshot.
- */
-int64
-cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap * bitmap)
-{
-	Relation	rel = scan->indexRelation;
-	CuckooScan *state = scan->opaque;
-	ScanKey		key = scan->keyData;
-	MemoryContext caller;
-	uint64		hash = 0;
-	bool		known;
-
-	pgstat_count_index_scan(rel);
-	CUCKOO_COUNT_SEARCH(scan);
-	if (!state->began)
-	{
-		PredicateLockRelation(rel, scan->xs_snapshot);
-		state->blocks = cuckoo_table_blocks(rel);
-		state->began = true;
-	}
-	if (scan->numberOfKeys > 0 && key->sk_flags & SK_ISNULL)
-		return 0;
-	if (scan->numberOfKeys == 0 ||
-		!cuckoo_index_locates(cuckoo_index_open(rel)) ||
-		cuckoo_index_is_too_new(rel, scan->xs_snapshot))
-		return add_all_blocks(bitmap, state->blocks);
-
-	caller = MemoryContextSwitchTo(state->key_context);
-	known = hash_scan_key(state, rel, key, &hash);
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(state->key_context);
-	if (!known)
-		return add_all_blocks(bitmap, state->blocks);
-	cuckoo_index_lookup(rel, hash, &state->found, state->context);
-	if (state->found.all)
-		return add_all_blocks(bitmap, state->blocks);
-	return add_blocks(bitmap, &state->found, state->blocks);
-}
-
 /* ---- costs ---- */
 
-double
-cuckoo_false_blocks(const CuckooMeta *meta, double blocks, double pages)
+/* True if the path has a condition on each column. */
+static bool
+has_all_conditions(IndexPath *path)
 {
-	/* 0.75 is the average load factor of pages that split */
-	return 8 * 0.75 * blocks * ldexp(Max(pages / meta->pages, 1),
-									 -meta->base_bits);
-}
-
-/* The number of lookups of a path: the product of the lengths of its arrays. */
-static double
-count_of_values(PlannerInfo *root, IndexPath * path)
-{
-	double		values = 1;
+	Bitmapset  *columns = NULL;
 	ListCell   *cell;
 
 	foreach(cell, path->indexclauses)
-	{
-		IndexClause *clause = lfirst_node(IndexClause, cell);
-		ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) clause->rinfo->clause;
-
-		if (IsA(any, ScalarArrayOpExpr))
-			values *= Max(CUCKOO_ARRAY_LENGTH(root, lsecond(any->args)), 1);
-	}
-	return values;
+		columns = bms_add_member(columns,
+								 lfirst_node(IndexClause, cell)->indexcol);
+	return bms_num_members(columns) == path->indexinfo->nkeycolumns;
 }
 
 /*
- * The cost of a scan: one page of the index for each value, and the check of
- * all rows in the blocks that it finds.  The planner adds the cost of reading
- * the blocks, which it computes from the selectivity.
- *
- * A stale index finds all blocks.  An index that does not locate costs more
- * than any other plan.
+ * The cost of a scan is that of a hash index: the pages that have the rows, and
+ * the comparison of the slots of a page for each value.
  */
 void
-cuckoo_scan_cost(PlannerInfo *root, IndexPath * path, double loop_count,
-				 Cost * startup, Cost * total, Selectivity *selectivity,
+cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+				 Cost *startup, Cost *total, Selectivity *selectivity,
 				 double *correlation, double *pages)
 {
-	IndexOptInfo *info = path->indexinfo;
-	double		tuples = Max(info->rel->tuples, 1);
-	double		blocks = Max(info->rel->pages, 1);
-	double		values = count_of_values(root, path);
-	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	double		rows;
-	double		in_vain = 0;
-	double		read;
-	double		random_cost;
-	double		sequential_cost;
-	double		all_blocks = 0; /* that a stale index reads */
-	bool		locates = true;
+	GenericCosts costs = {0};
 
-	rows = tuples *
-		clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
-							   (int) info->rel->relid, JOIN_INNER, NULL);
-	if (!info->hypothetical)
+	if (!has_all_conditions(path))
 	{
-		Relation	rel = index_open(info->indexoid, NoLock);
-		const CuckooIndex *index = cuckoo_index_open(rel);
-
-		locates = cuckoo_index_locates(index);
-		if (cuckoo_index_is_stale(rel))
-		{
-			in_vain = tuples;
-			all_blocks = blocks;
-		}
-		else if (locates)
-		{
-			index = cuckoo_index_open(rel);
-			in_vain = values * cuckoo_false_blocks(&index->meta, blocks,
-												   info->pages) +
-				rows * blocks / (double) index->locator.modulus;
-		}
-		index_close(rel, NoLock);
-	}
-	*startup = 0;
-	*correlation = 0;
-	*selectivity = Min((rows + in_vain) / tuples, 1);
-	if (!locates)
-	{
-		*total = 1e30;
+		CUCKOO_DISABLE_PATH(path);
+		*startup = 0;
+		*total = UNWANTED_COST;
 		*selectivity = 1;
-		*pages = info->pages;
+		*correlation = 0;
+		*pages = path->indexinfo->pages;
 		return;
 	}
-
-	/* pages of the index: fewer than values, if some are cached */
-	get_tablespace_page_costs(info->reltablespace, &random_cost,
-							  &sequential_cost);
-	read = Min(values, Max(info->pages, 1));
-	if (values * loop_count > 1)
-		read = index_pages_fetched(values * loop_count, info->pages,
-								   (double) info->pages, root) / loop_count;
-	*pages = Min(values, Max(info->pages, 1));
-	*total = read * random_cost + all_blocks * sequential_cost +
-		values * OPERATORS_PER_PAGE * cpu_operator_cost +
-		Min(blocks, rows + in_vain) * tuples / blocks *
-		(cpu_tuple_cost + cpu_operator_cost);
+	genericcostestimate(root, path, loop_count, &costs);
+	*startup = costs.indexStartupCost;
+	*total = costs.indexTotalCost +
+		costs.num_sa_scans * OPERATORS_PER_PAGE * cpu_operator_cost;
+	*selectivity = costs.indexSelectivity;
+	*correlation = 0;
+	*pages = costs.numIndexPages;
 }

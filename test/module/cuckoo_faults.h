@@ -16,6 +16,7 @@
 #include "compat.h"
 
 #include "access/detoast.h"
+#include "access/generic_xlog.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "executor/executor.h"
@@ -73,6 +74,7 @@ extern void cuckoo_core_interrupts(void);
 	(FAULTS_MEMORY, MemoryContextAllocHuge(__VA_ARGS__))
 #define AllocSetContextCreateInternal(...) \
 	(FAULTS_MEMORY, AllocSetContextCreateInternal(__VA_ARGS__))
+#define GenericXLogStart(...) (FAULTS_MEMORY, GenericXLogStart(__VA_ARGS__))
 #define pg_detoast_datum(...) \
 	(FAULTS_MEMORY, pg_detoast_datum(__VA_ARGS__))
 #define pg_detoast_datum_copy(...) \

@@ -84,16 +84,12 @@ checks($node, 'WIN1252', <<'SQL');
 SET client_encoding = 'WIN1252';
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
-CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
-CREATE INDEX odd_filter ON odd USING cuckoo (w) WITH (locate = off, fpp = 1e-8);
+CREATE INDEX odd_w ON odd USING cuckoo (w);
 INSERT INTO odd SELECT chr(129) || i FROM generate_series(1, 100) i;
 INSERT INTO odd SELECT chr(233) || i FROM generate_series(1, 100) i;
-SELECT 'an index takes them as they are',
-	cf_index_contains('odd_w', chr(129) || 7), true, cf_index_contains('odd_w', chr(233) || 7), true,
-	cf_index_contains('odd_w', chr(141) || 7), false;
-SELECT 'arrays', cf_index_contains_each('odd_w', ARRAY[chr(129) || 1, chr(129), chr(233) || 1]), '{t,f,t}';
+SELECT 'an index takes them as they are', cf_index_check('odd_w'), 200;
 REINDEX INDEX odd_w;
-SELECT 'a build too', cf_index_check('odd_w', true), 200;
+SELECT 'a build too', cf_index_check('odd_w'), 200;
 SET enable_seqscan = off;
 SELECT 'an index finds them', count(*), 1 FROM odd WHERE w = chr(129) || 7;
 SELECT 'and others', count(*), 1 FROM odd WHERE w = chr(233) || 7;
@@ -104,14 +100,9 @@ BEGIN
 	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
 	RETURN plan;
 END $$;
-SELECT 'by a plan with the index', plan_of('SELECT FROM odd WHERE w = chr(129) || 7')::text ~ '"Bitmap Index Scan"';
+SELECT 'by a plan with the index', plan_of('SELECT FROM odd WHERE w = chr(129) || 7')::text ~ '"Index Name": "odd_w"';
 SELECT cf_add(cf_new(), chr(129));
 SELECT 'for a filter, which others read, they are an error', :'SQLSTATE', '22P05';
-SELECT 'its filter has the others', cf_contains(cf_index_filter('odd_filter'), chr(233) || 7);
--- a conversion that fails for another reason
-UPDATE pg_conversion SET conproc = 'utf8_to_win'::regproc WHERE conname = 'windows_1252_to_utf8';
-INSERT INTO odd VALUES (chr(233));
-SELECT 'another error is one for an index, too', :'SQLSTATE', 'XX000';
 SQL
 
 # An encoding that has no conversion to UTF-8 at all
@@ -125,15 +116,12 @@ SKIP:
 	checks($node, 'MULE', <<'SQL');
 CREATE EXTENSION cuckoo;
 CREATE TABLE odd (w text);
-CREATE INDEX odd_w ON odd USING cuckoo (w) WITH (seed = 1);
+CREATE INDEX odd_w ON odd USING cuckoo (w);
 INSERT INTO odd SELECT e || i
 FROM generate_series(1, 100) i, (VALUES (convert_from('\x81e9', 'MULE_INTERNAL')), ('plain')) v(e);
-SELECT 'an index takes what it has',
-	cf_index_contains('odd_w', convert_from('\x81e9', 'MULE_INTERNAL') || 7), true,
-	cf_index_contains('odd_w', 'plain7'), true,
-	cf_index_contains('odd_w', 'plain'), false;
+SELECT 'an index takes what it has', cf_index_check('odd_w'), 200;
 REINDEX INDEX odd_w;
-SELECT 'a build, too', cf_index_check('odd_w', true), 200;
+SELECT 'a build, too', cf_index_check('odd_w'), 200;
 SET enable_seqscan = off;
 SELECT 'and is found by it', count(*), 1 FROM odd WHERE w = convert_from('\x81e9', 'MULE_INTERNAL') || 7;
 SQL

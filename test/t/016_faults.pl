@@ -20,8 +20,10 @@ my $all = ($ENV{FAULTS} // '') eq 'all';
 time_limit($all ? 1800 : 600);
 expect_in_logs(qr/could not extend file .*: File too large/);
 
-# With small segments a limit on the size of files does not end the server.
-my $node = start_node('faults', { extra => ['--wal-segsize=1'] });
+# With small segments a limit on the size of files does not end the server. The
+# trigger looks for cancel requests whenever another session changes a relation, so
+# the number of its points would depend on autovacuum.
+my $node = start_node('faults', { extra => ['--wal-segsize=1'] }, 'autovacuum = off');
 
 plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', "LOAD 'cuckoo_faults'") != 0;
 
@@ -155,7 +157,7 @@ BEGIN
 	RETURN result;
 END \$\$;
 
--- an index that is built, outgrows its page, and is read; gone at the end
+-- indexes that are built, split pages, get a chain, and are read; gone at the end
 CREATE FUNCTION indexed() RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
 	result text;
@@ -163,16 +165,15 @@ BEGIN
 	BEGIN
 		CREATE TABLE indexed (i int);
 		INSERT INTO indexed SELECT generate_series(1, 1900);
-		CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (fpp = 1e-8, seed = 1, locate = off);
-		CREATE INDEX located_i ON indexed USING cuckoo (i) WITH (capacity = 1, seed = 1);
-		INSERT INTO indexed SELECT generate_series(1901, 2100);
-		SELECT cf_index_check('indexed_i', true) || md5(cf_index_filter('indexed_i')::text)
-			|| cf_index_info('indexed_i')
-			|| cf_index_contains_each('indexed_i', '{5,-5}'::int[])::text INTO result;
-		SELECT result || cf_index_check('located_i', true) || cf_index_info('located_i')
-			|| cf_index_contains_each('located_i', '{5,-5}'::int[])::text INTO result;
+		CREATE INDEX indexed_i ON indexed USING cuckoo (i) WITH (fillfactor = 100);
+		CREATE INDEX indexed_2 ON indexed USING cuckoo (i, (i % 2));
+		INSERT INTO indexed SELECT generate_series(1901, 2500);
+		INSERT INTO indexed SELECT -1 FROM generate_series(1, 5000);
+		REINDEX INDEX indexed_2;
+		SELECT cf_index_check('indexed_i') + cf_index_check('indexed_2') INTO result;
 		SET LOCAL enable_seqscan = off;
-		SELECT result || count(*) FROM indexed WHERE i = ANY ('{7,2050,-1}') INTO result;
+		SELECT result || ' ' || count(*) FROM indexed WHERE i = ANY ('{7,2050,-1}') INTO result;
+		SELECT result || ' ' || (SELECT count(*) FROM indexed WHERE i = 7 AND i % 2 = 1) INTO result;
 		RAISE division_by_zero;
 	EXCEPTION WHEN division_by_zero THEN
 		RETURN result;
@@ -189,8 +190,8 @@ BEGIN
 		CREATE TABLE once (k int, i int) PARTITION BY LIST (k);
 		CREATE TABLE once_1 PARTITION OF once FOR VALUES IN (1);
 		CREATE TABLE once_2 PARTITION OF once FOR VALUES IN (2);
-		CREATE INDEX once_i ON once USING cuckoo (i) WITH (seed = 1);
-		CREATE TRIGGER once AFTER INSERT ON once FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('once_i');
+		CREATE INDEX once_i ON once USING cuckoo (i);
+		CREATE TRIGGER once AFTER INSERT OR UPDATE ON once FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('once_i');
 		INSERT INTO once SELECT 1 + i / 6, i FROM generate_series(1, 9) i;
 		SELECT count(*) INTO result FROM once;
 		RAISE division_by_zero;
@@ -199,12 +200,29 @@ BEGIN
 	END;
 END \$\$;
 
--- rows of another type than the column's have another hash, so an index scan reads all blocks
-CREATE TYPE two AS (a int, b int);
-CREATE TABLE twos AS SELECT ROW(i, i)::two AS p FROM generate_series(1, 300) i;
-CREATE INDEX twos_p ON twos USING cuckoo (p);
-CREATE FUNCTION all_blocks() RETURNS text LANGUAGE sql SET enable_seqscan = off
-	AS 'SELECT count(*)::text FROM twos WHERE p = ROW(7, 7)';
+-- a unique index that is built, and finds equal keys of rows that are deleted or live
+CREATE FUNCTION kept_unique() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		CREATE TABLE kept (i int, n int);
+		INSERT INTO kept SELECT generate_series(1, 5);
+		CREATE UNIQUE INDEX kept_i ON kept USING cuckoo (i);
+		DELETE FROM kept WHERE i < 4;
+		INSERT INTO kept SELECT generate_series(1, 9) ON CONFLICT (i) DO UPDATE SET n = 1;
+		SELECT count(n) || ' of ' || count(*) INTO result FROM kept;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN result;
+	END;
+END \$\$;
+
+-- a condition on one of two columns
+CREATE TABLE columns AS SELECT i AS a, i AS b FROM generate_series(1, 1000) i;
+CREATE INDEX columns_ab ON columns USING cuckoo (a, b);
+CREATE FUNCTION all_blocks() RETURNS text LANGUAGE sql SET enable_seqscan = off SET enable_bitmapscan = on AS
+	'SELECT count(*)::text FROM columns WHERE a = 7';
 
 -- How many points a scenario has, and how many failed one after the other, each in
 -- a subtransaction; these less than 0 if one of them left something wrong behind
@@ -331,8 +349,9 @@ my %scenarios = (
 	# from 18 on in place
 	'variable' => [ 6, $node->pg_version < 18 ? 16 : 7, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
-	'unique trigger' => [ 60, 40, 'SELECT inserted_once()' ],
-	'index scan of all blocks' => [ 1, 7, 'SELECT all_blocks()' ],
+	'index scan of all blocks' => [ 0, 0, 'SELECT all_blocks()' ],
+	'unique trigger' => [ 20, 40, 'SELECT inserted_once()' ],
+	$node->pg_version < 18 ? () : ('unique index' => [ 10, 40, 'SELECT kept_unique()' ]),
 	'state in a variable' => [ 3, 108, q(SELECT looked_at('SELECT state_agg(i) FROM t')) ],
 	'union in a variable' => [ 22, 23, q(SELECT looked_at('SELECT set_agg(f) FROM parts')) ]);
 
@@ -375,7 +394,9 @@ foreach my $name (sort keys %scenarios)
 		# PL/pgSQL copies a variable after an error in the transaction, so only here
 		# each point finds the variable in place
 		my $most = $all || $scenario =~ /filled/ ? 60 : 8;
-		for (my $n = 1; $n <= $points; $n += 1 + int($points / $most))
+		# a new table has points more or less, as often as its relcache entry is built
+		my $makes_tables = $name =~ /^(?:index|unique trigger|unique index)$/;
+		for (my $n = 1; $n <= ($makes_tables ? 0.75 * $points : $points); $n += 1 + int($points / $most))
 		{
 			$script .= $begin if ++$tops == 4;
 			$script .= <<"SQL";
@@ -393,7 +414,7 @@ SQL
 		# those with a variable handle errors themselves, and then give the same result
 		my $handles = $scenario =~ /looked_at|filled/;
 		# the catalog caches of a session grow with the tables that it makes
-		$bytes -= 200000 if $name =~ /^(?:index|unique trigger)$/;
+		$bytes -= 200000 if $makes_tables;
 		my $what = "$name: $tops times $kind in a session";
 		my $passed = is($good + $thrown, 2 * $tops, "$what: $good statements have their result, $thrown fail");
 		$passed &= is($thrown, $tops, "$what: errors") if !$handles;
@@ -416,7 +437,9 @@ foreach my $file (glob "$src/*.c $src/*/*.c")
 		$function = $1 if /^(\w+)\(/;
 		next
 			if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/
-				|| $function eq 'cuckoo_check_interrupts';
+				|| $function eq 'cuckoo_check_interrupts'
+				# a plan that only 18 and later choose, if scans of the table are disabled
+				|| ($function eq 'add_all_blocks' || $name eq 'index/unique.c') && $node->pg_version < 18;
 		ok($lines{"$name:$."}, "$name:$. failed");
 	}
 }
@@ -442,91 +465,61 @@ FROM disk;
 DROP TABLE disk;
 SQL
 
-# The same while an index grows. What is deleted stays in it, so that it becomes
-# larger than its table and all other files.
-my $rounds = join '',
-	map { "SELECT grow($_) \\g /dev/null\nDELETE FROM growing WHERE i % 100 <> 0;\nVACUUM growing;\n" } 1 .. 20;
+# The same while an index grows. Its table has free space, so that only the index
+# gets new blocks.
 checks($node, 'postgres', <<"SQL");
 CREATE TABLE growing (i int);
-CREATE INDEX growing_i ON growing USING cuckoo (i) WITH (capacity = 1, seed = 1);
+INSERT INTO growing SELECT generate_series(1, 400000);
+DELETE FROM growing WHERE i < 400000;
+VACUUM growing;
+CREATE INDEX growing_i ON growing USING cuckoo (i);
 CREATE FUNCTION grow(round int) RETURNS text LANGUAGE plpgsql AS \$\$
 BEGIN
 	INSERT INTO growing SELECT 20000 * round + i FROM generate_series(1, 20000) i;
 	RETURN '00000';
 EXCEPTION WHEN OTHERS THEN
-	RETURN SQLSTATE;
+	-- from 16 on, a limit of the size of files has no SQLSTATE of its own
+	RETURN CASE WHEN SQLERRM LIKE '%: File too large' THEN '53100' ELSE SQLSTATE END;
 END \$\$;
 SELECT test_limit_files(1500000) \\g /dev/null
-$rounds
-SELECT 'no room on the disk for an index', grow(21) NOT IN ('00000', '57014'), true, count(*), '1000 to 3800'
-FROM growing;
-SELECT 'what was inserted is in it', cf_index_check('growing_i', true), count(*) FROM growing;
+SELECT 'no room on the disk for an index', string_agg(DISTINCT grow(round), ' '), '00000 53100'
+FROM generate_series(1, 14) round;
+SELECT 'what was inserted is in it', cf_index_check('growing_i') >= count(*), true, count(*), '> 20000' FROM growing;
 SELECT test_limit_files(0) \\g /dev/null
-SELECT 'with room it grows', grow(22), '00000', cf_index_check('growing_i', true), '> 20000';
+SELECT 'with room it grows', grow(15), '00000', cf_index_check('growing_i'), '> 60000';
 SQL
 $node->stop('immediate');
 $node->start;
 checks($node, 'postgres', <<'SQL');
-SELECT 'and survives a crash', cf_index_check('growing_i', true), '> 20000';
--- the list of extents in block 0, and how long an extent of generation g is
-WITH page AS (SELECT pg_read_binary_file(pg_relation_filepath('growing_i'), 0, 8192) AS b),
-listed AS (SELECT n FROM page, generate_series(1, get_byte(b, 44) + 256 * get_byte(b, 45)) n
-	WHERE get_byte(b, 76 + 4 * n) + get_byte(b, 77 + 4 * n) > 0),
-extents AS (SELECT row_number() OVER () AS n, length
-	FROM (SELECT greatest(2 ^ (g - 1), 1) AS size, ceil(greatest(2 ^ (g - 1), 1) / 32) AS length
-	FROM generate_series(0, 12) g) s, generate_series(1, (size / length)::int))
-SELECT 'the blocks are those that are listed', count(*), '> 100', 1 + sum(length), pg_relation_size('growing_i') / 8192
-FROM listed JOIN extents USING (n);
+VACUUM (INDEX_CLEANUP on) growing;
+SELECT 'and survives a crash', cf_index_check('growing_i'), count(*) FROM growing;
+SELECT 'the page of an insert that failed is not used', free_pages, '< 10' FROM cf_index_info('growing_i');
 DROP TABLE growing;
 SQL
 
-# The process is killed at each step of an insert that makes the first page, and
-# of one that splits a page. The rows of `killed` are those before.
-$node->safe_psql('postgres', <<'SQL');
-CREATE PROCEDURE fill_until(name text, pages_then int) LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE format('CREATE TABLE %I (i int); CREATE INDEX %s_i ON %1$I USING cuckoo (i) WITH (capacity = 1, seed = 1)',
-		name, name);
-	FOR n IN 1..5000 LOOP
-		EXECUTE format('INSERT INTO %I VALUES ($1)', name) USING n;
-		EXIT WHEN (cf_index_info(name || '_i')).pages = pages_then;
-	END LOOP;
-END $$;
-CALL fill_until('trial_1', 1);
-CALL fill_until('trial_2', 2);
-CALL fill_until('trial_4', 4);
-SQL
-foreach my $pages (1, 2, 4)
+# The process is killed at each step of splits, and of a chain that is made: inserts
+# have points only there.
+foreach my $n (1 .. 7)
 {
-	my $rows = $node->safe_psql('postgres', "SELECT count(*) FROM trial_$pages");
-	my $n = 0;
-	my $killed = 1;
-
-	while ($killed)
-	{
-		my $table = "killed_${pages}_" . ++$n;
-
-		$node->safe_psql('postgres', <<"SQL");
-CREATE TABLE $table (i int);
-CREATE INDEX ${table}_i ON $table USING cuckoo (i) WITH (capacity = 1, seed = 1);
-INSERT INTO $table SELECT generate_series(1, $rows - 1);
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE killed_$n AS SELECT i FROM generate_series(1, 5000) i;
+CREATE INDEX killed_${n}_i ON killed_$n USING cuckoo (i) WITH (fillfactor = 100);
 SQL
-		my $status = $node->psql('postgres', "SELECT test_fault('kill', $n);\nINSERT INTO $table VALUES ($rows)");
+	my $status = $node->psql('postgres', "SELECT test_fault('kill', $n);
+		INSERT INTO killed_$n SELECT i / 5 * 5 FROM generate_series(5000, 9000) i;
+		INSERT INTO killed_$n SELECT -1 FROM generate_series(1, 2000) i;");
 
-		BAIL_OUT("growth to $pages pages, point $n: psql ended with $status")
-			if ($status != 0 && $status != 2) || $n > 100;
-		$killed = $status == 2;
-		next if !$killed;
-		$node->stop('immediate', fail_ok => 1);
-		$node->{_pid} = undef;
-		$node->start;
-		checks($node, 'postgres', <<"SQL");
-SELECT 'growth to $pages pages, killed at point $n', cf_index_check('${table}_i', true), $rows - 1;
-INSERT INTO $table SELECT generate_series($rows, $rows + 1000);
-SELECT 'growth to $pages pages, killed at point $n, and after that', cf_index_check('${table}_i', true), $rows + 1000;
+	is($status, 2, "growth, point $n: the session ends");
+	$node->stop('immediate', fail_ok => 1);
+	$node->{_pid} = undef;
+	$node->start;
+	checks($node, 'postgres', <<"SQL");
+SELECT 'growth, killed at point $n: entries and rows', cf_index_check('killed_${n}_i') >= count(*) FROM killed_$n;
+INSERT INTO killed_$n SELECT generate_series(5001, 6000);
+VACUUM (INDEX_CLEANUP on) killed_$n;
+SELECT 'growth, killed at point $n, and VACUUM', cf_index_check('killed_${n}_i'), count(*) FROM killed_$n;
+DROP TABLE killed_$n;
 SQL
-	}
-	cmp_ok($n, '>', 3, "growth to $pages pages: $n points");
 }
 
 # The largest filter that cf_new makes

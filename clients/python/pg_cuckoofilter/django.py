@@ -12,7 +12,7 @@ from .filter import CuckooFilter, text_of
 __all__ = ["CfAdd", "CfAgg", "CfContains", "CfNew", "CuckooFilterField", "CuckooIndex"]
 
 LOOKUPS = ("exact", "in", "isnull", "contains", "contains_element")
-OPTIONS = ("locate", "fpp", "capacity", "growth_bits", "fillfactor", "seed")
+OPTIONS = ("fillfactor",)
 
 
 class CuckooFilterField(models.Field):

@@ -274,7 +274,7 @@ class Django(unittest.TestCase):
 
             class Meta:
                 app_label = "tests"
-                indexes = [CuckooIndex(fields=["url"], locate=False, fpp=0.0001, growth_bits=4)]
+                indexes = [CuckooIndex(fields=["url"], fillfactor=80)]
 
         cls.Filter, cls.Visit = Filter, Visit
 
@@ -394,17 +394,17 @@ class Django(unittest.TestCase):
         text, imports = MigrationWriter.serialize(CuckooFilterField(null=True))
         self.assertIn("import pg_cuckoofilter.django", imports)
         self.assertEqual(text, "pg_cuckoofilter.django.CuckooFilterField(editable=False, null=True)")
-        text, imports = MigrationWriter.serialize(CuckooIndex(fields=["url"], name="seen", fpp=0.001))
-        self.assertEqual(text, "pg_cuckoofilter.django.CuckooIndex(fields=['url'], fpp=0.001, name='seen')")
+        text, imports = MigrationWriter.serialize(CuckooIndex(fields=["url"], name="seen", fillfactor=80))
+        self.assertEqual(text, "pg_cuckoofilter.django.CuckooIndex(fields=['url'], fillfactor=80, name='seen')")
 
     def test_index(self):
         (index,) = self.Visit._meta.indexes
         self.Visit.objects.create(url="17")
         with self.connection.cursor() as cursor:
-            cursor.execute("SELECT pg_get_indexdef(%s::regclass), cf_index_contains(%s, '17')", [index.name] * 2)
+            cursor.execute("SELECT pg_get_indexdef(%s::regclass), cf_index_check(%s)", [index.name] * 2)
             definition, found = cursor.fetchone()
-        self.assertRegex(definition, r"USING cuckoo \(url\) WITH \(locate='false', fpp='0.0001', growth_bits='4'\)")
-        self.assertTrue(found)
+        self.assertRegex(definition, r"USING cuckoo \(url\) WITH \(fillfactor='80'\)")
+        self.assertEqual(found, 1)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/chain.c
+ *		Chains: the rows of a tag that has very many.
+ *
+ * A chain is a list of pages with TIDs.  An entry of the tag links to its head,
+ * which never changes.  A row is added to the head or to the page after it, and
+ * never moves.  If both are full, a page is added after the head.  So an insert
+ * writes one page, and VACUUM need not follow rows.
+ *
+ *	link -> head -> 9 -> 8 -> 5 -> 4		sequence numbers; 6 and 7 were freed
+ *
+ * VACUUM frees pages that are empty, and any chain may use them again.  A
+ * reader may hold the block of a page that is freed meanwhile.  It detects that
+ * by the head and the sequence number in the page, and then starts again at the
+ * head, with the pages below the last sequence number.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/index.h"
+
+#include "access/generic_xlog.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+
+/* A reader that finds a chain changed this often has found a corrupt one. */
+#define MOST_RESTARTS	10000
+
+void
+cuckoo_init_chain(Page page, BlockNumber head)
+{
+	CuckooPageHeader *header;
+
+	cuckoo_init_page(page, CUCKOO_PAGE_CHAIN);
+	header = cuckoo_page_header(page);
+	header->chain.next = InvalidBlockNumber;
+	header->chain.head = head;
+}
+
+/* Reads and locks a page of a chain. */
+static Buffer
+lock_chain_page(Relation rel, BlockNumber block, BlockNumber head)
+{
+	Buffer		buffer = ReadBuffer(rel, block);
+	const CuckooPageHeader *header;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	cuckoo_check_page(rel, buffer, CUCKOO_PAGE_CHAIN);
+	header = cuckoo_page_header(BufferGetPage(buffer));
+	if (header->chain.head != head)
+		cuckoo_index_corrupt(rel, block,
+							 "found a page of chain %u, expected chain %u",
+							 header->chain.head, head);
+	return buffer;
+}
+
+/* ---- inserting ---- */
+
+static bool
+has_room(Buffer buffer)
+{
+	return cuckoo_count_rows(BufferGetPage(buffer)) < (int) CUCKOO_CHAIN_ROWS;
+}
+
+/*
+ * Adds a row to a page that has room, and logs it.
+ * Locks held: the page, exclusive.
+ */
+static void
+write_row(Relation rel, Buffer buffer, ItemPointer tid)
+{
+	Page		page = BufferGetPage(buffer);
+	int			n = cuckoo_count_rows(page);
+
+	START_CRIT_SECTION();
+	cuckoo_page_rows(page)[n] = *tid;
+	cuckoo_set_row_count(page, n + 1);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(rel))
+	{
+		CuckooDelta delta = {0};
+		XLogRecPtr	lsn;
+
+		cuckoo_add_range(&delta, page, &((PageHeader) page)->pd_lower,
+						 sizeof(LocationIndex));
+		cuckoo_add_range(&delta, page, &cuckoo_page_rows(page)[n],
+						 sizeof(ItemPointerData));
+		lsn = cuckoo_log_delta(buffer, &delta);
+		PageSetLSN(page, lsn);
+	}
+	END_CRIT_SECTION();
+}
+
+/*
+ * Adds a page with one row after the head: a free page, or a new one.
+ * Locks held: the head, exclusive; takes block 0, then the page.
+ */
+static void
+add_page(Relation rel, Buffer head, ItemPointer tid)
+{
+	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
+	BlockNumber free = cuckoo_page_meta(BufferGetPage(meta))->free;
+	GenericXLogState *state;
+	Buffer		added;
+	CuckooPageHeader *header;
+	CuckooPageHeader *after;
+	Page		page;
+
+	cuckoo_check_other(rel, BufferGetBlockNumber(head), free);
+	if (BlockNumberIsValid(free))
+	{
+		added = ReadBuffer(rel, free);
+		LockBuffer(added, BUFFER_LOCK_EXCLUSIVE);
+		cuckoo_check_page(rel, added, CUCKOO_PAGE_FREE);
+		free = cuckoo_page_header(BufferGetPage(added))->chain.next;
+	}
+	else
+		added = cuckoo_extend(rel);
+	state = GenericXLogStart(rel);
+	header = cuckoo_page_header(GenericXLogRegisterBuffer(state, head, 0));
+	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
+	cuckoo_init_chain(page, header->chain.head);
+	after = cuckoo_page_header(page);
+	after->chain.next = header->chain.next;
+	after->chain.sequence = ++header->chain.last;
+	header->chain.next = BufferGetBlockNumber(added);
+	cuckoo_page_rows(page)[0] = *tid;
+	cuckoo_set_row_count(page, 1);
+	page = GenericXLogRegisterBuffer(state, meta, 0);
+	cuckoo_page_meta(page)->free = free;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(added);
+	UnlockReleaseBuffer(meta);
+}
+
+void
+cuckoo_chain_insert(Relation rel, BlockNumber head, ItemPointer tid)
+{
+	Buffer		first = lock_chain_page(rel, head, head);
+	BlockNumber next =
+		cuckoo_page_header(BufferGetPage(first))->chain.next;
+	Buffer		second = InvalidBuffer;
+
+	CheckForSerializableConflictIn(rel, NULL, head);
+	cuckoo_check_other(rel, head, next);
+	if (!has_room(first) && BlockNumberIsValid(next))
+		second = lock_chain_page(rel, next, head);
+	if (has_room(first))
+		write_row(rel, first, tid);
+	else if (BufferIsValid(second) && has_room(second))
+		write_row(rel, second, tid);
+	else
+		add_page(rel, first, tid);
+	if (BufferIsValid(second))
+		UnlockReleaseBuffer(second);
+	UnlockReleaseBuffer(first);
+}
+
+/* ---- reading ---- */
+
+CuckooChainPosition
+cuckoo_chain_begin(BlockNumber head)
+{
+	CuckooChainPosition position = {
+		.head = head,
+		.next = head
+	};
+
+	return position;
+}
+
+/*
+ * Reads the page at a position, and advances the position.  Returns the number
+ * of its rows, and copies them.
+ */
+static int
+read_position(Relation rel, CuckooChainPosition *position,
+			  ItemPointerData *rows)
+{
+	BlockNumber block = position->next;
+	Buffer		buffer = ReadBuffer(rel, block);
+	bool		is_head = block == position->head;
+	Page		page;
+	CuckooPageHeader header;
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (PageIsNew(page) || is_head ||
+		cuckoo_page_header(page)->kind != CUCKOO_PAGE_FREE)
+		cuckoo_check_page(rel, buffer, CUCKOO_PAGE_CHAIN);
+	header = *cuckoo_page_header(page);
+	if (is_head && header.chain.head != block)
+		cuckoo_index_corrupt(rel, block,
+							 "found a page of chain %u, expected the head of a chain",
+							 header.chain.head);
+	if (header.kind == CUCKOO_PAGE_FREE ||
+		header.chain.head != position->head)
+	{
+		/* it has been freed: start again at the head */
+		if (++position->restarts > MOST_RESTARTS)
+			cuckoo_index_corrupt(rel, block,
+								 "found a page of chain %u, expected chain %u",
+								 header.chain.head, position->head);
+		position->next = position->head;
+	}
+	else
+	{
+		if (is_head ? position->sequence == 0 :
+			header.chain.sequence < position->sequence)
+		{
+			n = cuckoo_count_rows(page);
+			memcpy(rows, cuckoo_page_rows(page), n * sizeof(ItemPointerData));
+			position->sequence = is_head ? PG_UINT32_MAX :
+				header.chain.sequence;
+		}
+		else if (++position->restarts > MOST_RESTARTS)
+			cuckoo_index_corrupt(rel, block,
+								 "found sequence number %u, expected one below %u",
+								 header.chain.sequence, position->sequence);
+		position->next = header.chain.next;
+	}
+	UnlockReleaseBuffer(buffer);
+	return n;
+}
+
+int
+cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
+				  ItemPointerData *rows)
+{
+	while (BlockNumberIsValid(position->next))
+	{
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		n = read_position(rel, position, rows);
+		if (n > 0)
+			return n;
+	}
+	return -1;
+}
+
+/* ---- freeing ---- */
+
+/*
+ * Takes an empty page out of its chain, and puts it on the list of free pages.
+ * Locks held: both pages, exclusive; takes block 0.
+ */
+static void
+free_page(Relation rel, Buffer before, Buffer empty)
+{
+	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
+	GenericXLogState *state = GenericXLogStart(rel);
+	CuckooPageHeader *header =
+		cuckoo_page_header(GenericXLogRegisterBuffer(state, before, 0));
+	CuckooPageHeader *freed =
+		cuckoo_page_header(GenericXLogRegisterBuffer(state, empty, 0));
+	CuckooMeta *data =
+		cuckoo_page_meta(GenericXLogRegisterBuffer(state, meta, 0));
+
+	header->chain.next = freed->chain.next;
+	freed->kind = CUCKOO_PAGE_FREE;
+	freed->chain.next = data->free;
+	data->free = BufferGetBlockNumber(empty);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(meta);
+}
+
+/*
+ * Only VACUUM frees pages, and there is one VACUUM of an index at a time.  So a
+ * page stays in its chain while it is not locked here.
+ */
+void
+cuckoo_chain_shrink(Relation rel, BlockNumber head)
+{
+	BlockNumber block = head;
+
+	while (BlockNumberIsValid(block))
+	{
+		Buffer		before;
+		BlockNumber next;
+
+		CUCKOO_VACUUM_DELAY();
+		before = lock_chain_page(rel, block, head);
+		next = cuckoo_page_header(BufferGetPage(before))->chain.next;
+		cuckoo_check_other(rel, block, next);
+		if (BlockNumberIsValid(next))
+		{
+			Buffer		buffer = lock_chain_page(rel, next, head);
+
+			if (cuckoo_count_rows(BufferGetPage(buffer)) == 0)
+			{
+				free_page(rel, before, buffer);
+				next = block;
+			}
+			UnlockReleaseBuffer(buffer);
+		}
+		UnlockReleaseBuffer(before);
+		block = next;
+	}
+}

@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/inspect.c
+ *		cf_index_info and cf_index_check.
+ *
+ * The check sorts by TID the entries of the index, together with the rows of
+ * the table that a snapshot sees.  Both directions are proved: a visible row
+ * has one entry with its hash, and an entry is a row with this hash, or a
+ * version that the snapshot does not see.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/index.h"
+#include "result.h"
+
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xlog.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+#include <math.h>
+
+PG_FUNCTION_INFO_V1(cf_index_info);
+PG_FUNCTION_INFO_V1(cf_index_check);
+
+/* ---- opening ---- */
+
+pg_noreturn static void
+not_our_index(Oid oid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
+					get_rel_name(oid) != NULL ? get_rel_name(oid)
+					: psprintf("%u", oid)),
+			 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
+			 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") : 0));
+}
+
+/*
+ * Opens an index and its table, and locks the table in a mode, or not with
+ * NoLock.
+ *
+ *	42809	not an index of this access method
+ *	0A000	temporary in another session, or unlogged on a standby
+ *	55000	it is being built, or building it has failed
+ */
+static Relation
+open_index(Oid oid, LOCKMODE mode, Relation *heap)
+{
+	Oid			table = IndexGetRelation(oid, true);
+	Relation	rel = NULL;
+
+	/* lock the table first, as other code does */
+	*heap = OidIsValid(table) ? try_relation_open(table, mode) : NULL;
+	if (*heap != NULL)
+		rel = try_relation_open(oid, AccessShareLock);
+	if (rel == NULL || rel->rd_rel->relkind != RELKIND_INDEX ||
+		rel->rd_indam->ambuild != cuckoo_build_index)
+		not_our_index(oid);
+	if (RELATION_IS_OTHER_TEMP(rel) ||
+		(rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
+		 RecoveryInProgress()))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read index \"%s\"",
+						RelationGetRelationName(rel)),
+				 errdetail("It is temporary in another session, or unlogged on a standby.")));
+	if (!rel->rd_index->indisready || !rel->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not valid",
+						RelationGetRelationName(rel)),
+				 errdetail("It is being built, or building it has failed."),
+				 errhint("Try again later, or rebuild it with REINDEX.")));
+	return rel;
+}
+
+/* ---- reading entries ---- */
+
+/*
+ * Reads all pages in physical order, as VACUUM does, so that no entry is
+ * missed.  Calls add() for a copy of each page of entries, and counts the
+ * others.
+ */
+typedef struct Pages
+{
+	Relation	rel;
+	int64		of_kind[CUCKOO_PAGE_FREE + 1];	/* [0]: pages of zeros */
+	CuckooEntry entries[CUCKOO_PAGE_SLOTS]; /* of one page */
+	int			n;
+} Pages;
+
+typedef void (*AddPage) (Pages *pages, const CuckooPageHeader *header,
+						 void *state);
+
+static void
+inspect_page(Pages *pages, BlockNumber block, BufferAccessStrategy strategy,
+			 AddPage add, void *state)
+{
+	Buffer		buffer = ReadBufferExtended(pages->rel, MAIN_FORKNUM, block,
+											RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buffer);
+	CuckooPageHeader header = {.kind = 0};
+	CuckooEntryEncoding encoding;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page))
+	{
+		header = *cuckoo_page_header(page);
+		if (header.kind < CUCKOO_PAGE_META || header.kind > CUCKOO_PAGE_FREE)
+			header.kind = CUCKOO_PAGE_ENTRIES;	/* raises the error */
+		cuckoo_check_page(pages->rel, buffer, header.kind);
+	}
+	pages->of_kind[header.kind]++;
+	if (header.kind == CUCKOO_PAGE_ENTRIES)
+	{
+		encoding = cuckoo_page_encoding(page);
+		pages->n = cuckoo_list_entries(cuckoo_page_slots(page), &encoding,
+									   pages->entries);
+		if (pages->n < 0)
+			cuckoo_index_corrupt(pages->rel, block,
+								 "an entry has no position, expected %d bits of one",
+								 encoding.position_bits);
+	}
+	UnlockReleaseBuffer(buffer);
+	if (header.kind == CUCKOO_PAGE_ENTRIES)
+		add(pages, &header, state);
+}
+
+static Pages *
+inspect_pages(Relation rel, AddPage add, void *state)
+{
+	Pages	   *pages = palloc0(sizeof(Pages));
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	pages->rel = rel;
+	for (BlockNumber block = 0; block < RelationGetNumberOfBlocks(rel); block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		inspect_page(pages, block, strategy, add, state);
+	}
+	FreeAccessStrategy(strategy);
+	return pages;
+}
+
+/* ---- cf_index_info ---- */
+
+typedef struct Info
+{
+	int64		slots;			/* occupied */
+	int64		rows;
+	double		in_vain;		/* rows that an absent lookup reads */
+} Info;
+
+/* The share of all hashes that belongs to a number. */
+static double
+share_of_number(uint32 pages, uint32 number)
+{
+	return pages == CUCKOO_FEWEST_PAGES ?
+		log2(1 + (number + 1.0) / pages) - log2(1 + (double) number / pages) :
+		1.0 / pages;
+}
+
+static int64
+count_chain(Relation rel, BlockNumber head)
+{
+	CuckooChainPosition position = cuckoo_chain_begin(head);
+	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
+	int64		sum = 0;
+	int			n;
+
+	while ((n = cuckoo_chain_next(rel, &position, rows)) > 0)
+		sum += n;
+	return sum;
+}
+
+static void
+add_info(Pages *pages, const CuckooPageHeader *header, void *state)
+{
+	Info	   *info = state;
+	int64		rows = 0;
+	double		share = share_of_number(cuckoo_index_open(pages->rel)->pages,
+										header->entries.number);
+
+	for (int i = 0; i < pages->n; i++)
+		rows += pages->entries[i].offset != 0 ? 1 :
+			count_chain(pages->rel, pages->entries[i].block);
+	info->slots += pages->n;
+	info->rows += rows;
+	/* a tag of t bits is met by one of 2^t absent values of the page */
+	info->in_vain += share *
+		ldexp((double) rows, header->entries.position_bits - CUCKOO_SLOT_BITS -
+			  header->entries.level);
+}
+
+/* cf_index_info(index) */
+Datum
+cf_index_info(PG_FUNCTION_ARGS)
+{
+	Relation	heap;
+	Relation	rel = open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
+	Info		info = {0};
+	Pages	   *pages;
+	int64		bytes;
+	int64		slots;
+	TupleDesc	desc;
+	Datum		values[8];
+	bool		nulls[lengthof(values)] = {false};
+	int			n = 0;
+
+	if (pg_class_aclcheck(RelationGetRelid(heap), GetUserId(), ACL_SELECT) !=
+		ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(heap->rd_rel->relkind),
+					   RelationGetRelationName(heap));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
+	pages = inspect_pages(rel, add_info, &info);
+	bytes = (int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
+	slots = pages->of_kind[CUCKOO_PAGE_ENTRIES] * CUCKOO_PAGE_SLOTS;
+
+	values[n++] = Int64GetDatum(info.rows);
+	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_ENTRIES]);
+	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_CHAIN]);
+	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_FREE] +
+								pages->of_kind[0]);
+	values[n++] = Int64GetDatum(bytes);
+	nulls[n] = info.rows == 0;
+	values[n++] = Float8GetDatum((double) bytes / (double) Max(info.rows, 1));
+	values[n++] = Float8GetDatum((double) info.slots / (double) slots);
+	/* or the hashes are equal, as far as the index uses them */
+	values[n++] = Float8GetDatum(info.in_vain +
+								 ldexp((double) info.rows,
+									   -cuckoo_index_open(rel)->hash_bits));
+	Assert(n == lengthof(values));
+	relation_close(rel, AccessShareLock);
+	relation_close(heap, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/* ---- cf_index_check: the list of entries and rows ---- */
+
+/*
+ * An entry or a row: what is known about its hash is the number of its page,
+ * and the low bits of the ext bits.
+ */
+typedef struct CheckItem
+{
+	BlockNumber block;
+	OffsetNumber offset;
+	bool		is_row;
+	int			bits;			/* number of known bits, up to 40 */
+	uint64		ext;
+	uint32		number;
+} CheckItem;
+
+typedef struct Check
+{
+	Relation	heap;
+	Relation	rel;
+	const CuckooIndex *index;	/* a copy of its meta data */
+	MemoryContext context;		/* of hashing */
+	Tuplesortstate *sort;		/* the items */
+} Check;
+
+/* Items are sorted as uuids, by 16 bytes: in the order of TIDs. */
+static void
+sort_item(Check *check, BlockNumber block, OffsetNumber offset, bool is_row,
+		  int bits, uint64 ext, uint32 number)
+{
+	uint64		words[2];
+
+	words[0] = pg_hton64((uint64) block << 32 | (uint64) offset << 16 |
+						 (uint64) is_row << 15 | (uint64) bits << 8 |
+						 (ext >> 32 & 0xff));
+	words[1] = pg_hton64(ext << 32 | number);
+	tuplesort_putdatum(check->sort, PointerGetDatum(words), false);
+}
+
+static CheckItem
+datum_to_item(Datum datum)
+{
+	uint64		words[2];
+	uint64		first;
+	CheckItem	item;
+
+	memcpy(words, DatumGetPointer(datum), sizeof(words));
+	first = pg_ntoh64(words[0]);
+	words[1] = pg_ntoh64(words[1]);
+	item.block = (BlockNumber) (first >> 32);
+	item.offset = (OffsetNumber) (first >> 16);
+	item.is_row = (first >> 15 & 1) != 0;
+	item.bits = (int) (first >> 8 & 0x7f);
+	item.ext = (first & 0xff) << 32 | words[1] >> 32;
+	item.number = (uint32) words[1];
+	return item;
+}
+
+/* Adds the rows of an entry, which are several if it links to a chain. */
+static void
+sort_entry(Check *check, const CuckooPageHeader *header,
+		   const CuckooEntry *entry)
+{
+	uint64		ext = entry->tag << header->entries.level |
+		header->entries.segment;
+	int			bits = header->entries.level + CUCKOO_SLOT_BITS -
+		header->entries.position_bits;
+	CuckooChainPosition position;
+	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
+	int			n;
+
+	if (entry->offset != 0)
+	{
+		sort_item(check, entry->block, entry->offset, false, bits, ext,
+				  header->entries.number);
+		return;
+	}
+	position = cuckoo_chain_begin(entry->block);
+	while ((n = cuckoo_chain_next(check->rel, &position, rows)) > 0)
+	{
+		for (int i = 0; i < n; i++)
+			sort_item(check, ItemPointerGetBlockNumber(&rows[i]),
+					  ItemPointerGetOffsetNumber(&rows[i]), false, bits, ext,
+					  header->entries.number);
+	}
+}
+
+static void
+sort_page(Pages *pages, const CuckooPageHeader *header, void *state)
+{
+	for (int i = 0; i < pages->n; i++)
+		sort_entry(state, header, &pages->entries[i]);
+}
+
+static void
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
+cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
+				   bool alive, void *state)
+{
+	Check	   *check = state;
+	MemoryContext caller;
+	uint64		hash;
+
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
+	{
+		if (isnull[i])
+			return;
+	}
+	caller = MemoryContextSwitchTo(check->context);
+	hash = cuckoo_hash_row(rel, check->index->seed, check->index->hash_bits,
+						   values);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(check->context);
+	sort_item(check, ItemPointerGetBlockNumber(tid),
+			  ItemPointerGetOffsetNumber(tid), true, CUCKOO_SLOT_BITS,
+			  cuckoo_ext(hash),
+			  cuckoo_page_number(check->index->pages, hash));
+}
+
+/*
+ * Adds the visible rows, as the owner of the table: expressions and predicates
+ * are the owner's code, and even BuildIndexInfo() evaluates constants in them.
+ */
+static void
+sort_rows(Check *check, Snapshot snapshot)
+{
+	Oid			user;
+	int			context;
+	int			nest = NewGUCNestLevel();
+	TableScanDesc scan;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(check->heap->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	CUCKOO_RESTRICT_SEARCH_PATH();
+	scan = table_beginscan_strat(check->heap, snapshot, 0, NULL, true, true);
+	table_index_build_scan(check->heap, check->rel, BuildIndexInfo(check->rel),
+						   true, false, cuckoo_check_tuple, check, scan);
+	AtEOXact_GUC(false, nest);
+	SetUserIdAndSecContext(user, context);
+}
+
+/* ---- cf_index_check: comparing them ---- */
+
+pg_noreturn static void
+wrong_entry(const Check *check, const CheckItem *row, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("heap tuple (%u,%u) from table \"%s\" lacks matching entry in index \"%s\"",
+					row->block, row->offset,
+					RelationGetRelationName(check->heap),
+					RelationGetRelationName(check->rel)),
+			 errdetail("The index has %s.", what),
+			 errhint("Rebuild it with REINDEX, and report this.")));
+}
+
+/*
+ * Raises error XX002 if an entry points to no row at all.  The row may be one
+ * that the snapshot does not see, or that VACUUM has not removed yet.
+ */
+static void
+check_unseen(const Check *check, BlockNumber block, OffsetNumber offset)
+{
+	bool		used = false;
+
+	/* VACUUM on the primary may have removed it meanwhile */
+	if (RecoveryInProgress())
+		return;
+	if (block < RelationGetNumberOfBlocks(check->heap))
+	{
+		Buffer		buffer = ReadBuffer(check->heap, block);
+		Page		page = BufferGetPage(buffer);
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		used = !PageIsNew(page) && offset <= PageGetMaxOffsetNumber(page) &&
+			ItemIdIsUsed(PageGetItemId(page, offset));
+		UnlockReleaseBuffer(buffer);
+	}
+	if (!used)
+		ereport(ERROR,
+				(errcode(ERRCODE_INDEX_CORRUPTED),
+				 errmsg("index \"%s\" has an entry for heap tuple (%u,%u), which table \"%s\" does not have",
+						RelationGetRelationName(check->rel), block, offset,
+						RelationGetRelationName(check->heap)),
+				 errhint("Rebuild it with REINDEX, and report this.")));
+}
+
+/* True if two items may have one hash. */
+static bool
+is_same_hash(const CheckItem *a, const CheckItem *b)
+{
+	return a->number == b->number &&
+		((a->ext ^ b->ext) & cuckoo_bit_mask(Min(a->bits, b->bits))) == 0;
+}
+
+/*
+ * Compares the sorted items.  Those of one TID come together: first the
+ * entries, then the row, if there is one.  A page that was split while the
+ * index was read may have shown an entry twice, in the page and in its child.
+ * Returns the number of entries.
+ */
+static int64
+compare_items(const Check *check)
+{
+	CheckItem	last = {0};
+	int			entries = 0;	/* of the TID of the last item */
+	int64		checked = 0;
+	Datum		datum;
+	bool		isnull;
+
+	while (CUCKOO_GET_DATUM(check->sort, &datum, &isnull))
+	{
+		CheckItem	item = datum_to_item(datum);
+
+		CHECK_FOR_INTERRUPTS();
+		CUCKOO_FREE_DATUM(datum);
+		if (item.block != last.block || item.offset != last.offset)
+		{
+			if (entries > 0 && !last.is_row)
+				check_unseen(check, last.block, last.offset);
+			entries = 0;
+		}
+		if (!item.is_row)
+		{
+			if (entries == 0 || !is_same_hash(&last, &item))
+			{
+				checked++;
+				entries++;
+			}
+		}
+		else if (entries == 0)
+			wrong_entry(check, &item, "no entry for it");
+		else if (entries > 1)
+			wrong_entry(check, &item, "several entries for it");
+		else if (!is_same_hash(&last, &item))
+			wrong_entry(check, &item, "an entry for it with another hash");
+		last = item;
+	}
+	if (entries > 0 && !last.is_row)
+		check_unseen(check, last.block, last.offset);
+	return checked;
+}
+
+/* cf_index_check(index) */
+Datum
+cf_index_check(PG_FUNCTION_ARGS)
+{
+	Oid			table = IndexGetRelation(PG_GETARG_OID(0), true);
+	Check	   *check = palloc0(sizeof(Check));
+	CuckooIndex meta;
+	Snapshot	snapshot;
+	int64		checked;
+	TypeCacheEntry *uuid;
+
+	/* keeps VACUUM away */
+	LOCKMODE	lock = RecoveryInProgress() ? AccessShareLock :
+		ShareUpdateExclusiveLock;
+
+	if (OidIsValid(table) && !CUCKOO_OWNS_RELATION(table, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(table)),
+					   get_rel_name(table));
+	/* to wait with a snapshot: a deadlock with CREATE INDEX CONCURRENTLY */
+	if (OidIsValid(table) && !ConditionalLockRelationOid(table, lock))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock table \"%s\" for cf_index_check",
+						get_rel_name(table)),
+				 errdetail("VACUUM, CREATE INDEX or another command holds a lock."),
+				 errhint("Try again later.")));
+	check->rel = open_index(PG_GETARG_OID(0), NoLock, &check->heap);
+	/* the relcache entry may move it */
+	meta = *cuckoo_index_open(check->rel);
+	check->index = &meta;
+	check->context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo check",
+										   ALLOCSET_SMALL_SIZES);
+	uuid = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
+	check->sort = tuplesort_begin_datum(UUIDOID, uuid->lt_opr, InvalidOid,
+										false, maintenance_work_mem, NULL,
+										TUPLESORT_NONE);
+	/* first the snapshot: the rows that it sees have entries already */
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	pfree(inspect_pages(check->rel, sort_page, check));
+	sort_rows(check, snapshot);
+	tuplesort_performsort(check->sort);
+	checked = compare_items(check);
+	UnregisterSnapshot(snapshot);
+	tuplesort_end(check->sort);
+	MemoryContextDelete(check->context);
+	relation_close(check->rel, AccessShareLock);
+	relation_close(check->heap, lock);
+	PG_RETURN_INT64(checked);
+}
