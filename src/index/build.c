@@ -254,7 +254,9 @@ move_hottest(Build *b, CuckooEntry *entries, int n)
 	uint64		tag = 0;
 	int			kept = 0;
 
-	cuckoo_hottest_tag(entries, n, &tag);
+	if (cuckoo_hottest_tag(entries, n, &tag) == 0)
+		elog(ERROR, "a page of index \"%s\" would have %d links to chains",
+			 RelationGetRelationName(b->rel), n);
 	begin_chain(b);
 	for (int i = 0; i < n; i++)
 	{

@@ -266,7 +266,10 @@ make_chain(FullPage *full)
 	int			n = 0;
 	Page		page;
 
-	cuckoo_hottest_tag(full->entries, full->n, &tag);
+	if (cuckoo_hottest_tag(full->entries, full->n, &tag) == 0)
+		cuckoo_index_corrupt(rel, BufferGetBlockNumber(full->buffer),
+							 "found %d links to chains, expected rows",
+							 full->n);
 	link.tag = tag;
 	link.block = BufferGetBlockNumber(head);
 	link.offset = 0;
