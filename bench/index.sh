@@ -2,7 +2,8 @@
 # Measures an index USING cuckoo beside hash and B-tree: ONLY=index make bench.
 #
 # ROWS=20000000 BUFFERS=128 gives the figures of a table that is not in memory, and
-# GROW=30000000 a growing index at several sizes. KEYS="uuid text bigint".
+# GROW=30000000 growing indexes at 30 sizes, which build/grown has for bench/plot.sh.
+# KEYS="uuid text bigint".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -96,16 +97,17 @@ if [ -z "${BUFFERS:-}" ]; then
 fi
 
 if [ -n "${GROW:-}" ]; then
+	restart "${BUFFERS:-4096}"
+	run -v type=uuid -v expression="${keys[uuid]}" -f bench/index.sql
 	run <<SQL
-DROP TABLE IF EXISTS grown;
-CREATE TABLE grown (id uuid, filler text);
-CREATE INDEX grown_id ON grown USING cuckoo (id);
-CREATE TABLE IF NOT EXISTS steps (rows bigint, bytes float8, in_vain float8, load_factor float8);
-SELECT format('INSERT INTO grown SELECT gen_random_uuid(), repeat(''x'', 100) FROM generate_series(1, %s)', $GROW / 30),
-	'INSERT INTO steps SELECT entries, bytes_per_entry, rows_in_vain, load_factor FROM cf_index_info(''grown_id'')'
-FROM generate_series(1, 30) \gexec
-SELECT rows, round(bytes::numeric, 2) AS "bytes a row", round(in_vain::numeric, 6) AS "rows in vain", round(load_factor::numeric, 2) AS load FROM steps;
+SELECT format('CREATE TABLE g_%1\$s (id uuid); CREATE INDEX g_%1\$s_id ON g_%1\$s USING %1\$s (id)', method)
+FROM methods WHERE method <> 'none' \gexec
+SELECT format('CALL grow_by(%s)', $GROW / 30) FROM generate_series(1, 30) \gexec
+SELECT rows, method, round(mb::numeric, 1) AS "MB", round((mb * 1e6 / rows)::numeric, 2) AS "bytes a row",
+	round(reads::numeric, 3) AS "blocks read", round(in_vain::numeric, 6) AS "rows in vain"
+FROM steps ORDER BY rows, method;
 SQL
+	run -At -F $'\t' -c 'SELECT rows, method, mb, reads FROM steps ORDER BY method, rows' >build/grown
 fi
 run -c 'ALTER SYSTEM RESET ALL'
 pg_ctl -D "$(run -Atc 'SHOW data_directory')" -l build/server.log -w restart >/dev/null

@@ -155,3 +155,25 @@ BEGIN
 	RETURN ((plan #>> '{0,Plan,Shared Read Blocks}')::float8 + (plan #>> '{0,Plan,Shared Hit Blocks}')::float8)
 		/ (SELECT count(*) FROM keys WHERE present);
 END $$;
+
+-- more rows of random uuids into each table, and the blocks that lookups of absent ones read
+CREATE TABLE steps (rows bigint, method text, mb float8, reads float8, in_vain float8);
+CREATE PROCEDURE grow_by(part bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	m text;
+	plan json;
+BEGIN
+	FOR m IN SELECT method FROM methods WHERE method <> 'none' ORDER BY n LOOP
+		EXECUTE format('INSERT INTO g_%s SELECT gen_random_uuid() FROM generate_series(1, %s)', m, part);
+		FOR warm IN 0..1 LOOP
+			EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT json) SELECT count(found)
+				FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 20000) OFFSET 0) k,
+				LATERAL (SELECT 1 AS found FROM g_%s t WHERE t.id = k.id OFFSET 0) x', m) INTO plan;
+		END LOOP;
+		INSERT INTO steps SELECT part + coalesce(max(rows), 0), m, pg_relation_size(format('g_%s_id', m)) / 1e6,
+			(plan #>> '{0,Plan,Shared Read Blocks}')::float8 / 20000,
+			CASE m WHEN 'cuckoo' THEN (cf_index_info('g_cuckoo_id')).rows_in_vain END
+		FROM steps WHERE method = m;
+		COMMIT;
+	END LOOP;
+END $$;

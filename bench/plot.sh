@@ -7,10 +7,11 @@
 #	build/core		the output of bench/bench_core.c
 #	build/figures	ratios of bench/bench.sql: family, query and reference, ratio
 #	build/compare	the table of bench/compare.sql
+#	build/grown		growing indexes: rows, method, MB, blocks read by a lookup
 # with tabs between columns.
 set -euo pipefail
 
-core=build/core figures=build/figures compare=build/compare
+core=build/core figures=build/figures compare=build/compare grown=build/grown
 folder=$1
 data=$(mktemp)
 trap 'rm "$data"' EXIT
@@ -142,6 +143,30 @@ if [ -s $compare ]; then
 		'answers a second' 'set yrange [0:*]'
 	methods compare_wal 8 3 'WAL that the insert of one element writes' 'bytes' \
 		'set logscale y; set yrange [10:*]'
+fi
+
+# ---- indexes by the number of rows ----
+
+# growing NAME COLUMN TITLE UNIT
+growing()
+{
+	plot "$1" 340 <<-END
+		set datafile separator '\t'
+		set title '$3' textcolor '#222222'
+		set xlabel 'million rows'
+		set ylabel '$4'
+		set yrange [0:*]
+		set key left top Left reverse
+		methods = 'btree hash cuckoo'
+		names = 'B-tree hash cuckoo'
+		plot for [i = 1:3] '$grown' using (strcol(2) eq word(methods, i) ? \$1 / 1e6 : NaN):$2 \
+			with linespoints lw 2 pt 7 ps 0.4 lc i title word(names, i)
+	END
+}
+
+if [ -s $grown ]; then
+	growing index_size 3 'Indexes of random uuids that grow from empty' 'MB'
+	growing index_reads 4 'Lookups of absent uuids with 128 MB of buffers' 'blocks of the index read'
 fi
 
 # ---- the core: nanoseconds per item, up to the blank line ----
