@@ -255,8 +255,12 @@ move_hottest(Build *b, CuckooEntry *entries, int n)
 	int			kept = 0;
 
 	if (cuckoo_hottest_tag(entries, n, &tag) == 0)
-		elog(ERROR, "a page of index \"%s\" would have %d links to chains",
-			 RelationGetRelationName(b->rel), n);
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("could not build index \"%s\"",
+						RelationGetRelationName(b->rel)),
+				 errdetail("A page would have %d links to chains.", n),
+				 errhint("Report this.")));
 	begin_chain(b);
 	for (int i = 0; i < n; i++)
 	{

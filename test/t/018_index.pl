@@ -392,12 +392,18 @@ sub check_all
 	my ($node, $what, $database) = @_;
 	my ($out, $err);
 
-	$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
+	# again, if autovacuum has locked a table
+	foreach my $try (1 .. 200)
+	{
+		$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
 SELECT format('SELECT cf_index_check(%s)', indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
 WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo') AND relkind = 'i' AND indisvalid AND indisready
 	AND (relpersistence = 'p' OR NOT pg_is_in_recovery())
 \gexec
 SQL
+		last if ($err // '') !~ /could not lock table/;
+		sleep 0.3;
+	}
 	my @rows = ($out // '') =~ /^(\d+)$/mg;
 
 	is($err // '', '', "$what: every row is in its index") or diag($out);
