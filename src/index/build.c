@@ -314,8 +314,10 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 	cuckoo_widen(&encoding, entries, n);
 	for (int i = 0; i < n; i++)
 		has_chain |= entries[i].offset == 0;
+	/* see cuckoo_can_map(): the file will have more than N blocks */
 	may_split = level < CUCKOO_MOST_LEVEL &&
-		encoding.position_bits < CUCKOO_MOST_POSITION_BITS;
+		encoding.position_bits < CUCKOO_MOST_POSITION_BITS &&
+		(segment | UINT32_C(1) << level) < CUCKOO_SPARSEST_MAP;
 	memcpy(cut, entries, n * sizeof(CuckooEntry));
 	cuckoo_truncate_tags(cut, n, &encoding);
 	fits = cuckoo_fill_slots(slots, &encoding, cut, n);

@@ -102,20 +102,27 @@ add_page(Relation rel, Buffer head, ItemPointer tid)
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
 	BlockNumber free = cuckoo_page_meta(BufferGetPage(meta))->free;
 	GenericXLogState *state;
-	Buffer		added;
+	Buffer		added = InvalidBuffer;
 	CuckooPageHeader *header;
 	CuckooPageHeader *after;
 	Page		page;
 
-	cuckoo_check_other(rel, BufferGetBlockNumber(head), free);
 	if (BlockNumberIsValid(free))
 	{
+		/* if the list is corrupt, this session may have locked the page */
 		added = ReadBuffer(rel, free);
-		LockBuffer(added, BUFFER_LOCK_EXCLUSIVE);
-		cuckoo_check_page(rel, added, CUCKOO_PAGE_FREE);
-		free = cuckoo_page_header(BufferGetPage(added))->chain.next;
+		if (ConditionalLockBuffer(added))
+		{
+			cuckoo_check_page(rel, added, CUCKOO_PAGE_FREE);
+			free = cuckoo_page_header(BufferGetPage(added))->chain.next;
+		}
+		else
+		{
+			ReleaseBuffer(added);
+			added = InvalidBuffer;
+		}
 	}
-	else
+	if (!BufferIsValid(added))
 		added = cuckoo_extend(rel);
 	state = GenericXLogStart(rel);
 	header = cuckoo_page_header(GenericXLogRegisterBuffer(state, head, 0));
@@ -215,10 +222,13 @@ read_position(Relation rel, CuckooChainPosition *position,
 			position->sequence = is_head ? PG_UINT32_MAX :
 				header.chain.sequence;
 		}
-		else if (++position->restarts > MOST_RESTARTS)
+		/* pages that were read before a restart are no sign of a cycle */
+		else if ((is_head || header.chain.sequence >= position->previous) &&
+				 ++position->restarts > MOST_RESTARTS)
 			cuckoo_index_corrupt(rel, block,
 								 "found sequence number %u, expected one below %u",
-								 header.chain.sequence, position->sequence);
+								 header.chain.sequence, position->previous);
+		position->previous = is_head ? PG_UINT32_MAX : header.chain.sequence;
 		position->next = header.chain.next;
 	}
 	UnlockReleaseBuffer(buffer);
@@ -267,6 +277,12 @@ free_page(Relation rel, Buffer before, Buffer empty)
 	UnlockReleaseBuffer(meta);
 }
 
+static uint32
+sequence_of(Buffer buffer)
+{
+	return cuckoo_page_header(BufferGetPage(buffer))->chain.sequence;
+}
+
 /*
  * Only VACUUM frees pages, and there is one VACUUM of an index at a time.  So a
  * page stays in its chain while it is not locked here.
@@ -289,6 +305,12 @@ cuckoo_chain_shrink(Relation rel, BlockNumber head)
 		{
 			Buffer		buffer = lock_chain_page(rel, next, head);
 
+			/* a cycle would have no end */
+			if (next == head ||
+				(block != head && sequence_of(buffer) >= sequence_of(before)))
+				cuckoo_index_corrupt(rel, next,
+									 "found sequence number %u, expected one below %u",
+									 sequence_of(buffer), sequence_of(before));
 			if (cuckoo_count_rows(BufferGetPage(buffer)) == 0)
 			{
 				free_page(rel, before, buffer);

@@ -27,6 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef CUCKOO_IN_POSTGRES
+#include "pg_config.h"			/* BLCKSZ, for entry.c too */
+#endif
+
 /*
  * The buckets of a page, an odd number.  A page of 8 kB has 203: 24 bytes of
  * PostgreSQL's header, 203 * 8 * 5 bytes of slots, 24 bytes of our header.

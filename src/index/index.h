@@ -103,7 +103,7 @@ typedef struct CuckooMeta
 #define CUCKOO_MAP_BLOCKS \
 	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader)) / \
 	 sizeof(BlockNumber))
-#define CUCKOO_META_DIRECT		1024
+#define CUCKOO_META_DIRECT		(CUCKOO_META_MAPS / 2)
 #define CUCKOO_CHAIN_ROWS \
 	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader)) / \
 	 sizeof(ItemPointerData))
@@ -379,6 +379,7 @@ typedef struct CuckooChainPosition
 	BlockNumber head;
 	BlockNumber next;			/* InvalidBlockNumber after the last page */
 	uint32		sequence;		/* pages below it are left; 0: the head */
+	uint32		previous;		/* sequence number of the page read last */
 	uint32		restarts;		/* pages that were not as expected */
 } CuckooChainPosition;
 

@@ -380,6 +380,8 @@ is_as_before(Relation rel, Buffer buffer, uint64 hash, CuckooTagRows *before)
 		ItemPointerData rows[CUCKOO_CHAIN_ROWS];
 		int			n;
 
+		cuckoo_check_other(rel, BufferGetBlockNumber(buffer), chain.head);
+
 		while ((n = cuckoo_chain_next(rel, &chain, rows)) > 0)
 		{
 			before->rows = repalloc_huge(before->rows, (before->n + n +
@@ -410,6 +412,7 @@ insert_into_chain(Relation rel, Buffer buffer, BlockNumber head,
 		cuckoo_chain_insert(rel, head, tid);
 		return;
 	}
+	cuckoo_check_other(rel, BufferGetBlockNumber(buffer), head);
 	write_and_log(rel, buffer, &same);
 	cuckoo_chain_insert(rel, head, tid);
 	UnlockReleaseBuffer(buffer);

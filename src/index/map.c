@@ -110,6 +110,11 @@ cuckoo_check_page(Relation rel, Buffer buffer, int kind)
 							 "found the special space at byte %d, expected it at byte %d",
 							 postgres->pd_special,
 							 (int) (BLCKSZ - sizeof(CuckooPageHeader)));
+	/* PostgreSQL clears the bytes from pd_lower to pd_upper */
+	if (postgres->pd_upper != postgres->pd_special)
+		cuckoo_index_corrupt(rel, block,
+							 "found the end of the free space at byte %d, expected it at byte %d",
+							 postgres->pd_upper, postgres->pd_special);
 	header = cuckoo_page_header(page);
 	if (header->page_id != CUCKOO_PAGE_ID || header->kind != kind)
 		cuckoo_index_corrupt(rel, block,
@@ -154,8 +159,14 @@ cuckoo_extend(Relation rel)
 static Buffer
 lock_page(Relation rel, BlockNumber block, int kind, int mode)
 {
-	Buffer		buffer = ReadBuffer(rel, block);
+	Buffer		buffer;
 
+	/* ReadBuffer() would append a page */
+	if (!BlockNumberIsValid(block))
+		cuckoo_index_corrupt(rel, block,
+							 "found a reference to this block, expected one to a page of kind %d",
+							 kind);
+	buffer = ReadBuffer(rel, block);
 	LockBuffer(buffer, mode);
 	cuckoo_check_page(rel, buffer, kind);
 	return buffer;
@@ -411,7 +422,8 @@ page_block(Relation rel, uint32 number, uint32 segment, bool again)
 	if (unlikely(again || place >= index->room ||
 				 index->blocks[place] == InvalidBlockNumber))
 	{
-		if (place >= CUCKOO_MOST_PAGES)
+		/* no page is there, although a corrupt level says so */
+		if (!cuckoo_can_map(rel, number, segment))
 			return 0;
 		load_map(rel, place / CUCKOO_MAP_BLOCKS);
 		index = cuckoo_index_open(rel);

@@ -14,6 +14,7 @@
 
 #include "access/relscan.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
@@ -24,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 
 /* CPU cost of comparing the slots of a page, in operators. */
 #define OPERATORS_PER_PAGE	20
@@ -290,6 +292,38 @@ fetch_rows(IndexScanDesc scan)
 }
 
 /*
+ * Compares the row with the keys.  Logical replication ignores xs_recheck: if
+ * the index is the replica identity, it changes the first row that the index
+ * returns.  Such an index has no expressions and no predicate.
+ */
+static bool
+is_equal(IndexScanDesc scan)
+{
+	TupleTableSlot *slot = table_slot_create(scan->heapRelation, NULL);
+	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(scan->heapRelation);
+	ItemPointerData tid = scan->xs_heaptid;
+	bool		again = false;
+	bool		equal = table_index_fetch_tuple(fetch, &tid, scan->xs_snapshot,
+												slot, &again, NULL);
+
+	for (int i = 0; i < scan->numberOfKeys && equal; i++)
+	{
+		ScanKey		key = &scan->keyData[i];
+		AttrNumber	column =
+			scan->indexRelation->rd_index->indkey.values[key->sk_attno - 1];
+		bool		isnull;
+		Datum		value = slot_getattr(slot, column, &isnull);
+
+		equal = !isnull &&
+			DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation,
+										   value, key->sk_argument));
+	}
+	table_index_fetch_end(fetch);
+	ExecDropSingleTupleTableSlot(slot);
+	return equal;
+}
+
+/*
  * The planner never chooses an index scan without conditions on all columns.
  * Rows with a null are not in the index, so it could not return them.
  */
@@ -305,10 +339,14 @@ cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
 						RelationGetRelationName(scan->indexRelation)),
 				 errhint("Remove the hint or setting that forces this index scan.")));
 	Assert(ScanDirectionIsForward(direction));
-	if (state->next >= state->n && !fetch_rows(scan))
-		return false;
-	scan->xs_heaptid = state->rows[state->next++];
-	scan->xs_recheck = true;
+	do
+	{
+		if (state->next >= state->n && !fetch_rows(scan))
+			return false;
+		scan->xs_heaptid = state->rows[state->next++];
+		scan->xs_recheck = true;
+	} while (scan->indexRelation->rd_index->indisreplident &&
+			 !IsMVCCSnapshot(scan->xs_snapshot) && !is_equal(scan));
 	return true;
 }
 

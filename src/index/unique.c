@@ -94,8 +94,16 @@ static bool
 has_key(CuckooUnique *unique, const Datum *key)
 {
 	Datum		values[INDEX_MAX_KEYS];
+	IndexInfo  *info = unique->info;
 
 	if (!get_key(unique, values))
+		return false;
+	/* a row that has taken the TID of another one may not be in the index */
+	if (info->ii_Predicate != NIL && info->ii_PredicateState == NULL)
+		info->ii_PredicateState = ExecPrepareQual(info->ii_Predicate,
+												  unique->estate);
+	if (!ExecQual(info->ii_PredicateState,
+				  GetPerTupleExprContext(unique->estate)))
 		return false;
 	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
 	{

@@ -137,6 +137,23 @@ damage('rows of a chain', $chain, 24, join('', map { pack 'vvv', 0, 0, $_ } 5000
 damage('one slot', $entries, 24 + 6496, "\0" x 1624, qr/^XX002/m);
 damage('head of a chain', $chain, -20, pack('V', 1), qr/^XX002 .* expected/m);
 damage('a chain that is its own tail', $chain, -24, pack('V', $block{$chain}), qr/^XX002/m);
+damage('end of the free space', $chain, 14, pack('v', 40), qr/^XX00[12]/m);
+damage('no block, in the map', $map, 24, pack('V', 0xffffffff), qr/^XX002 .* found a reference to this block/m);
+damage('the highest level', $entries, -12, chr 31, qr/^XX002/m);
+# the session that adds a page to a chain has locked block 0
+damage('a list of free pages that begins with block 0', $meta, 44, pack('V', 0), qr/^P0001 no error/m);
+{
+	# the last page of the chain, and the one before it
+	my ($page, $next, $before) = ($block{$chain});
+
+	while (($next = unpack 'V', substr $whole, ($page + 1) * $block_size - 24, 4) != 0xffffffff)
+	{
+		($before, $page) = ($page, $next);
+	}
+	my $damaged = $whole;
+	substr $damaged, ($page + 1) * $block_size - 24, 4, pack 'V', $before;
+	look_at('a chain that is a cycle', $damaged, qr/^XX002 .* found sequence number/m);
+}
 damage('end of the rows', $chain, 12, pack('v', $block_size - 24 + 6), qr/^XX00[12]/m);
 
 look_at('a file that has lost its end', substr($whole, 0, length($whole) - 2 * $block_size), qr/^XX/m);
