@@ -110,8 +110,8 @@ foreach my $kind (sort keys %kinds)
 # A replica identity whose lookups return other rows, too: all hashes are equal
 if ($unique)
 {
-	value($_, $subscriber) foreach 'CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT '
-		. "AS 'SELECT 1::bigint'",
+	value($_, $subscriber) foreach "CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT
+			AS 'SELECT 1::bigint'",
 		'CREATE OPERATOR CLASS same_hash FOR TYPE int USING cuckoo AS OPERATOR 1 =, FUNCTION 1 same_hash(int, bigint)';
 	foreach my $on ($node, $subscriber)
 	{
