@@ -1,15 +1,16 @@
-"""Django: a field of the type cuckoofilter, functions for queries, and an index."""
+"""Django: a field of the type cuckoofilter, functions for queries, an index, and a constraint."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.indexes import PostgresIndex
 from django.db import models
 
 from .filter import CuckooFilter, text_of
 
-__all__ = ["CfAdd", "CfAgg", "CfContains", "CfNew", "CuckooFilterField", "CuckooIndex"]
+__all__ = ["CfAdd", "CfAgg", "CfContains", "CfNew", "CuckooExclusionConstraint", "CuckooFilterField", "CuckooIndex"]
 
 LOOKUPS = ("exact", "in", "isnull", "contains", "contains_element")
 OPTIONS = ("fillfactor",)
@@ -93,17 +94,35 @@ class CfAgg(models.Aggregate):
 
 
 class CuckooIndex(PostgresIndex):
-    """CREATE INDEX ... USING cuckoo, with its options as arguments."""
+    """CREATE INDEX ... USING cuckoo, with its options as arguments.
+
+    unique=True needs PostgreSQL 18.
+    """
 
     suffix = "cuckoo"
 
-    def __init__(self, *expressions: Any, **kwargs: Any) -> None:
+    def __init__(self, *expressions: Any, unique: bool = False, **kwargs: Any) -> None:
+        self.unique = unique
         self.options = {name: kwargs.pop(name) for name in OPTIONS if name in kwargs}
         super().__init__(*expressions, **kwargs)
 
     def deconstruct(self) -> tuple[str, Any, dict[str, Any]]:
         path, expressions, kwargs = super().deconstruct()
-        return path, expressions, {**kwargs, **self.options}
+        return path, expressions, {**kwargs, **self.options, **({"unique": True} if self.unique else {})}
+
+    def create_sql(self, model: Any, schema_editor: Any, using: str = "", **kwargs: Any) -> Any:
+        statement = super().create_sql(model, schema_editor, using, **kwargs)
+        if self.unique:
+            statement.template = statement.template.replace(" INDEX ", " UNIQUE INDEX ", 1)
+        return statement
 
     def get_with_params(self) -> list[str]:
         return [f"{name} = {value}" for name, value in self.options.items()]
+
+
+class CuckooExclusionConstraint(ExclusionConstraint):
+    """EXCLUDE USING cuckoo.  Django's own class accepts only some index types."""
+
+    def __init__(self, *, index_type: str = "cuckoo", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.index_type = index_type
