@@ -419,7 +419,7 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 				! command -v apt-get >/dev/null || want_python xxhash numpy
 				;;
 			c)
-				want_python xxhash numpy psycopg psycopg2 asyncpg sqlalchemy django setuptools wheel mypy
+				want_python xxhash numpy psycopg psycopg2 asyncpg sqlalchemy alembic django setuptools wheel mypy
 				want python3-venv "${PYTHON:-/usr/bin/python3}" -c 'import ensurepip'
 				want nodejs command -v node
 				want npm command -v npm

@@ -20,7 +20,7 @@ def set_up(text):
     """The first block of SQL, on tables that are not there."""
     setup = re.search(r"^```sql\n(.*?)^```", text, re.MULTILINE | re.DOTALL).group(1)
     with psycopg.connect(autocommit=True) as connection:
-        connection.execute("DROP TABLE IF EXISTS filters, readers, shop_filter, shop_visit")
+        connection.execute("DROP TABLE IF EXISTS filters, readers, pages, shop_filter, shop_visit, shop_page")
         connection.execute(setup.replace("CREATE EXTENSION cuckoo;\n", ""))
 
 
