@@ -567,11 +567,8 @@ cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	MemoryContext caller;
 	pg_uuid_t	uuid;
 
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
-	{
-		if (isnull[i])
-			return;
-	}
+	if (cuckoo_has_null(rel, isnull))
+		return;
 	/* CREATE INDEX CONCURRENTLY adds rows of later blocks when it validates */
 	if (row.block >= b->most_blocks)
 		return;

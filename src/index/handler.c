@@ -97,11 +97,8 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 	uint64		hash;
 	bool		is_unique = true;
 
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
-	{
-		if (isnull[i])
-			return true;
-	}
+	if (cuckoo_has_null(rel, isnull))
+		return true;
 	caller = MemoryContextSwitchTo(state->context);
 	hash = cuckoo_hash_row(rel, index->seed, index->hash_bits, values);
 	if (check == UNIQUE_CHECK_NO)

@@ -18,6 +18,7 @@
 
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 
 PG_FUNCTION_INFO_V1(cuckoo_hash_int16);
 PG_FUNCTION_INFO_V1(cuckoo_hash_int32);
@@ -44,6 +45,15 @@ cuckoo_hash_row(Relation rel, uint64 seed, int hash_bits, const Datum *values)
 		hash = cuckoo_combine_hashes(hash, column);
 	}
 	return cuckoo_limit_hash(hash, hash_bits);
+}
+
+Oid
+cuckoo_equality(Relation rel, int column)
+{
+	Oid			type = rel->rd_opcintype[column];
+
+	return get_opfamily_member(rel->rd_opfamily[column], type, type,
+							   CUCKOO_EQUAL);
 }
 
 /* ---- support functions: cuckoo_hash(value, seed) ---- */

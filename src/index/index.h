@@ -309,6 +309,9 @@ pg_noreturn extern void cuckoo_index_corrupt(Relation rel, BlockNumber block,
 											 const char *what,...)
 			pg_attribute_printf(3, 4);
 
+/* Raises it for an entry that decodes to no row. */
+pg_noreturn extern void cuckoo_impossible_entry(Relation rel, Buffer buffer);
+
 /*
  * Error XX002 if a page that is locked refers to itself instead of another
  * page: locking it again would wait forever.
@@ -441,6 +444,14 @@ extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath *path,
 extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 							  ItemPointerData *rows, List **heads);
 
+/*
+ * Fetches the version of a row that a snapshot sees into the slot.  `tid` is
+ * the TID of an entry: the row may be a later version in its HOT chain.
+ * Returns false if there is none.
+ */
+extern bool cuckoo_fetch_row(Relation heap, ItemPointerData tid,
+							 Snapshot snapshot, TupleTableSlot *slot);
+
 /* For qsort(): ItemPointerCompare(). */
 extern int	cuckoo_compare_rows(const void *a, const void *b);
 
@@ -494,6 +505,21 @@ extern void cuckoo_index_init(void);
  */
 extern uint64 cuckoo_hash_row(Relation rel, uint64 seed, int hash_bits,
 							  const Datum *values);
+
+/* True if a column of the row is null, so that it is not in the index. */
+static inline bool
+cuckoo_has_null(Relation rel, const bool *isnull)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
+	{
+		if (isnull[i])
+			return true;
+	}
+	return false;
+}
+
+/* The equality of a column's operator class. */
+extern Oid	cuckoo_equality(Relation rel, int column);
 
 /* Adds the hash of a column to that of the columns before it. */
 static inline uint64

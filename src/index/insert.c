@@ -104,9 +104,7 @@ read_full_page(FullPage *full, Relation rel, Buffer buffer)
 	full->n = cuckoo_list_entries(cuckoo_page_slots(page), &full->encoding,
 								  full->entries);
 	if (full->n < 0)
-		cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
-							 "an entry has no position, expected %d bits of one",
-							 full->encoding.position_bits);
+		cuckoo_impossible_entry(rel, buffer);
 }
 
 /*

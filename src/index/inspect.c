@@ -135,9 +135,7 @@ inspect_page(Pages *pages, BlockNumber block, BufferAccessStrategy strategy,
 		pages->n = cuckoo_list_entries(cuckoo_page_slots(page), &encoding,
 									   pages->entries);
 		if (pages->n < 0)
-			cuckoo_index_corrupt(pages->rel, block,
-								 "an entry has no position, expected %d bits of one",
-								 encoding.position_bits);
+			cuckoo_impossible_entry(pages->rel, buffer);
 	}
 	UnlockReleaseBuffer(buffer);
 	if (header.kind == CUCKOO_PAGE_ENTRIES)
@@ -357,11 +355,8 @@ cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	MemoryContext caller;
 	uint64		hash;
 
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
-	{
-		if (isnull[i])
-			return;
-	}
+	if (cuckoo_has_null(rel, isnull))
+		return;
 	caller = MemoryContextSwitchTo(check->context);
 	hash = cuckoo_hash_row(rel, check->index->seed, check->index->hash_bits,
 						   values);

@@ -35,6 +35,17 @@ cuckoo_index_corrupt(Relation rel, BlockNumber block, const char *what,...)
 			 errhint("Rebuild it with REINDEX.")));
 }
 
+void
+cuckoo_impossible_entry(Relation rel, Buffer buffer)
+{
+	const CuckooPageHeader *header =
+		cuckoo_page_header(BufferGetPage(buffer));
+
+	cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
+						 "an entry has no position, expected %d bits of one",
+						 header->entries.position_bits);
+}
+
 /* ---- pages ---- */
 
 void

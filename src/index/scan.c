@@ -215,9 +215,7 @@ cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 
 		if (!cuckoo_decode(&encoding, cuckoo_slot(slots, found[i]),
 						   found[i] / CUCKOO_BUCKET_SLOTS, &entry))
-			cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
-								 "entry %u has no position, expected %d bits of one",
-								 found[i], encoding.position_bits);
+			cuckoo_impossible_entry(rel, buffer);
 		if (entry.offset == 0)
 			*heads = lappend_oid(*heads, entry.block);
 		else
@@ -291,6 +289,19 @@ fetch_rows(IndexScanDesc scan)
 	}
 }
 
+bool
+cuckoo_fetch_row(Relation heap, ItemPointerData tid, Snapshot snapshot,
+				 TupleTableSlot *slot)
+{
+	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(heap);
+	bool		again = false;
+	bool		found = table_index_fetch_tuple(fetch, &tid, snapshot, slot,
+												&again, NULL);
+
+	table_index_fetch_end(fetch);
+	return found;
+}
+
 /*
  * Compares the row with the keys.  Logical replication ignores xs_recheck: if
  * the index is the replica identity, it changes the first row that the index
@@ -300,11 +311,8 @@ static bool
 is_equal(IndexScanDesc scan)
 {
 	TupleTableSlot *slot = table_slot_create(scan->heapRelation, NULL);
-	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(scan->heapRelation);
-	ItemPointerData tid = scan->xs_heaptid;
-	bool		again = false;
-	bool		equal = table_index_fetch_tuple(fetch, &tid, scan->xs_snapshot,
-												slot, &again, NULL);
+	bool		equal = cuckoo_fetch_row(scan->heapRelation, scan->xs_heaptid,
+										 scan->xs_snapshot, slot);
 
 	for (int i = 0; i < scan->numberOfKeys && equal; i++)
 	{
@@ -318,7 +326,6 @@ is_equal(IndexScanDesc scan)
 			DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation,
 										   value, key->sk_argument));
 	}
-	table_index_fetch_end(fetch);
 	ExecDropSingleTupleTableSlot(slot);
 	return equal;
 }

@@ -186,9 +186,7 @@ exclusion_info(Relation rel)
 	info->ii_ExclusionStrats = palloc(n * sizeof(uint16));
 	for (int i = 0; i < n; i++)
 	{
-		Oid			type = rel->rd_opcintype[i];
-		Oid			operator = get_opfamily_member(rel->rd_opfamily[i], type,
-												   type, CUCKOO_EQUAL);
+		Oid			operator = cuckoo_equality(rel, i);
 
 		info->ii_ExclusionOps[i] = operator;
 		info->ii_ExclusionProcs[i] = get_opcode(operator);
@@ -345,24 +343,6 @@ check_call(FunctionCallInfo fcinfo)
 }
 
 /*
- * Fetches the row of an entry: the version that is live in this transaction.
- * Returns false if there is none.  A row that was updated or deleted after the
- * trigger was queued is such a case: a later version with an entry of its own
- * is checked by a trigger of its own.
- */
-static bool
-fetch_row(Relation table, ItemPointerData tid, TupleTableSlot *slot)
-{
-	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(table);
-	bool		again = false;
-	bool		found = table_index_fetch_tuple(fetch, &tid, SnapshotSelf, slot,
-												&again, NULL);
-
-	table_index_fetch_end(fetch);
-	return found;
-}
-
-/*
  * Waits for other transactions that insert or delete a row with the key.
  * Raises error 23P01 if one of the rows is there.
  */
@@ -453,7 +433,8 @@ cf_unique_trigger(PG_FUNCTION_ARGS)
 		return PointerGetDatum(NULL);
 	state = current_state(fcinfo, data->tg_trigger, data->tg_relation);
 	slot = table_slot_create(data->tg_relation, NULL);
-	if (fetch_row(data->tg_relation, row->t_self, slot))
+	/* a later version with an entry of its own has a trigger of its own */
+	if (cuckoo_fetch_row(data->tg_relation, row->t_self, SnapshotSelf, slot))
 		check_unique(state, data->tg_trigger, slot);
 	ExecDropSingleTupleTableSlot(slot);
 	return PointerGetDatum(NULL);

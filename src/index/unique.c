@@ -50,27 +50,14 @@ cuckoo_unique_begin(Relation heap, Relation rel)
 	unique->estate = CreateExecutorState();
 	unique->slot = NULL;
 	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
-	{
-		Oid			type = rel->rd_opcintype[i];
-		Oid			operator = get_opfamily_member(rel->rd_opfamily[i], type,
-												   type, CUCKOO_EQUAL);
-
-		fmgr_info(get_opcode(operator), &unique->equal[i]);
-	}
+		fmgr_info(get_opcode(cuckoo_equality(rel, i)), &unique->equal[i]);
 	return unique;
 }
 
-/* Fetches the version of a row that a snapshot sees.  False if none. */
 static bool
 fetch_version(CuckooUnique *unique, ItemPointerData tid, Snapshot snapshot)
 {
-	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(unique->heap);
-	bool		again = false;
-	bool		found = table_index_fetch_tuple(fetch, &tid, snapshot,
-												unique->slot, &again, NULL);
-
-	table_index_fetch_end(fetch);
-	return found;
+	return cuckoo_fetch_row(unique->heap, tid, snapshot, unique->slot);
 }
 
 /* The key of the row in the slot.  Returns false if a column is null. */
@@ -81,12 +68,7 @@ get_key(CuckooUnique *unique, Datum *values)
 
 	GetPerTupleExprContext(unique->estate)->ecxt_scantuple = unique->slot;
 	FormIndexDatum(unique->info, unique->slot, unique->estate, values, isnull);
-	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
-	{
-		if (isnull[i])
-			return false;
-	}
-	return true;
+	return !cuckoo_has_null(unique->rel, isnull);
 }
 
 /* True if the row in the slot has the key. */
@@ -135,7 +117,7 @@ look_at(CuckooUnique *unique, const ItemPointerData *tid, const Datum *key,
 }
 
 pg_noreturn static void
-not_unique(CuckooUnique *unique, Datum *values)
+not_unique(CuckooUnique *unique, Datum *values, bool is_build)
 {
 	bool		isnull[INDEX_MAX_KEYS] = {false};
 	const char *name = RelationGetRelationName(unique->rel);
@@ -143,9 +125,12 @@ not_unique(CuckooUnique *unique, Datum *values)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 is_build ? errmsg("could not create unique index \"%s\"", name) :
 			 errmsg("duplicate key value violates unique constraint \"%s\"",
 					name),
-			 key == NULL ? 0 : errdetail("Key %s already exists.", key),
+			 key == NULL ? (is_build ? errdetail("Duplicate keys exist.") : 0) :
+			 is_build ? errdetail("Key %s is duplicated.", key) :
+			 errdetail("Key %s already exists.", key),
 			 errtableconstraint(unique->heap, name)));
 }
 
@@ -191,7 +176,7 @@ look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 		{
 			if (!is_live(unique, tid))
 				break;
-			not_unique(unique, key);
+			not_unique(unique, key, false);
 		}
 		result = false;
 		if (partial)
@@ -229,21 +214,6 @@ cuckoo_unique_insert(CuckooUnique *unique, uint64 hash, Datum *values,
 
 /* ---- builds ---- */
 
-pg_noreturn static void
-not_built(CuckooUnique *unique, Datum *values)
-{
-	bool		isnull[INDEX_MAX_KEYS] = {false};
-	const char *name = RelationGetRelationName(unique->rel);
-	const char *key = BuildIndexValueDescription(unique->rel, values, isnull);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("could not create unique index \"%s\"", name),
-			 key == NULL ? errdetail("Duplicate keys exist.") :
-			 errdetail("Key %s is duplicated.", key),
-			 errtableconstraint(unique->heap, name)));
-}
-
 void
 cuckoo_unique_check_build(CuckooUnique *unique, ItemPointerData tid,
 						  List **rows)
@@ -262,7 +232,7 @@ cuckoo_unique_check_build(CuckooUnique *unique, ItemPointerData tid,
 
 			if (fetch_version(unique, *row, SnapshotSelf) &&
 				has_key(unique, key))
-				not_built(unique, key);
+				not_unique(unique, key, true);
 		}
 		ExecDropSingleTupleTableSlot(unique->slot);
 		*rows = lappend(*rows, memcpy(palloc(sizeof(tid)), &tid, sizeof(tid)));

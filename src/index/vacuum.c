@@ -55,9 +55,7 @@ vacuum_entries(Vacuum *v, Buffer buffer, Page page)
 		if (slot == 0)
 			continue;
 		if (!cuckoo_decode(&encoding, slot, at / CUCKOO_BUCKET_SLOTS, &entry))
-			cuckoo_index_corrupt(v->info->index, BufferGetBlockNumber(buffer),
-								 "entry %u has no position, expected %d bits of one",
-								 at, encoding.position_bits);
+			cuckoo_impossible_entry(v->info->index, buffer);
 		if (entry.offset == 0)
 			v->heads = lappend_oid(v->heads, entry.block);
 		else if (is_dead(v, entry.block, entry.offset))
