@@ -27,10 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/*
- * The insert for wide buckets and several pages.  It is right for every
- * filter.
- */
+/* The insert for wide buckets.  It is right for every filter. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -120,10 +117,7 @@ removed(CuckooHeader *h, uint8_t *image)
 	return CUCKOO_OK;
 }
 
-/*
- * The removal for wide buckets and several pages.  It is right for every
- * filter.
- */
+/* The removal for wide buckets.  It is right for every filter. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
