@@ -116,9 +116,9 @@ cuckoo_checksum_write(uint8_t *image, uint64_t size)
 	cuckoo_store64(image + size - CUCKOO_TAIL_SIZE, checksum(image, size));
 }
 
-CuckooStatus
-cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
-						uint64_t *found)
+/* Checks the buckets of an image, and the number of items of its header. */
+static CuckooStatus
+validate_buckets(const CuckooHeader *h, const uint8_t *image)
 {
 	uint64_t	items = 0;
 
@@ -128,7 +128,6 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
 		uint32_t	slots[CUCKOO_SLOTS];
 
 		cuckoo_pause(pos);
-		*found = pos;
 		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
 			return CUCKOO_BAD_CODE;
 		cuckoo_bucket_unpack(b, h->bits, slots);
@@ -142,7 +141,6 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
 			items += slots[i] != 0;
 		}
 	}
-	*found = items;
 	if (items != h->items)
 		return CUCKOO_BAD_ITEMS;
 	/* only an empty filter has no family */
@@ -155,14 +153,13 @@ CuckooStatus
 cuckoo_validate(const uint8_t *image, uint64_t size)
 {
 	CuckooHeader h;
-	uint64_t	found;
 	CuckooStatus status = cuckoo_header_read(&h, image, size);
 
 	if (status != CUCKOO_OK)
 		return status;
 	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != checksum(image, size))
 		return CUCKOO_BAD_CHECKSUM;
-	return cuckoo_validate_buckets(&h, image, &found);
+	return validate_buckets(&h, image);
 }
 
 const char *

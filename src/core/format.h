@@ -92,16 +92,6 @@ extern void cuckoo_checksum_write(uint8_t *image, uint64_t size);
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
 
-/*
- * Checks the buckets like cuckoo_validate(), for a page of an index, which has
- * no checksum.  *h has the geometry and the number of items.  For
- * CUCKOO_BAD_ITEMS *found gets the number of occupied slots, otherwise the bad
- * bucket.
- */
-extern CuckooStatus cuckoo_validate_buckets(const CuckooHeader *h,
-											const uint8_t *image,
-											uint64_t *found);
-
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);
 

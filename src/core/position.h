@@ -166,19 +166,19 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 }
 
 /*
- * Growth from `level` moves an entry up if its lowest ext bit XOR this result
- * is 1.  The result is 1 at the larger base bucket of a far pair if bit
- * `level` of P is set; else 0.
+ * Growth moves an entry up if its lowest ext bit XOR this result is 1.  The
+ * result is 1 at the larger base bucket of a far pair if bit g of P is set;
+ * else 0.
  */
 static inline uint32_t
-cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
+cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core)
 {
 	CuckooMapping mapping = h->mappings[core];
 
 	if (!cuckoo_is_reflection(mapping) ||
 		j < cuckoo_reflected(mapping, h->base, j))
 		return 0;
-	return cuckoo_far_segment(mapping) >> level & 1;
+	return cuckoo_far_segment(mapping) >> h->level & 1;
 }
 
 #endif							/* CUCKOO_POSITION_H */

@@ -68,8 +68,6 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	uint8_t    *p = copy_of(image, size);
 	uint64_t	bit = 256 + pos * (uint64_t) (4 * f - 4);
 	CuckooStatus status;
-	CuckooHeader h;
-	uint64_t	found = size;
 
 	naive_write(p, bit, 12, code);
 	for (int i = 0; i < 4; i++)
@@ -78,9 +76,6 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	status = cuckoo_validate(p, size);
 	CHECK(status == reason, "f %d, bucket %" PRIu64 ", code %" PRIu32 ": \"%s\", not \"%s\"",
 		  f, pos, code, cuckoo_status_text(status), cuckoo_status_text(reason));
-	CHECK(cuckoo_header_read(&h, p, size) == CUCKOO_OK &&
-		  cuckoo_validate_buckets(&h, p, &found) == reason && found == pos,
-		  "f %d, bucket %" PRIu64 " of a wrong code, found %" PRIu64, f, pos, found);
 	provoked[status] = true;
 	free(p);
 }
@@ -560,7 +555,6 @@ test_tail(void)
 		UnitFilter	g = {f.h, copy_of(f.image, size)};
 		uint64_t	hashes[40] = {0};
 		bool		found[2][40];
-		uint64_t	items;
 
 		cuckoo_store64(f.image + size - CUCKOO_TAIL_SIZE, 0);
 		cuckoo_store64(g.image + size - CUCKOO_TAIL_SIZE, tail);
@@ -574,8 +568,6 @@ test_tail(void)
 				  cuckoo_copies(&g.h, g.image, hash) &&
 				  cuckoo_contains(&f.h, f.image, hash) ==
 				  cuckoo_contains(&g.h, g.image, hash) &&
-				  cuckoo_has_room(&f.h, f.image, hash) ==
-				  cuckoo_has_room(&g.h, g.image, hash) &&
 				  cuckoo_probe_copies(&probe, &g.h, g.image + probe.offset[0],
 									  g.image + probe.offset[1]) ==
 				  cuckoo_copies(&f.h, f.image, hash), "f0 %d", f0);
@@ -592,8 +584,7 @@ test_tail(void)
 		cuckoo_contains_batch(&f.h, f.image, hashes, 40, found[0]);
 		cuckoo_contains_batch(&g.h, g.image, hashes, 40, found[1]);
 		CHECK(memcmp(found[0], found[1], sizeof(found[0])) == 0 &&
-			  cuckoo_validate_buckets(&g.h, g.image, &items) == CUCKOO_OK &&
-			  items == g.h.items, "f0 %d", f0);
+			  unit_validate(g.image, size) == CUCKOO_OK, "f0 %d", f0);
 		if (unit_filter_grow(&f) == CUCKOO_OK)
 		{
 			CHECK(unit_filter_grow(&g) == CUCKOO_OK &&

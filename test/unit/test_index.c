@@ -67,7 +67,7 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		for (int i = 0; i < 2; i++)
 		{
 			uint32_t	flip = cuckoo_growth_flip(h, (uint32_t) q.j[i],
-												  (uint32_t) core, h->level);
+												  (uint32_t) core);
 			uint32_t	half = (p.fp >> 8 & 1) ^ flip;
 
 			CHECK(up.pos[i] == q.pos[i] + half * (uint64_t) h->buckets &&
