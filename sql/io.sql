@@ -96,7 +96,7 @@ SELECT what, refused(sealed(bytes)) FROM (VALUES
 	('level', set_byte(:'image', 6, 6)),
 	('windows', set_byte(:'image', 7, 1)),
 	('unknown flag', set_byte(:'image', 7, 4)),
-	('page of none', set_byte(:'image', 7, 2)),
+	('flag 2', set_byte(:'image', 7, 2)),
 	('no buckets', set_byte(:'image', 8, 0)),
 	('odd buckets', set_byte(:'image', 8, 3)),
 	('four buckets', set_byte(:'image', 8, 4)),

@@ -26,17 +26,13 @@
  * argument for the outer join.  A custom scan chooses its kind of slots.  (In
  * 15 PostgreSQL initializes slots for virtual rows, and our scan initializes
  * slot and projection again.)  Errors of input functions can be soft.  One
- * function checks the owner of any object, and one the rights on any object.
- * A sort returns a datum without a copy.
- * fmgr.h declares _PG_init().
+ * function checks the owner of any object.  A sort returns a datum without a
+ * copy.  fmgr.h declares _PG_init().
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #define CUCKOO_OWNS_RELATION(relation, user) \
 	object_ownercheck(RelationRelationId, relation, user)
-#define CUCKOO_MAY_EXECUTE(function, user) \
-	(object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE) == \
-	 ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	Anum_pg_collation_collicurules
 #define CUCKOO_GET_DATUM(sort, datum, isnull) \
 	tuplesort_getdatum(sort, true, false, datum, isnull, NULL)
@@ -48,8 +44,6 @@
 #else
 #define CUCKOO_OWNS_RELATION(relation, user) \
 	pg_class_ownercheck(relation, user)
-#define CUCKOO_MAY_EXECUTE(function, user) \
-	(pg_proc_aclcheck(function, user, ACL_EXECUTE) == ACLCHECK_OK)
 #define CUCKOO_COLLATION_RULES	InvalidAttrNumber
 #define CUCKOO_GET_DATUM(sort, datum, isnull) \
 	tuplesort_getdatum(sort, true, datum, isnull, NULL)
@@ -64,16 +58,11 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
-/*
- * 17: Maintenance restricts the search path.  Estimates of an array's length
- * use statistics.
- */
+/* 17: Maintenance restricts the search path. */
 #if PG_VERSION_NUM >= 170000
 #define CUCKOO_RESTRICT_SEARCH_PATH() RestrictSearchPath()
-#define CUCKOO_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
 #else
 #define CUCKOO_RESTRICT_SEARCH_PATH() ((void) 0)
-#define CUCKOO_ARRAY_LENGTH(root, array) estimate_array_length(array)
 #endif
 
 /*

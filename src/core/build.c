@@ -84,10 +84,10 @@ count_others(const void *bucket, uint32_t fp, bool slots16)
 }
 
 static inline bool
-is_far(const CuckooHeader *h, uint64_t hash)
+is_far(uint64_t hash)
 {
 	/* a core of 0 is replaced by 1 */
-	return (hash & 3) == 0 && (hash & 0xff) != 0 && h->page == 0;
+	return (hash & 3) == 0 && (hash & 0xff) != 0;
 }
 
 /* The steps of all walks beyond MAX_STEPS. */
@@ -176,7 +176,7 @@ insert_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
 						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
 		return CUCKOO_OK;
 	h->items++;
-	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(h, hash)))
+	if (used1 <= used2 || (used1 < CUCKOO_SLOTS && is_far(hash)))
 	{
 		if (used1 == CUCKOO_SLOTS)
 			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash,

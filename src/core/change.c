@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * core/change.c
- *		Insert, remove, grow, split.
+ *		Insert, remove, grow.
  *
  * The cuckoo filter of Fan et al. (see core/lookup.c), except for copies,
  * growth and the search for room (core/evict.c).
@@ -27,10 +27,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	return CUCKOO_OK;
 }
 
-/*
- * The insert for wide buckets and several pages.  It is right for every
- * filter.
- */
+/* The insert for wide buckets.  It is right for every filter. */
 static CUCKOO_NOINLINE CuckooStatus
 insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 {
@@ -120,10 +117,7 @@ removed(CuckooHeader *h, uint8_t *image)
 	return CUCKOO_OK;
 }
 
-/*
- * The removal for wide buckets and several pages.  It is right for every
- * filter.
- */
+/* The removal for wide buckets.  It is right for every filter. */
 static CUCKOO_NOINLINE CuckooStatus
 remove_any(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
@@ -199,33 +193,19 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 	return remove_of[h->kind] (h, image, hash);
 }
 
-bool
-cuckoo_has_room(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
-{
-	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	CuckooPair	pair = cuckoo_pair(h, hash);
-
-	return cuckoo_bucket_fullness(cuckoo_bucket_load(buckets, h, pair.pos1).lo,
-								  h) < CUCKOO_CODES_ZERO ||
-		cuckoo_bucket_fullness(cuckoo_bucket_load(buckets, h, pair.pos2).lo,
-							   h) < CUCKOO_CODES_ZERO;
-}
-
 /*
- * Moves the entries of each bucket to the same position of `lower`, or to that
- * position plus `upper_begin` of `upper`.  *h is the geometry of both.
- * Returns the number of entries that moved to `upper`.
+ * Moves the entries of each bucket to the same position, or to that position
+ * plus the old number of buckets.
  */
-static uint64_t
-halve(const CuckooHeader *old, const uint8_t *old_image, const CuckooHeader *h,
-	  uint8_t *lower, uint8_t *upper, uint32_t upper_begin)
+void
+cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
+			CuckooHeader *h, uint8_t *image)
 {
 	CuckooTable from = {old, (uint8_t *) old_image + CUCKOO_HEADER_SIZE, NULL};
-	CuckooTable to[] = {{h, lower + CUCKOO_HEADER_SIZE, NULL},
-	{h, upper + CUCKOO_HEADER_SIZE, NULL}};
+	CuckooTable to = {h, image + CUCKOO_HEADER_SIZE, NULL};
 	uint32_t	j = 0;
-	uint64_t	moved = 0;
 
+	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);
 	for (uint32_t pos = 0; pos < old->buckets; pos++)
 	{
 		uint32_t	slots[CUCKOO_SLOTS];
@@ -237,34 +217,14 @@ halve(const CuckooHeader *old, const uint8_t *old_image, const CuckooHeader *h,
 		{
 			uint32_t	core = slots[i] & 0xff;
 			uint32_t	ext = slots[i] >> CUCKOO_CORE_BITS;
-			uint32_t	half = (ext & 1) ^
-				cuckoo_growth_flip(old, j, core, old->level);
+			uint32_t	half = (ext & 1) ^ cuckoo_growth_flip(old, j, core);
 
 			halves[half][i] = core | ext >> 1 << CUCKOO_CORE_BITS;
-			moved += half & (slots[i] != 0);
 		}
-		cuckoo_table_put(&to[0], pos, halves[0]);
-		cuckoo_table_put(&to[1], pos + upper_begin, halves[1]);
+		cuckoo_table_put(&to, pos, halves[0]);
+		cuckoo_table_put(&to, pos + old->buckets, halves[1]);
 		if (++j == old->base)
 			j = 0;
 	}
-	return moved;
-}
-
-void
-cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
-			CuckooHeader *h, uint8_t *image)
-{
-	CUCKOO_ASSERT(h->level == old->level + 1 && h->base == old->base);
-	halve(old, old_image, h, image, image, old->buckets);
 	cuckoo_header_write(h, image);
-}
-
-uint64_t
-cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
-			 const CuckooHeader *h, uint8_t *lower, uint8_t *upper)
-{
-	CUCKOO_ASSERT(old->level == 0 && h->level == 0 && h->base == old->base &&
-				  h->base_bits == old->base_bits - 1);
-	return halve(old, old_image, h, lower, upper, 0);
 }

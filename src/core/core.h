@@ -111,23 +111,6 @@ extern void cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 						CuckooHeader *h, uint8_t *image);
 
 /*
- * True if an insert of the hash needs no eviction, and changes one bucket
- * only.
- */
-extern bool cuckoo_has_room(const CuckooHeader *h, const uint8_t *image,
-							uint64_t hash);
-
-/*
- * Splits a filter into two halves by the lowest ext bit, which the entries
- * lose.  *h has the geometry of *old with one bit less.  Ignores its items, and
- * writes no headers.  The halves are zeroed memory.  Returns the number of
- * items of `upper`.
- */
-extern uint64_t cuckoo_split(const CuckooHeader *old, const uint8_t *old_image,
-							 const CuckooHeader *h, uint8_t *lower,
-							 uint8_t *upper);
-
-/*
  * ---- building, core/build.c ----
  *
  * cuckoo_build() stores the fingerprints of sorted hashes in a workspace of

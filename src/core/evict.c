@@ -21,7 +21,7 @@
 
 /*
  * Tables with more buckets are large: mostly outside of the processor's faster
- * caches.  A search prefetches the buckets of its next visit.
+ * caches.
  */
 #define LARGE_BUCKETS		CUCKOO_LIMIT(1 << 20, 64)
 
@@ -145,20 +145,6 @@ cuckoo_table_insert(const CuckooTable *t, uint32_t fp, uint32_t pos,
 	return CUCKOO_OK;
 }
 
-/* Prefetches the partner buckets of the entries of a bucket. */
-static CUCKOO_NOINLINE void
-prefetch_others(const CuckooTable *t, uint32_t pos)
-{
-	const CuckooHeader *h = t->header;
-	uint32_t	slots[CUCKOO_SLOTS];
-
-	cuckoo_table_get(t, pos, slots);
-	for (int i = 0; i < CUCKOO_SLOTS; i++)
-		CUCKOO_PREFETCH(t->buckets +
-						cuckoo_bucket_byte(h, cuckoo_partner(h, pos,
-															 slots[i])));
-}
-
 /* Adds a visit of a bucket, unless it was visited. */
 static CUCKOO_INLINE void
 add_visit(Search *s, uint32_t pos, uint32_t fp, int from, int slot)
@@ -232,8 +218,6 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 		uint32_t	others[CUCKOO_SLOTS];
 		int			found;
 
-		if (large && n + 1 < s.count)
-			prefetch_others(t, s.visits[n + 1].pos);
 		cuckoo_table_get(t, s.visits[n].pos, slots);
 		found = find_room(t, s.visits[n].pos, slots, others);
 		if (found >= 0)

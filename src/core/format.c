@@ -25,8 +25,8 @@ _Static_assert(CUCKOO_AT_VERSION == CUCKOO_AT_MAGIC + sizeof(magic) &&
 			   CUCKOO_AT_FLAGS == CUCKOO_AT_LEVEL + 1 &&
 			   CUCKOO_AT_BASE == CUCKOO_AT_FLAGS + 1 &&
 			   CUCKOO_AT_TAG == CUCKOO_AT_BASE + 4 &&
-			   CUCKOO_AT_PAGE == CUCKOO_AT_TAG + 2 &&
-			   CUCKOO_AT_ITEMS == CUCKOO_AT_PAGE + 2 &&
+			   CUCKOO_AT_RESERVED == CUCKOO_AT_TAG + 2 &&
+			   CUCKOO_AT_ITEMS == CUCKOO_AT_RESERVED + 2 &&
 			   CUCKOO_AT_SEED == CUCKOO_AT_ITEMS + 8 &&
 			   CUCKOO_AT_BUCKETS == CUCKOO_AT_SEED + 8,
 			   "no gap and no overlap in the header");
@@ -65,17 +65,14 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->base_bits = (uint8_t) base_bits;
 	h->fpp_bits = (uint8_t) fpp_bits;
 	h->level = (uint8_t) level;
-	h->page = cuckoo_load16(image + CUCKOO_AT_PAGE);
 	h->windows = image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_WINDOWS;
 
-	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_PAGES ||
-		(h->windows && !cuckoo_may_have_windows(h->base)) ||
-		(image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_PAGES &&
-		 (h->page == 0 || h->page % 2 != 0 || h->base % h->page != 0)))
+	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_WINDOWS ||
+		(h->windows && !cuckoo_may_have_windows(h->base)))
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
-	if (h->page != 0 && image[CUCKOO_AT_FLAGS] != CUCKOO_FLAG_PAGES)
+	if (cuckoo_load16(image + CUCKOO_AT_RESERVED) != 0)
 		return CUCKOO_BAD_RESERVED;
 	cuckoo_header_derive(h);
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
@@ -99,11 +96,10 @@ cuckoo_header_write(const CuckooHeader *h, uint8_t *image)
 	image[CUCKOO_AT_BASE_BITS] = h->base_bits;
 	image[CUCKOO_AT_FPP_BITS] = h->fpp_bits;
 	image[CUCKOO_AT_LEVEL] = h->level;
-	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS :
-		h->page != 0 ? CUCKOO_FLAG_PAGES : 0;
+	image[CUCKOO_AT_FLAGS] = h->windows ? CUCKOO_FLAG_WINDOWS : 0;
 	cuckoo_store32(image + CUCKOO_AT_BASE, h->base);
 	cuckoo_store16(image + CUCKOO_AT_TAG, h->tag);
-	cuckoo_store16(image + CUCKOO_AT_PAGE, h->page);
+	cuckoo_store16(image + CUCKOO_AT_RESERVED, 0);
 	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	cuckoo_store64(image + CUCKOO_AT_SEED, h->seed);
 }
@@ -120,9 +116,9 @@ cuckoo_checksum_write(uint8_t *image, uint64_t size)
 	cuckoo_store64(image + size - CUCKOO_TAIL_SIZE, checksum(image, size));
 }
 
-CuckooStatus
-cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
-						uint64_t *found)
+/* Checks the buckets of an image, and the number of items of its header. */
+static CuckooStatus
+validate_buckets(const CuckooHeader *h, const uint8_t *image)
 {
 	uint64_t	items = 0;
 
@@ -132,7 +128,6 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
 		uint32_t	slots[CUCKOO_SLOTS];
 
 		cuckoo_pause(pos);
-		*found = pos;
 		if ((b.lo & CUCKOO_CODE_MASK) >= CUCKOO_CODES)
 			return CUCKOO_BAD_CODE;
 		cuckoo_bucket_unpack(b, h->bits, slots);
@@ -146,7 +141,6 @@ cuckoo_validate_buckets(const CuckooHeader *h, const uint8_t *image,
 			items += slots[i] != 0;
 		}
 	}
-	*found = items;
 	if (items != h->items)
 		return CUCKOO_BAD_ITEMS;
 	/* only an empty filter has no family */
@@ -159,14 +153,13 @@ CuckooStatus
 cuckoo_validate(const uint8_t *image, uint64_t size)
 {
 	CuckooHeader h;
-	uint64_t	found;
 	CuckooStatus status = cuckoo_header_read(&h, image, size);
 
 	if (status != CUCKOO_OK)
 		return status;
 	if (cuckoo_load64(image + size - CUCKOO_TAIL_SIZE) != checksum(image, size))
 		return CUCKOO_BAD_CHECKSUM;
-	return cuckoo_validate_buckets(&h, image, &found);
+	return validate_buckets(&h, image);
 }
 
 const char *

@@ -16,7 +16,6 @@
 
 #define CUCKOO_FORMAT_VERSION	1
 #define CUCKOO_FLAG_WINDOWS		0x01
-#define CUCKOO_FLAG_PAGES		0x02
 
 /*
  * Offsets of the fields of the header.  m0 * 2^g buckets of 4 * (f0 - g) - 4
@@ -31,10 +30,10 @@ enum
 	CUCKOO_AT_BASE_BITS = 4,	/* f0, fingerprint bits at level 0 */
 	CUCKOO_AT_FPP_BITS = 5,		/* ft, fingerprint bits for the requested fpp */
 	CUCKOO_AT_LEVEL = 6,		/* g, growth level */
-	CUCKOO_AT_FLAGS = 7,		/* CUCKOO_FLAG_WINDOWS or _PAGES, or 0 */
+	CUCKOO_AT_FLAGS = 7,		/* CUCKOO_FLAG_WINDOWS or 0 */
 	CUCKOO_AT_BASE = 8,			/* m0, base buckets */
 	CUCKOO_AT_TAG = 12,			/* of the element type, family "other" */
-	CUCKOO_AT_PAGE = 14,		/* w, buckets of a page, or 0 */
+	CUCKOO_AT_RESERVED = 14,	/* two bytes, zero */
 	CUCKOO_AT_ITEMS = 16,
 	CUCKOO_AT_SEED = 24,
 	CUCKOO_AT_BUCKETS = 32
@@ -92,16 +91,6 @@ extern void cuckoo_checksum_write(uint8_t *image, uint64_t size);
  * checksum detects damage, not malice, because anyone can compute it.
  */
 extern CuckooStatus cuckoo_validate(const uint8_t *image, uint64_t size);
-
-/*
- * Checks the buckets like cuckoo_validate(), for a page of an index, which has
- * no checksum.  *h has the geometry and the number of items.  For
- * CUCKOO_BAD_ITEMS *found gets the number of occupied slots, otherwise the bad
- * bucket.
- */
-extern CuckooStatus cuckoo_validate_buckets(const CuckooHeader *h,
-											const uint8_t *image,
-											uint64_t *found);
 
 /* The meaning of a status, as a lower-case phrase. */
 extern const char *cuckoo_status_text(CuckooStatus status);

@@ -111,14 +111,13 @@ cuckoo_header_derive(CuckooHeader *h)
 	h->bits = (uint8_t) (h->base_bits - h->level);
 	h->buckets = (uint32_t) ((uint64_t) h->base << h->level);
 	h->base_inverse = UINT64_MAX / h->base + 1;
-	h->mappings = cuckoo_mappings[h->page != 0 ? CUCKOO_PAGES :
-								  !h->windows ? CUCKOO_NO_WINDOWS :
+	h->mappings = cuckoo_mappings[!h->windows ? CUCKOO_NO_WINDOWS :
 								  segment_is_window(h->base) ? CUCKOO_SEGMENTS
 								  : CUCKOO_WINDOWS];
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
 	h->ext_mask = base_mask &
 		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
-	if (h->bits > CUCKOO_NARROW_BITS || (h->page != 0 && h->page != h->base))
+	if (h->bits > CUCKOO_NARROW_BITS)
 		h->kind = CUCKOO_ANY;
 	else if (h->bits % 2 == 1)
 		h->kind = h->level > 0 ? CUCKOO_WHOLE_GROWN : CUCKOO_WHOLE;

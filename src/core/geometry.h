@@ -77,7 +77,7 @@ typedef enum CuckooKind
 	CUCKOO_WHOLE_GROWN,			/* f is odd, higher level */
 	CUCKOO_SHARED,				/* f is even, level 0 */
 	CUCKOO_SHARED_GROWN,		/* f is even, higher level */
-	CUCKOO_ANY,					/* f > 17, or several pages; any level */
+	CUCKOO_ANY,					/* f > 17, any level */
 	CUCKOO_KINDS
 } CuckooKind;
 
@@ -92,7 +92,6 @@ typedef struct CuckooHeader
 	uint64_t	seed;
 	uint32_t	base;			/* m0 */
 	uint16_t	tag;
-	uint16_t	page;			/* w, buckets of a page, or 0 */
 	uint8_t		family;
 	uint8_t		base_bits;		/* f0 */
 	uint8_t		fpp_bits;		/* ft */

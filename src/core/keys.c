@@ -23,14 +23,6 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 	return ((j * step >> 32) + 1) << 32 | fp;
 }
 
-/* The partner of base bucket j, with or without pages. */
-static inline uint32_t
-partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
-{
-	return h->page != 0 ? cuckoo_reflected_in_page(h, mapping, j)
-		: (uint32_t) cuckoo_partner_base(h, mapping, j);
-}
-
 /* ---- reading ---- */
 
 /* The key of a fingerprint in segment `segment` at base bucket j. */
@@ -39,7 +31,7 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		  uint32_t fp)
 {
 	CuckooMapping mapping = h->mappings[fp & 0xff];
-	uint32_t	other = partner_base(h, mapping, j);
+	uint32_t	other = (uint32_t) cuckoo_partner_base(h, mapping, j);
 	uint32_t	ext;
 
 	if (other < j)
@@ -94,7 +86,8 @@ static inline uint64_t
 hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint32_t	j2 = partner_base(h, h->mappings[hash & 0xff], j1);
+	uint32_t	j2 = (uint32_t) cuckoo_partner_base(h, h->mappings[hash & 0xff],
+													j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
 	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));

@@ -15,10 +15,7 @@
 /* The lookups of a batch, whose memory accesses overlap. */
 #define BATCH				CUCKOO_LIMIT(64, 4)
 
-/*
- * The lookup for wide buckets and several pages.  It is right for every
- * filter.
- */
+/* The lookup for wide buckets.  It is right for every filter. */
 static CUCKOO_NOINLINE bool
 contains_any(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
@@ -162,11 +159,10 @@ prefetch_pair(const CuckooHeader *h, const uint8_t *image, CuckooPair pair)
 void
 cuckoo_prefetch(const CuckooHeader *h, const uint8_t *image, uint64_t hash)
 {
-	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0,
-											 h->page != 0));
+	prefetch_pair(h, image, cuckoo_positions(h, hash, h->level > 0));
 }
 
-/* A part of a batch, for wide buckets and several pages. */
+/* A part of a batch, for wide buckets. */
 static CUCKOO_NOINLINE void
 batch_any(const CuckooHeader *h, const uint8_t *image,
 		  const uint64_t *hashes, size_t n, bool *found)

@@ -100,7 +100,7 @@ cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
 static CUCKOO_INLINE CuckooNarrowPair
 cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
 {
-	CuckooPair	positions = cuckoo_positions(h, hash, grown, false);
+	CuckooPair	positions = cuckoo_positions(h, hash, grown);
 	CuckooNarrowPair pair;
 
 	/* gcc needs the fewest registers in this order */

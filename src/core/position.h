@@ -49,16 +49,6 @@ cuckoo_reflected(CuckooMapping mapping, uint32_t m, uint32_t j)
 	return s - j + (s < j ? m : 0);
 }
 
-/* Like cuckoo_reflected(), within the page that contains `pos`. */
-static inline uint32_t
-cuckoo_reflected_in_page(const CuckooHeader *h, CuckooMapping mapping,
-						 uint32_t pos)
-{
-	uint32_t	i = pos % h->page;
-
-	return pos - i + cuckoo_reflected(mapping, h->page, i);
-}
-
 /* The partner of j if the mapping is an XOR; undefined for a reflection. */
 static inline uint32_t
 cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
@@ -67,8 +57,7 @@ cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
 }
 
 /*
- * The partner of base bucket j, in a filter without pages or with a single
- * page.
+ * The partner of base bucket j.
  *
  * This function and the ones below select instead of branching: the case, the
  * sign of s - j and the order of j1 and j2 are random.
@@ -100,16 +89,14 @@ cuckoo_fingerprint(uint32_t fp)
 
 /*
  * The positions of a hash, without the fingerprint.  `grown`: the level is not
- * 0.  `paged`: the filter has several pages.  With a single page either value
- * of `paged` gives the same result.  Some callers pass constants.
+ * 0.  Some callers pass a constant.
  */
 static CUCKOO_INLINE CuckooPair
-cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown, bool paged)
+cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 {
 	CuckooMapping mapping = h->mappings[hash & 0xff];
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
-	uint64_t	j2 = paged ? cuckoo_reflected_in_page(h, mapping, j1)
-		: cuckoo_partner_base(h, mapping, j1);
+	uint64_t	j2 = cuckoo_partner_base(h, mapping, j1);
 	CuckooPair	pair = {0, j1, j2};
 
 	if (grown)
@@ -139,8 +126,6 @@ cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	uint32_t	xored = cuckoo_xor_partner(mapping, pos);
 	uint32_t	reflected;
 
-	if (h->page != 0)			/* a segment has whole pages */
-		return cuckoo_reflected_in_page(h, mapping, pos);
 	if (h->level == 0)
 		reflected = cuckoo_reflected(mapping, h->base, pos);
 	else
@@ -169,8 +154,7 @@ cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
-	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0,
-										h->page != 0);
+	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
 	uint32_t	core = (uint32_t) hash & 0xff;
 
 	/* core | (ext >> g) << 8 */
@@ -182,19 +166,19 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 }
 
 /*
- * Growth from `level` moves an entry up if its lowest ext bit XOR this result
- * is 1.  The result is 1 at the larger base bucket of a far pair if bit
- * `level` of P is set; else 0.
+ * Growth moves an entry up if its lowest ext bit XOR this result is 1.  The
+ * result is 1 at the larger base bucket of a far pair if bit g of P is set;
+ * else 0.
  */
 static inline uint32_t
-cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core, int level)
+cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core)
 {
 	CuckooMapping mapping = h->mappings[core];
 
 	if (!cuckoo_is_reflection(mapping) ||
 		j < cuckoo_reflected(mapping, h->base, j))
-		return 0;				/* in a page P is 0 */
-	return cuckoo_far_segment(mapping) >> level & 1;
+		return 0;
+	return cuckoo_far_segment(mapping) >> h->level & 1;
 }
 
 #endif							/* CUCKOO_POSITION_H */

@@ -198,13 +198,11 @@ const CuckooTables cuckoo_tables = {
 #define HASH(c) MIX3(MIX2(MIX1(UINT64_C(c) + (UINT64_C(c) == 0))))
 #define FAR(c)	(HASH(c) << 32 | (HASH(c) >> 32 << 8 & 0xffffffff))
 #define NEAR(c) ((c) % 4 != 0 || (c) == 0)
-#define IN_PAGE(c) (HASH(c) << 32)
-#define IN_SEGMENT(c) (NEAR(c) ? IN_PAGE(c) : FAR(c))
+#define IN_SEGMENT(c) (NEAR(c) ? HASH(c) << 32 : FAR(c))
 #define IN_WINDOW(c) (NEAR(c) ? 1 + HASH(c) % (CUCKOO_WINDOW - 1) : FAR(c))
 
 const CuckooMapping cuckoo_mappings[CUCKOO_MAPPINGS][256] = {
 	[CUCKOO_NO_WINDOWS] = {ROW256(FAR, 0x)},
 	[CUCKOO_SEGMENTS] = {ROW256(IN_SEGMENT, 0x)},
-	[CUCKOO_WINDOWS] = {ROW256(IN_WINDOW, 0x)},
-	[CUCKOO_PAGES] = {ROW256(IN_PAGE, 0x)}
+	[CUCKOO_WINDOWS] = {ROW256(IN_WINDOW, 0x)}
 };

@@ -64,9 +64,9 @@ extern const CuckooTables cuckoo_tables;
  *					near.  The low half of H is not 0 for any core.
  *	XOR with d		d
  *
- * README, "Positions", explains H, P and d.  There are four tables: for filters
- * without windows, with segments as windows, with windows of 128 buckets, and
- * with pages.  CuckooHeader.mappings points to the table of the filter.
+ * README, "Positions", explains H, P and d.  There are three tables: for
+ * filters without windows, with segments as windows, and with windows of 128
+ * buckets.  CuckooHeader.mappings points to the table of the filter.
  */
 typedef uint64_t CuckooMapping;
 
@@ -75,7 +75,6 @@ enum
 	CUCKOO_NO_WINDOWS,
 	CUCKOO_SEGMENTS,
 	CUCKOO_WINDOWS,
-	CUCKOO_PAGES,
 	CUCKOO_MAPPINGS
 };
 

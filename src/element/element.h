@@ -56,23 +56,11 @@ typedef struct CuckooHasher
 	uint16		tag;			/* of the type, family "other" */
 	FmgrInfo   *hash_proc;		/* extended hash function, family "other" */
 	int16		length;			/* typlen of hash_proc's argument */
-	bool		any_text;		/* hash text as raw bytes if it has no UTF-8 */
-	bool		trim;			/* drop trailing blanks, as of char(n) */
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
-/* Counts changes of catalogs that hashes may depend on; 0 before any hasher. */
-extern uint64 cuckoo_type_changes(void);
-
 /* True if values of the type under the collation can be elements. */
 extern bool cuckoo_hashable(Oid type, Oid collation);
-
-/*
- * A hash of the attribute numbers of all row types inside `type`; 0 without row
- * types.  If an attribute is dropped and another is added, stored rows have
- * another meaning, and the result is another one.
- */
-extern uint32 cuckoo_type_layout(Oid type);
 
 /*
  * Fills in a zeroed hasher, which must not outlive `context`.  Error 42883 or

@@ -102,38 +102,6 @@ hash_shaped(const CuckooHasher *hasher, Datum value, uint64 seed)
 }
 
 /*
- * Converts text from the server's encoding to UTF-8.  Text without a UTF-8
- * representation is an error, or gives NULL if the hasher accepts any text.
- */
-static char *
-text_in_utf8(const CuckooHasher *hasher, const char *text, int len)
-{
-	MemoryContext context = CurrentMemoryContext;
-	char	   *volatile utf8 = NULL;
-
-	if (!hasher->any_text)
-		return pg_server_to_any(text, len, PG_UTF8);
-	PG_TRY();
-	{
-		utf8 = pg_server_to_any(text, len, PG_UTF8);
-	}
-	PG_CATCH();
-	{
-		int			code = geterrcode();
-
-		/* no conversion, or not of this text; such errors hold no locks */
-		if (code != ERRCODE_UNTRANSLATABLE_CHARACTER &&
-			code != ERRCODE_CHARACTER_NOT_IN_REPERTOIRE &&
-			code != ERRCODE_UNDEFINED_FUNCTION)
-			PG_RE_THROW();
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return utf8;
-}
-
-/*
  * Text in the server's encoding: hashed as UTF-8, or by PostgreSQL's function
  * under a nondeterministic collation.  char(n) loses its trailing blanks.
  */
@@ -142,7 +110,7 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 {
 	int			encoding = GetDatabaseEncoding();
 
-	if (hasher->trim || hasher->encoding == CUCKOO_ENCODING_BPCHAR)
+	if (hasher->encoding == CUCKOO_ENCODING_BPCHAR)
 		len = bpchartruelen((char *) text, len);
 	if (hasher->hash_proc != NULL)
 	{
@@ -156,9 +124,9 @@ hash_text(const CuckooHasher *hasher, const char *text, int len, uint64 seed)
 	/* SQL_ASCII is no encoding, so its bytes are hashed unchanged */
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
 	{
-		char	   *utf8 = text_in_utf8(hasher, text, len);
+		char	   *utf8 = pg_server_to_any(text, len, PG_UTF8);
 
-		if (utf8 != NULL && utf8 != text)
+		if (utf8 != text)
 		{
 			uint64		hash = XXH3_64bits_withSeed(utf8, strlen(utf8), seed);
 

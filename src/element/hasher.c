@@ -120,12 +120,6 @@ cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
 	hasher->changes = changes;
 }
 
-uint64
-cuckoo_type_changes(void)
-{
-	return type_changes;
-}
-
 bool
 cuckoo_hasher_is_current(const CuckooHasher *hasher)
 {

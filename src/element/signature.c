@@ -400,42 +400,6 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 	return refusal;
 }
 
-/* Adds the attribute numbers of all row types inside `type` to the hash. */
-static void
-add_layout(uint32 *layout, Oid type)
-{
-	Oid			part;
-
-	check_stack_depth();
-	type = getBaseType(type);
-	if (OidIsValid(part = get_element_type(type)) ||
-		OidIsValid(part = get_range_subtype(type)) ||
-		OidIsValid(part = get_multirange_range(type)))
-		add_layout(layout, part);
-	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
-	{
-		TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-
-		for (int i = 0; i < desc->natts; i++)
-		{
-			if (TupleDescAttr(desc, i)->attisdropped)
-				continue;
-			*layout = hash_combine(*layout, (uint32) i + 1);
-			add_layout(layout, TupleDescAttr(desc, i)->atttypid);
-		}
-		ReleaseTupleDesc(desc);
-	}
-}
-
-uint32
-cuckoo_type_layout(Oid type)
-{
-	uint32		layout = 0;
-
-	add_layout(&layout, type);
-	return layout;
-}
-
 bool
 cuckoo_type_is_taggable(Oid type, Oid collation)
 {

@@ -14,8 +14,7 @@ static bool
 same_geometry(const CuckooHeader *a, const CuckooHeader *b)
 {
 	return a->base == b->base && a->base_bits == b->base_bits &&
-		a->fpp_bits == b->fpp_bits && a->windows == b->windows &&
-		a->page == b->page;
+		a->fpp_bits == b->fpp_bits && a->windows == b->windows;
 }
 
 static bool
@@ -58,25 +57,17 @@ doublings(const CuckooHeader *h)
 	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_CORE_BITS + 1), 0);
 }
 
-/* Describes windows or pages. */
-static const char *
-layout_text(const CuckooHeader *h)
-{
-	return h->page != 0 ? psprintf("pages of %d buckets", h->page) :
-		h->windows ? "windows" : "neither windows nor pages";
-}
-
 /* Describes a geometry in a user's terms, and in terms of FORMAT.md. */
 static const char *
-geometry_text(const CuckooHeader *h, bool with_layout)
+geometry_text(const CuckooHeader *h, bool with_windows)
 {
 	uint64		buckets = (uint64) h->base << doublings(h);
 
-	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s%s",
+	return psprintf("for up to %llu elements at fpp %.3g (%u base buckets, fingerprints of %d bits)%s",
 					(unsigned long long) CUCKOO_TARGET_ITEMS(buckets),
 					cuckoo_fpp_at_capacity(h), h->base, h->base_bits,
-					with_layout ? ", with " : "",
-					with_layout ? layout_text(h) : "");
+					!with_windows ? "" :
+					h->windows ? ", with windows" : ", without windows");
 }
 
 pg_noreturn static void
@@ -85,7 +76,7 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 	bool		fpp = a->fpp_bits != b->fpp_bits;
 	bool		capacity = (uint64) a->base << doublings(a) !=
 		(uint64) b->base << doublings(b);
-	bool		layout = a->windows != b->windows || a->page != b->page;
+	bool		windows = a->windows != b->windows;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -93,8 +84,8 @@ complain_of_geometry(const CuckooHeader *a, const CuckooHeader *b)
 			 errdetail("They differ in %s. One is %s, the other %s.",
 					   fpp && capacity ? "capacity and fpp" :
 					   fpp ? "fpp" : capacity ? "capacity" :
-					   layout ? "windows or pages" : "bits",
-					   geometry_text(a, layout), geometry_text(b, layout)),
+					   windows ? "windows" : "bits",
+					   geometry_text(a, windows), geometry_text(b, windows)),
 			 errhint("Build both filters with cf_agg(value, capacity, fpp) or cf_new(), with the same capacity and fpp. cf_agg(value) fits each filter to its elements, so geometries usually differ.")));
 }
 

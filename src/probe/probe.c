@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(cf_contains_each);
  * Two buckets that are at most this many bytes apart are read in one slice: it
  * has one or two more chunks, but costs less than a second slice.  Near buckets
  * (core/README, "Positions") are rarely further apart: a window of 128 buckets
- * has at most 1984 bytes.  Only a larger segment or a page may have more.
+ * has at most 1984 bytes.  Only a larger segment may have more.
  */
 #define ONE_SLICE			2048
 

@@ -84,8 +84,6 @@ fuzz_header(void)
 		h.windows = false;
 		cuckoo_header_derive(&h);
 	}
-	else if (unit_below(3) == 0)
-		unit_set_pages(&h);
 	while (cuckoo_header_set_level(&h, level) != CUCKOO_OK ||
 		   (level > 0 && cuckoo_image_size(&h) > FUZZ_IMAGE_MAX(h)))
 		level--;

@@ -101,7 +101,7 @@ read_model(NaiveModel *model, const UnitFilter *f)
 		for (int i = 0; i < 4; i++)
 			if (slots[i] != 0)
 			{
-				NaiveClass	c = naive_stored_class(f->h.base, unit_layout(&f->h),
+				NaiveClass	c = naive_stored_class(f->h.base, f->h.windows,
 												   f->h.level, pos, slots[i]);
 				int			copies = naive_count(model, c);
 

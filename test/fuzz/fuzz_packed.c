@@ -109,7 +109,7 @@ some_hash(const Reference *r)
 
 	if (fp == 0)
 		return unit_random();
-	c = naive_stored_class(r->h.base, unit_layout(&r->h), r->h.level, pos, fp);
+	c = naive_stored_class(r->h.base, r->h.windows, r->h.level, pos, fp);
 	return ((naive_unscale(c.low, r->h.base) + (UINT64_C(1) << 33)) &
 			~UINT64_C(0xffffffff)) | c.fp;
 }
@@ -189,7 +189,7 @@ fuzz(void)
 	{
 		uint64_t	op = unit_take(1);
 		uint64_t	hash = some_hash(&r);
-		NaivePair	p = naive_pair(r.h.base, unit_layout(&r.h), r.h.base_bits,
+		NaivePair	p = naive_pair(r.h.base, r.h.windows, r.h.base_bits,
 								   r.h.level, hash);
 		int			n = copies(&r, &p);
 

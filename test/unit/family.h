@@ -119,7 +119,7 @@ check_same(const CuckooHeader *geometry, Run run, Run other, const char *law)
 static inline NaiveClass
 hash_class(const CuckooHeader *h, uint64_t hash)
 {
-	return naive_class(h->base, unit_layout(h), h->base_bits, hash);
+	return naive_class(h->base, h->windows, h->base_bits, hash);
 }
 
 /* A filter of the geometry, and what it holds by the model. */

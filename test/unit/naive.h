@@ -142,33 +142,29 @@ naive_hash(uint64_t z)
 	return z;
 }
 
-/* `layout` is 0, 1 for windows, or the number of buckets of a page. */
 static inline bool
-naive_near(uint32_t layout, uint64_t core)
+naive_near(bool windows, uint64_t core)
 {
-	return layout > 1 || (layout == 1 && core % 4 != 0);
+	return windows && core % 4 != 0;
 }
 
 /* The other base bucket. */
 static inline uint64_t
-naive_other(uint64_t m0, uint32_t layout, uint64_t core, uint64_t j)
+naive_other(uint64_t m0, bool windows, uint64_t core, uint64_t j)
 {
 	uint64_t	hash = naive_hash(core);
 	uint64_t	s;
 
-	if (layout > 1 && m0 > layout)
-		return j / layout * layout +
-			naive_other(layout, layout, core, j % layout);
-	if (layout == 1 && naive_near(layout, core) && m0 >= 256)
+	if (naive_near(windows, core) && m0 >= 256)
 		return j ^ (1 + hash % 127);
 	s = hash % (UINT64_C(1) << 32) * (m0 / 2) / (UINT64_C(1) << 32) * 2 + 1;
 	return (s + m0 - j) % m0;
 }
 
 static inline uint64_t
-naive_segment_step(uint32_t layout, uint64_t core, int g)
+naive_segment_step(bool windows, uint64_t core, int g)
 {
-	if (naive_near(layout, core))
+	if (naive_near(windows, core))
 		return 0;
 	return naive_hash(core) / (UINT64_C(1) << 32) % (UINT64_C(1) << g);
 }
@@ -181,7 +177,7 @@ typedef struct NaivePair
 } NaivePair;
 
 static inline NaivePair
-naive_pair(uint64_t m0, uint32_t layout, int f0, int g, uint64_t hash)
+naive_pair(uint64_t m0, bool windows, int f0, int g, uint64_t hash)
 {
 	NaivePair	p;
 	uint64_t	core = hash % 256;
@@ -193,8 +189,8 @@ naive_pair(uint64_t m0, uint32_t layout, int f0, int g, uint64_t hash)
 		core = 1;
 	p.fp = (uint32_t) (core + ext / (UINT64_C(1) << g) * 256);
 	p.j[0] = naive_scale(hash, m0);
-	p.j[1] = naive_other(m0, layout, core, p.j[0]);
-	step = naive_segment_step(layout, core, g);
+	p.j[1] = naive_other(m0, windows, core, p.j[0]);
+	step = naive_segment_step(windows, core, g);
 	for (int i = 0; i < 2; i++)
 		p.pos[i] = (p.j[i] < p.j[1 - i] ? e : e ^ step) * m0 + p.j[i];
 	return p;
@@ -208,9 +204,9 @@ typedef struct NaiveClass
 } NaiveClass;
 
 static inline NaiveClass
-naive_class(uint64_t m0, uint32_t layout, int f0, uint64_t hash)
+naive_class(uint64_t m0, bool windows, int f0, uint64_t hash)
 {
-	NaivePair	p = naive_pair(m0, layout, f0, 0, hash);
+	NaivePair	p = naive_pair(m0, windows, f0, 0, hash);
 	NaiveClass	c;
 
 	c.low = (uint32_t) (p.j[0] < p.j[1] ? p.j[0] : p.j[1]);
@@ -221,16 +217,16 @@ naive_class(uint64_t m0, uint32_t layout, int f0, uint64_t hash)
 
 /* The class of what is stored at `pos` of a filter at level g. */
 static inline NaiveClass
-naive_stored_class(uint64_t m0, uint32_t layout, int g, uint64_t pos, uint32_t fp)
+naive_stored_class(uint64_t m0, bool windows, int g, uint64_t pos, uint32_t fp)
 {
 	uint64_t	core = fp % 256;
 	uint64_t	e = pos / m0;
 	uint64_t	j = pos % m0;
-	uint64_t	other = naive_other(m0, layout, core, j);
+	uint64_t	other = naive_other(m0, windows, core, j);
 	NaiveClass	c;
 
 	if (j > other)
-		e ^= naive_segment_step(layout, core, g);
+		e ^= naive_segment_step(windows, core, g);
 	c.low = (uint32_t) (j < other ? j : other);
 	c.high = (uint32_t) (j < other ? other : j);
 	c.fp = (uint32_t) (core + ((fp / 256) * (UINT64_C(1) << g) + e) * 256);

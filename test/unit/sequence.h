@@ -53,7 +53,7 @@ enum
 static inline NaiveClass
 class_of(const Sequence *s, uint64_t hash)
 {
-	return naive_class(s->f.h.base, unit_layout(&s->f.h), s->f.h.base_bits, hash);
+	return naive_class(s->f.h.base, s->f.h.windows, s->f.h.base_bits, hash);
 }
 
 /* A hash that has something in common with a given one. */
@@ -79,7 +79,7 @@ relative(const Sequence *s, uint64_t hash)
 			return hash ^ (unit_random() & ~UINT64_C(0xffffffff));
 		default:				/* the same class from its other bucket */
 			{
-				NaivePair	p = naive_pair(base, unit_layout(&s->f.h), f0, 0, hash);
+				NaivePair	p = naive_pair(base, s->f.h.windows, f0, 0, hash);
 				uint64_t	top;
 
 				top = naive_unscale(p.j[1], base);
@@ -119,7 +119,7 @@ same_header(const CuckooHeader *a, const CuckooHeader *b)
 		a->buckets == b->buckets && a->tag == b->tag &&
 		a->family == b->family && a->base_bits == b->base_bits &&
 		a->fpp_bits == b->fpp_bits && a->level == b->level &&
-		a->bits == b->bits && unit_layout(a) == unit_layout(b);
+		a->bits == b->bits && a->windows == b->windows;
 }
 
 /* The whole filter against the whole model. */
@@ -155,7 +155,7 @@ check_all(const Sequence *s)
 		for (int i = 0; i < 4; i++)
 			if (slots[i] != 0)
 			{
-				NaiveClass	c = naive_stored_class(h->base, unit_layout(h),
+				NaiveClass	c = naive_stored_class(h->base, h->windows,
 												   h->level, pos, slots[i]);
 
 				naive_set(&stored, c, naive_count(&stored, c) + 1);

@@ -20,9 +20,11 @@ fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 {
 	uint32_t	core = fp & 0xff;
 	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
-	uint32_t	bit = half ^ cuckoo_growth_flip(h, j, core, h->level - 1);
+	CuckooHeader below = *h;
 
-	return core | (ext << 1 | bit) << CUCKOO_CORE_BITS;
+	below.level--;
+	ext = ext << 1 | (half ^ cuckoo_growth_flip(&below, j, core));
+	return core | ext << CUCKOO_CORE_BITS;
 }
 
 /*

@@ -14,8 +14,6 @@
  * LARGE buckets on, and 0.93 from SMALL on.  In few buckets chance decides, so
  * test_table.c looks at those in another way.
  *
- * Pages are filled one by one, as an index has them, until one takes no more.
- *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
@@ -25,8 +23,6 @@
 #define LARGE		1024
 #define SMALL		256
 #define SIZES		28			/* by the binary logarithm of the buckets */
-#define BLOCK		8192		/* of an index, as PostgreSQL has it */
-#define PAGE_ROOM	8136		/* CUCKOO_PAGE_ROOM of src/index/index.h */
 
 typedef enum Order
 {
@@ -155,53 +151,10 @@ test_fills(void)
 		}
 }
 
-/*
- * Pages of as many buckets of f0 bits as a block holds, at level 0 and, where
- * fingerprints are `spent` bits shorter, after splits.  All elements differ.
- */
-static void
-test_pages(void)
-{
-	static const int widths[] = {8, 9, 10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 28, 32};
-	int			rounds = unit_long ? 3000 : 30;
-
-	printf("%d pages each: load at which one fails, least and mean; bits an item at load 0.9\n",
-		   rounds);
-	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
-		for (int spent = 0; spent <= 12 && widths[i] + spent <= 32; spent += 12)
-		{
-			uint32_t	w = PAGE_ROOM * 2 / (uint32_t) (widths[i] + spent - 1) / 2 * 2;
-			double		least = 1;
-			double		sum = 0;
-
-			for (int round = 0; round < rounds; round++)
-			{
-				CuckooHeader h = unit_header(w, widths[i], 8);
-				UnitFilter	f;
-				double		load;
-
-				h.windows = false;
-				h.page = (uint16_t) w;
-				cuckoo_header_derive(&h);
-				unit_filter_init(&f, &h);
-				while (cuckoo_insert(&f.h, f.image, unit_random(), 1) <= CUCKOO_UNCHANGED)
-					;
-				load = (double) f.h.items / w / CUCKOO_SLOTS;
-				CHECK(load >= 0.93, "%d bits, %" PRIu32 " buckets: %.4f", widths[i], w, load);
-				least = load < least ? load : least;
-				sum += load;
-				unit_filter_free(&f);
-			}
-			printf("  %2d bits, w %4" PRIu32 ": %.4f %.4f; %.2f\n", widths[i], w,
-				   least, sum / rounds, BLOCK * 8 / (0.9 * CUCKOO_SLOTS * w));
-		}
-}
-
 int
 main(int argc, char **argv)
 {
 	unit_begin(argc, argv, "test_fill");
 	TEST(test_fills());
-	TEST(test_pages());
 	return unit_end();
 }

@@ -52,8 +52,6 @@ some_geometry(uint64_t number, uint64_t *most_buckets)
 		h.windows = false;
 		cuckoo_header_derive(&h);
 	}
-	else if (unit_below(4) == 0)
-		unit_set_pages(&h);
 	*most_buckets = h.base * (kind == 39 ? 2 : UINT64_C(1) << unit_below(8));
 	return h;
 }

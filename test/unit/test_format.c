@@ -68,8 +68,6 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	uint8_t    *p = copy_of(image, size);
 	uint64_t	bit = 256 + pos * (uint64_t) (4 * f - 4);
 	CuckooStatus status;
-	CuckooHeader h;
-	uint64_t	found = size;
 
 	naive_write(p, bit, 12, code);
 	for (int i = 0; i < 4; i++)
@@ -78,9 +76,6 @@ refuse_bucket(const uint8_t *image, uint64_t size, int f, uint64_t pos,
 	status = cuckoo_validate(p, size);
 	CHECK(status == reason, "f %d, bucket %" PRIu64 ", code %" PRIu32 ": \"%s\", not \"%s\"",
 		  f, pos, code, cuckoo_status_text(status), cuckoo_status_text(reason));
-	CHECK(cuckoo_header_read(&h, p, size) == CUCKOO_OK &&
-		  cuckoo_validate_buckets(&h, p, &found) == reason && found == pos,
-		  "f %d, bucket %" PRIu64 " of a wrong code, found %" PRIu64, f, pos, found);
 	provoked[status] = true;
 	free(p);
 }
@@ -253,20 +248,18 @@ test_refusals(void)
 		unit_filter_free(&t);
 	}
 
-	/* pages of every size; their buckets divide the base buckets */
-	for (uint32_t base = 2; base < 300; base += 2)
+	/* the reserved bytes, with and without windows */
+	for (int windows = 0; windows < 2; windows++)
 	{
-		UnitFilter	t = some_filter(base, 13, 0, 0);
+		UnitFilter	t = some_filter(windows ? 128 : 126, 13, 0, 0.1);
+		uint64_t	size = cuckoo_image_size(&t.h);
 
-		t.image[CUCKOO_AT_FLAGS] = CUCKOO_FLAG_PAGES;
-		for (uint32_t page = 0; page < 65536; page += page < 600 ? 1 : 611)
+		CHECK(t.image[CUCKOO_AT_FLAGS] == windows, "windows %d", windows);
+		for (int v = 1; v < 65536; v++)
 		{
-			bool		valid = page > 0 && page % 2 == 0 && base % page == 0;
-
-			cuckoo_store16(t.image + CUCKOO_AT_PAGE, (uint16_t) page);
-			CHECK(unit_validate(t.image, cuckoo_image_size(&t.h)) ==
-				  (valid ? CUCKOO_OK : CUCKOO_BAD_FLAGS),
-				  "m0 %" PRIu32 ", w %" PRIu32, base, page);
+			cuckoo_store16(t.image + CUCKOO_AT_RESERVED, (uint16_t) v);
+			CHECK(unit_validate(t.image, size) == CUCKOO_BAD_RESERVED,
+				  "reserved bytes %d", v);
 		}
 		unit_filter_free(&t);
 	}
@@ -562,7 +555,6 @@ test_tail(void)
 		UnitFilter	g = {f.h, copy_of(f.image, size)};
 		uint64_t	hashes[40] = {0};
 		bool		found[2][40];
-		uint64_t	items;
 
 		cuckoo_store64(f.image + size - CUCKOO_TAIL_SIZE, 0);
 		cuckoo_store64(g.image + size - CUCKOO_TAIL_SIZE, tail);
@@ -576,8 +568,6 @@ test_tail(void)
 				  cuckoo_copies(&g.h, g.image, hash) &&
 				  cuckoo_contains(&f.h, f.image, hash) ==
 				  cuckoo_contains(&g.h, g.image, hash) &&
-				  cuckoo_has_room(&f.h, f.image, hash) ==
-				  cuckoo_has_room(&g.h, g.image, hash) &&
 				  cuckoo_probe_copies(&probe, &g.h, g.image + probe.offset[0],
 									  g.image + probe.offset[1]) ==
 				  cuckoo_copies(&f.h, f.image, hash), "f0 %d", f0);
@@ -594,8 +584,7 @@ test_tail(void)
 		cuckoo_contains_batch(&f.h, f.image, hashes, 40, found[0]);
 		cuckoo_contains_batch(&g.h, g.image, hashes, 40, found[1]);
 		CHECK(memcmp(found[0], found[1], sizeof(found[0])) == 0 &&
-			  cuckoo_validate_buckets(&g.h, g.image, &items) == CUCKOO_OK &&
-			  items == g.h.items, "f0 %d", f0);
+			  unit_validate(g.image, size) == CUCKOO_OK, "f0 %d", f0);
 		if (unit_filter_grow(&f) == CUCKOO_OK)
 		{
 			CHECK(unit_filter_grow(&g) == CUCKOO_OK &&

@@ -34,7 +34,7 @@ static void
 check_hash(const CuckooHeader *h, uint64_t hash)
 {
 	CuckooPair	p = cuckoo_pair(h, hash);
-	NaivePair	q = naive_pair(h->base, unit_layout(h), h->base_bits, h->level,
+	NaivePair	q = naive_pair(h->base, h->windows, h->base_bits, h->level,
 							   hash);
 	uint64_t	core = p.fp & 0xff;
 
@@ -48,12 +48,11 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
 	CHECK(core != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
 	CHECK(!cuckoo_is_reflection(h->mappings[core]) ==
-		  (unit_layout(h) == 1 && naive_near(1, core) && h->base >= 256),
+		  (naive_near(h->windows, core) && h->base >= 256),
 		  "m0 %" PRIu32 ", core %d", h->base, (int) core);
-	if (naive_near(unit_layout(h), core))
+	if (naive_near(h->windows, core))
 	{
-		uint32_t	window = h->page != 0 ? h->page :
-			h->base < 256 ? h->base : 128;
+		uint32_t	window = h->base < 256 ? h->base : 128;
 
 		CHECK(p.pos1 / window == p.pos2 / window,
 			  "m0 %" PRIu32 ", hash %" PRIx64, h->base, hash);
@@ -62,13 +61,13 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 	/* what growth makes of it, without a table */
 	if (h->bits > 8)
 	{
-		NaivePair	up = naive_pair(h->base, unit_layout(h), h->base_bits,
+		NaivePair	up = naive_pair(h->base, h->windows, h->base_bits,
 									h->level + 1, hash);
 
 		for (int i = 0; i < 2; i++)
 		{
 			uint32_t	flip = cuckoo_growth_flip(h, (uint32_t) q.j[i],
-												  (uint32_t) core, h->level);
+												  (uint32_t) core);
 			uint32_t	half = (p.fp >> 8 & 1) ^ flip;
 
 			CHECK(up.pos[i] == q.pos[i] + half * (uint64_t) h->buckets &&
@@ -102,8 +101,6 @@ test_base(uint32_t base)
 			if (round % 4 == 2)
 				h.windows = false;
 			cuckoo_header_derive(&h);
-			if (round % 4 == 3)
-				unit_set_pages(&h);
 			if (round % 8 == 0)
 				hash &= ~UINT64_C(0xff);	/* core 0 */
 			else if (round % 8 == 1)
@@ -130,14 +127,12 @@ test_base(uint32_t base)
 
 /* Every core at every position of small tables. */
 static void
-test_exhaustively(uint32_t base, int level, bool paged)
+test_exhaustively(uint32_t base, int level)
 {
 	CuckooHeader h = unit_header(base, 8 + level, 8);
 
 	h.level = (uint8_t) level;
 	cuckoo_header_derive(&h);
-	if (paged)
-		unit_set_pages(&h);
 	for (uint32_t pos = 0; pos < h.buckets; pos++)
 		for (uint32_t core = 1; core < 256; core++)
 		{
@@ -145,7 +140,7 @@ test_exhaustively(uint32_t base, int level, bool paged)
 
 			CHECK(other != pos && other < h.buckets &&
 				  cuckoo_partner(&h, other, core) == pos &&
-				  other % base == naive_other(base, unit_layout(&h), core, pos % base),
+				  other % base == naive_other(base, h.windows, core, pos % base),
 				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", core %" PRIu32, base,
 				  level, pos, core);
 		}
@@ -169,7 +164,7 @@ test_growth(uint32_t base)
 		uint32_t	slots[4];
 
 		hashes[i] = unit_random();
-		p = naive_pair(base, unit_layout(&header), 32, 0, hashes[i]);
+		p = naive_pair(base, header.windows, 32, 0, hashes[i]);
 		for (member[i] = unit_below(2);; member[i] ^= 1)
 		{
 			naive_get(f.image + 32, p.pos[member[i]], f.h.bits, slots);
@@ -198,7 +193,7 @@ test_growth(uint32_t base)
 			  "m0 %" PRIu32 ", g %d", base, level);
 		for (uint64_t i = 0; i < n; i++)
 		{
-			NaivePair	p = naive_pair(base, unit_layout(&header), 32, level, hashes[i]);
+			NaivePair	p = naive_pair(base, header.windows, 32, level, hashes[i]);
 			uint32_t	slots[4];
 
 			if (member[i] == 2)
@@ -228,8 +223,8 @@ test_tables(void)
 		for (int kind = 0; kind < CUCKOO_MAPPINGS; kind++)
 		{
 			CuckooMapping mapping = cuckoo_mappings[kind][core];
-			bool		is_near = kind == CUCKOO_PAGES ||
-				(kind != CUCKOO_NO_WINDOWS && (core == 0 || core % 4 != 0));
+			bool		is_near = kind != CUCKOO_NO_WINDOWS &&
+				(core == 0 || core % 4 != 0);
 			bool		is_step = is_near && kind == CUCKOO_WINDOWS;
 
 			CHECK((mapping & 0xff) == (is_step ? near : 0) &&
@@ -252,17 +247,15 @@ main(int argc, char **argv)
 	printf("pairs, involution, windows, growth: %d bases from %" PRIu32
 		   " to %" PRIu32 ", levels to 24\n", BASES, bases[0],
 		   bases[BASES - 1]);
-	TEST(test_exhaustively(2, 6, false));
-	TEST(test_exhaustively(4, 3, false));
-	TEST(test_exhaustively(6, 4, false));
-	TEST(test_exhaustively(34, 3, false));
-	TEST(test_exhaustively(62, 2, false));
-	TEST(test_exhaustively(128, 2, false));
-	TEST(test_exhaustively(254, 2, false));
-	TEST(test_exhaustively(256, 2, false));
-	TEST(test_exhaustively(4096, 1, false));
-	TEST(test_exhaustively(4, 3, true));
-	TEST(test_exhaustively(360, 2, true));
+	TEST(test_exhaustively(2, 6));
+	TEST(test_exhaustively(4, 3));
+	TEST(test_exhaustively(6, 4));
+	TEST(test_exhaustively(34, 3));
+	TEST(test_exhaustively(62, 2));
+	TEST(test_exhaustively(128, 2));
+	TEST(test_exhaustively(254, 2));
+	TEST(test_exhaustively(256, 2));
+	TEST(test_exhaustively(4096, 1));
 	printf("involution of every core at every position of small tables\n");
 	TEST(test_growth(2));
 	TEST(test_growth(6));

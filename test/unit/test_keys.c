@@ -33,8 +33,6 @@ test_families(void)
 		if (i % 50 == 0)
 			base = 128 * (32 + (uint32_t) unit_below(8));
 		h = unit_header(base, bits, 8);
-		if (i % 4 == 3)
-			unit_set_pages(&h);
 		check_family(h, 1 + unit_below(base * (i % 3 == 0 ? 20 : 3)), UINT32_MAX);
 	}
 	printf("%d families of %d filters, %" PRIu64 " keys combined\n", rounds,
@@ -103,8 +101,6 @@ test_surplus(void)
 		Run			held[2];
 		CuckooHeader level = h;
 
-		if (round % 2 == 0)
-			unit_set_pages(&h);
 		for (int i = 0; i < 2; i++)
 		{
 			unit_filter_init(&f[i], &h);

@@ -187,28 +187,6 @@ unit_header(uint32_t base, int base_bits, int fpp_bits)
 	return h;
 }
 
-/* The layout of a filter as naive.h takes it. */
-static inline uint32_t
-unit_layout(const CuckooHeader *h)
-{
-	return h->page != 0 ? h->page : h->windows;
-}
-
-/* Gives a header pages, of any size that divides the base buckets. */
-static inline void
-unit_set_pages(CuckooHeader *h)
-{
-	uint32_t	page;
-
-	do
-		page = 2 * (1 + (uint32_t) unit_below(h->base < 65536 ? h->base / 2
-											  : 32767));
-	while (h->base % page != 0);
-	h->page = (uint16_t) page;
-	h->windows = false;
-	cuckoo_header_derive(h);
-}
-
 static inline void
 unit_filter_init(UnitFilter *f, const CuckooHeader *h)
 {

@@ -373,13 +373,12 @@ hash_of(int type, const char *literal, uint64_t seed)
 }
 
 static CuckooHeader
-header(uint32_t base, uint32_t layout, int base_bits, int fpp_bits, int level,
+header(uint32_t base, bool windows, int base_bits, int fpp_bits, int level,
 	   uint64_t seed)
 {
 	CuckooHeader h = unit_header(base, base_bits, fpp_bits);
 
-	h.windows = layout == 1;
-	h.page = (uint16_t) (layout > 1 ? layout : 0);
+	h.windows = windows;
 	h.seed = seed;
 	if (cuckoo_header_set_level(&h, level) != CUCKOO_OK)
 		abort();
@@ -392,21 +391,19 @@ UINT64_MAX};
 static const struct
 {
 	uint32_t	base;
-	uint32_t	layout;			/* as in naive.h */
+	bool		windows;
 	int			base_bits;
 	int			level;
 }			places[] = {
-	{2, 0, 9, 0},
-	{34, 0, 20, 5},
-	{130, 1, 25, 3},
-	{128, 1, 32, 19},
-	{384, 1, 16, 4},
-	{4096, 0, 32, 11},
-	{16384, 1, 13, 0},
-	{134217726, 0, 8, 0},
-	{348, 116, 16, 2},
-	{1160, 1160, 15, 0},
-	{256, 1, 20, 3}
+	{2, false, 9, 0},
+	{34, false, 20, 5},
+	{130, true, 25, 3},
+	{128, true, 32, 19},
+	{384, true, 16, 4},
+	{4096, false, 32, 11},
+	{16384, true, 13, 0},
+	{134217726, false, 8, 0},
+	{256, true, 20, 3}
 };
 
 #define LENGTH(array)	((int) (sizeof(array) / sizeof((array)[0])))
@@ -419,10 +416,8 @@ print_geometries(void)
 		printf("%s\"%016" PRIx64 "\"", i > 0 ? ", " : "", seeds[i]);
 	printf("],\n\"geometries\": [\n");
 	for (int i = 0; i < LENGTH(places); i++)
-		printf("{\"m0\": %" PRIu32 ", \"windows\": %s, \"pages\": %" PRIu32
-			   ", \"f0\": %d, \"g\": %d}%s\n",
-			   places[i].base, places[i].layout == 1 ? "true" : "false",
-			   places[i].layout > 1 ? places[i].layout : 0,
+		printf("{\"m0\": %" PRIu32 ", \"windows\": %s, \"f0\": %d, \"g\": %d}%s\n",
+			   places[i].base, places[i].windows ? "true" : "false",
 			   places[i].base_bits, places[i].level,
 			   i < LENGTH(places) - 1 ? "," : "");
 	printf("],\n\"elements\": [\n");
@@ -432,9 +427,9 @@ print_geometries(void)
 static void
 print_place(uint64_t hash, int i)
 {
-	CuckooHeader base = header(places[i].base, places[i].layout,
+	CuckooHeader base = header(places[i].base, places[i].windows,
 							   places[i].base_bits, 8, 0, 0);
-	CuckooHeader h = header(places[i].base, places[i].layout,
+	CuckooHeader h = header(places[i].base, places[i].windows,
 							places[i].base_bits, 8, places[i].level, 0);
 	CuckooPair	key = cuckoo_pair(&base, hash);
 	CuckooPair	pair = cuckoo_pair(&h, hash);
@@ -646,7 +641,7 @@ typedef struct Recipe
 	const char *name;
 	const char *type;
 	uint32_t	base;
-	uint32_t	layout;			/* as in naive.h */
+	bool		windows;
 	int			base_bits;
 	int			fpp_bits;
 	int			level;			/* the least */
@@ -658,51 +653,47 @@ typedef struct Recipe
 #define SECRET	UINT64_C(0xf3c1a5d28e9b7046)
 
 static const Recipe recipes[] = {
-	{"no family", "", 2, 0, 9, 8, 0, 0, 0, 0},
-	{"no family, grown", "", 34, 0, 20, 13, 2, 0, 0, SECRET},
-	{"empty", "text", 34, 0, 20, 13, 0, 0, 0, 0},
-	{"all of it deleted", "int8", 34, 0, 20, 13, 2, 40, 40, 0},
-	{"grown", "int8", 2, 0, 18, 8, 0, 900, 0, 0},
-	{"grown to the last level", "int8", 6, 0, 13, 8, 5, 500, 0, SECRET},
-	{"grown, almost empty", "int8", 10, 0, 32, 8, 6, 5, 0, SECRET},
-	{"grown, half deleted", "int8", 34, 0, 20, 13, 0, 600, 300, 0},
-	{"10 kB", "int8", 640, 0, 32, 13, 0, 2200, 0, 0},
-	{"segments as windows", "int8", 128, 1, 12, 8, 0, 480, 0, 0},
-	{"segments as windows, grown", "int8", 130, 1, 21, 8, 2, 700, 0, 0},
-	{"segments as windows, deleted", "int8", 254, 1, 25, 13, 1, 900, 600, SECRET},
-	{"segments without windows", "int8", 130, 0, 21, 8, 2, 700, 0, 0},
-	{"windows of 128", "int8", 256, 1, 10, 10, 0, 950, 0, 0},
-	{"windows of 128, grown", "int8", 256, 1, 18, 13, 2, 900, 0, SECRET},
-	{"windows of 128, three of them", "int8", 384, 1, 16, 8, 1, 700, 100, 0},
-	{"a page", "int8", 66, 66, 15, 13, 0, 200, 0, 0},
-	{"pages", "int8", 132, 66, 15, 13, 0, 450, 0, SECRET},
-	{"pages, grown", "int8", 102, 34, 20, 13, 2, 900, 100, 0},
-	{"pages of wide buckets", "text", 12, 4, 25, 13, 1, 40, 0, SECRET},
-	{"int2", "int2", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"int4", "int4", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"text", "text", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"text, secret seed", "text", 6, 0, 20, 13, 1, 30, 10, SECRET},
-	{"bytea", "bytea", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"uuid", "uuid", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"boolean", "boolean", 2, 0, 10, 9, 0, 1, 0, 0},
-	{"date", "date", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"timestamp", "timestamp", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"timestamptz", "timestamptz", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"float4", "float4", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"float8", "float8", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"inet", "inet", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"macaddr", "macaddr", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"macaddr8", "macaddr8", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"numeric", "numeric", 6, 0, 20, 13, 1, 30, 0, SECRET},
-	{"time", "time", 6, 0, 20, 13, 1, 30, 0, 0},
-	{"interval", "interval", 6, 0, 20, 13, 1, 30, 0, SECRET}
+	{"no family", "", 2, false, 9, 8, 0, 0, 0, 0},
+	{"no family, grown", "", 34, false, 20, 13, 2, 0, 0, SECRET},
+	{"empty", "text", 34, false, 20, 13, 0, 0, 0, 0},
+	{"all of it deleted", "int8", 34, false, 20, 13, 2, 40, 40, 0},
+	{"grown", "int8", 2, false, 18, 8, 0, 900, 0, 0},
+	{"grown to the last level", "int8", 6, false, 13, 8, 5, 500, 0, SECRET},
+	{"grown, almost empty", "int8", 10, false, 32, 8, 6, 5, 0, SECRET},
+	{"grown, half deleted", "int8", 34, false, 20, 13, 0, 600, 300, 0},
+	{"10 kB", "int8", 640, false, 32, 13, 0, 2200, 0, 0},
+	{"segments as windows", "int8", 128, true, 12, 8, 0, 480, 0, 0},
+	{"segments as windows, grown", "int8", 130, true, 21, 8, 2, 700, 0, 0},
+	{"segments as windows, deleted", "int8", 254, true, 25, 13, 1, 900, 600, SECRET},
+	{"segments without windows", "int8", 130, false, 21, 8, 2, 700, 0, 0},
+	{"windows of 128", "int8", 256, true, 10, 10, 0, 950, 0, 0},
+	{"windows of 128, grown", "int8", 256, true, 18, 13, 2, 900, 0, SECRET},
+	{"windows of 128, three of them", "int8", 384, true, 16, 8, 1, 700, 100, 0},
+	{"int2", "int2", 6, false, 20, 13, 1, 30, 0, 0},
+	{"int4", "int4", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"text", "text", 6, false, 20, 13, 1, 30, 0, 0},
+	{"text, secret seed", "text", 6, false, 20, 13, 1, 30, 10, SECRET},
+	{"bytea", "bytea", 6, false, 20, 13, 1, 30, 0, 0},
+	{"uuid", "uuid", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"boolean", "boolean", 2, false, 10, 9, 0, 1, 0, 0},
+	{"date", "date", 6, false, 20, 13, 1, 30, 0, 0},
+	{"timestamp", "timestamp", 6, false, 20, 13, 1, 30, 0, 0},
+	{"timestamptz", "timestamptz", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"float4", "float4", 6, false, 20, 13, 1, 30, 0, 0},
+	{"float8", "float8", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"inet", "inet", 6, false, 20, 13, 1, 30, 0, 0},
+	{"macaddr", "macaddr", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"macaddr8", "macaddr8", 6, false, 20, 13, 1, 30, 0, 0},
+	{"numeric", "numeric", 6, false, 20, 13, 1, 30, 0, SECRET},
+	{"time", "time", 6, false, 20, 13, 1, 30, 0, 0},
+	{"interval", "interval", 6, false, 20, 13, 1, 30, 0, SECRET}
 };
 
 static UnitFilter
 filter_of(const Recipe *r)
 {
 	int			type = type_of(r->type);
-	CuckooHeader h = header(r->base, r->layout, r->base_bits, r->fpp_bits,
+	CuckooHeader h = header(r->base, r->windows, r->base_bits, r->fpp_bits,
 							0, r->seed);
 	UnitFilter	f;
 
@@ -767,10 +758,10 @@ print_head(const char *name, const char *type, const UnitFilter *f)
 	printf("{\"name\": \"%s\", \"family\": \"%s\", \"type\": ", name,
 		   types[type_of(type)].family_name);
 	print_string(type);
-	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"pages\": %d, \"m0\": %" PRIu32
+	printf(", \"f0\": %d, \"ft\": %d, \"g\": %d, \"windows\": %s, \"m0\": %" PRIu32
 		   ", \"items\": %" PRIu64 ", \"seed\": \"%016" PRIx64 "\",\n \"image\": ",
 		   f->h.base_bits, f->h.fpp_bits, f->h.level,
-		   f->h.windows ? "true" : "false", f->h.page, f->h.base, f->h.items, f->h.seed);
+		   f->h.windows ? "true" : "false", f->h.base, f->h.items, f->h.seed);
 	cuckoo_checksum_write(f->image, cuckoo_image_size(&f->h));
 	print_base64(f->image, cuckoo_image_size(&f->h));
 	printf(",\n");
@@ -819,7 +810,7 @@ print_keys(const UnitFilter *f)
 		for (int i = 0; i < 4; i++)
 			if (slots[i] != 0)
 			{
-				NaiveClass	c = naive_stored_class(f->h.base, unit_layout(&f->h),
+				NaiveClass	c = naive_stored_class(f->h.base, f->h.windows,
 												   f->h.level, pos, slots[i]);
 
 				keys[read++] = (uint64_t) c.low << 32 | c.fp;
@@ -1214,21 +1205,8 @@ print_refusals(void)
 	print_empty("g above f0 - 8", 6, 12, 5);
 	print_changed("another g", &f, CUCKOO_AT_LEVEL, 2);
 	print_changed("an unknown flag", &f, CUCKOO_AT_FLAGS, 4);
-	print_changed("windows and pages", &f, CUCKOO_AT_FLAGS, 3);
-	print_changed("pages of 0 buckets", &f, CUCKOO_AT_FLAGS, 2);
-	/* which are odd, or do not divide 6 */
-	for (uint8_t page = 3; page <= 8; page++)
-		if (page % 2 == 0 ? page != 6 : page == 3)
-		{
-			CuckooHeader h = f.h;
-			char		name[40];
-
-			snprintf(name, sizeof(name), "pages of %d buckets", page);
-			h.page = page;
-			cuckoo_header_write(&h, f.image);
-			print_refused(name, f.image, size);
-		}
-	cuckoo_header_write(&f.h, f.image);
+	print_changed("flag 2", &f, CUCKOO_AT_FLAGS, 2);
+	print_changed("flags 3", &f, CUCKOO_AT_FLAGS, 3);
 	print_changed("windows with m0 = 6", &f, CUCKOO_AT_FLAGS, 1);
 	print_empty("windows with m0 = 258", 258, 8, 0);
 	print_empty("m0 0", 0, 12, 0);
@@ -1236,8 +1214,8 @@ print_refusals(void)
 	print_changed("m0 of another length", &f, CUCKOO_AT_BASE, 8);
 	print_changed("m0 beyond 512 MiB", &f, CUCKOO_AT_BASE + 3, 0xff);
 	print_changed("tag of an integer", &f, CUCKOO_AT_TAG + 1, 1);
-	print_changed("byte 14 without pages", &f, CUCKOO_AT_PAGE, 2);
-	print_changed("byte 15 without pages", &f, CUCKOO_AT_PAGE + 1, 0x80);
+	print_changed("byte 14", &f, CUCKOO_AT_RESERVED, 2);
+	print_changed("byte 15", &f, CUCKOO_AT_RESERVED + 1, 0x80);
 	print_changed("one item more", &f, CUCKOO_AT_ITEMS, (uint8_t) (f.h.items + 1));
 	print_changed("one item less", &f, CUCKOO_AT_ITEMS, (uint8_t) (f.h.items - 1));
 	print_changed("2^63 items more", &f, CUCKOO_AT_ITEMS + 7, 0x80);

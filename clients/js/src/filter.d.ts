@@ -53,9 +53,6 @@ export class CuckooFilter {
   readonly g: number;
   readonly windows: boolean;
 
-  /** Buckets of a page, 0 without pages. */
-  readonly pages: number;
-
   /** The probability that an absent element is a false positive. */
   readonly fpp: number;
 

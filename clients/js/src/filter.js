@@ -7,8 +7,7 @@ export { ElementError };
 const HEADER = 32;
 const CHECKSUM = 8;
 const LARGEST = 512 * 2 ** 20;
-const WINDOWS = 1; // the flags
-const PAGES = 2;
+const WINDOWS = 1; // the only flag
 
 /** These are not the complete, unaltered bytes of a filter. */
 export class InvalidImage extends Error {
@@ -92,19 +91,15 @@ function scale(a, m, carry = 0) {
 }
 
 /** The fingerprint and the two positions of a hash, which comes in halves. */
-export function place({ m0, f0, g, windows, pages = 0 }, high, low) {
+export function place({ m0, f0, g, windows }, high, low) {
   const byte = low & 0xff;
   const core = cores[byte];
   const ext = Math.floor((low % 2 ** f0) / 256);
-  const near = pages > 0 || (windows && core % 4 !== 0);
+  const near = windows && core % 4 !== 0;
 
   const j1 = scale(high, m0, scale(low, m0));
   let j2;
-  if (pages > 0) {
-    const i = j1 % pages;
-    j2 = 2 * scale(mixedLow[byte], pages / 2) + 1 - i;
-    j2 += j1 - i + (j2 < 0 ? pages : 0);
-  } else if (near && m0 >= 256) {
+  if (near && m0 >= 256) {
     j2 = j1 ^ steps[byte];
   } else {
     j2 = 2 * scale(mixedLow[byte], m0 / 2) + 1 - j1;
@@ -181,13 +176,11 @@ export class CuckooFilter {
     const m0 = view.getUint32(8, true);
     check(family < families.length, 'unknown element family');
     check(ft >= 8 && ft <= f0 && f0 <= 32 && g <= f0 - 8, 'fingerprint bits or growth level out of range');
-    const pages = view.getUint16(14, true);
     const mayHaveWindows = m0 % 128 === 0 || (m0 >= 128 && m0 < 256);
-    const mayHavePages = pages > 0 && pages % 2 === 0 && m0 % pages === 0;
-    check(flags === 0 || (flags === WINDOWS && mayHaveWindows) || (flags === PAGES && mayHavePages), 'unknown or wrong flags');
+    check(flags === 0 || (flags === WINDOWS && mayHaveWindows), 'unknown or wrong flags');
     check(m0 > 0 && m0 % 2 === 0, 'number of base buckets is zero or odd');
     check(view.getUint16(12) === 0 || families[family].name === 'other', 'type tag in a family that has none');
-    check(pages === 0 || flags === PAGES, 'reserved bytes are not zero');
+    check(view.getUint16(14) === 0, 'reserved bytes are not zero');
     const f = f0 - g;
     const buckets = m0 * 2 ** g;
     const size = HEADER + (buckets / 2) * (f - 1) + CHECKSUM;
@@ -209,7 +202,6 @@ export class CuckooFilter {
     this.f0 = f0;
     this.g = g;
     this.windows = flags === WINDOWS;
-    this.pages = pages; // buckets of a page, 0 without pages
     Object.freeze(this);
   }
 

@@ -25,4 +25,4 @@ new CuckooFilter(new Uint8Array());
 f.contains({ months: 1, days: 0 });
 // @ts-expect-error: no element is null
 f.contains(null);
-console.log(found, text, month, family, new InvalidImage().message, f.image.length, f.seed + 1n, f.pages);
+console.log(found, text, month, family, new InvalidImage().message, f.image.length, f.seed + 1n);

@@ -136,16 +136,12 @@ def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> ND
     core = np.array(CORES)[low & 0xFF]
     mixed = np.array(MIXED, np.uint64)[low & 0xFF]
     ext = (low & (1 << f.f0) - 1) >> 8
-    near = (f.pages > 0) | f.windows & (core % 4 != 0)
+    near = f.windows & (core % 4 != 0)
 
     # m0 is less than 2^28, because of the limit of 512 MiB
     j1 = high * f.m0 + (low * f.m0 >> 32) >> 32
-    span = f.pages or f.m0
-    reflected = 2 * ((mixed & np.uint64(0xFFFFFFFF)).astype(np.int64) * (span // 2) >> 32) + 1 - j1
-    j2 = reflected % span
-    if f.pages:
-        j2 += j1 - j1 % f.pages
-    elif f.m0 >= 256:
+    j2 = (2 * ((mixed & np.uint64(0xFFFFFFFF)).astype(np.int64) * (f.m0 // 2) >> 32) + 1 - j1) % f.m0
+    if f.m0 >= 256:
         j2 = np.where(near, j1 ^ 1 + (mixed % np.uint64(127)).astype(np.int64), j2)
 
     segments = (1 << f.g) - 1

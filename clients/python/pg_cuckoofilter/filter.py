@@ -66,19 +66,16 @@ class CuckooFilter(Header):
 
     def _place(self, h: int) -> tuple[int, int, int]:
         """The fingerprint and the two positions of a hash."""
-        m0, g, pages = self.m0, self.g, self.pages
+        m0, g = self.m0, self.g
         core, mixed = CORES[h & 0xFF], MIXED[h & 0xFF]
         ext = (h & (1 << self.f0) - 1) >> 8
-        near = pages or self.windows and core % 4 != 0
+        near = self.windows and core % 4 != 0
 
         j1 = h * m0 >> 64
-        if near and not pages and m0 >= 256:
+        if near and m0 >= 256:
             j2 = j1 ^ 1 + mixed % 127
         else:
-            span = pages or m0  # a page begins at a multiple of its size
-            j2 = (2 * ((mixed & 0xFFFFFFFF) * (span // 2) >> 32) + 1 - j1) % span
-            if pages:
-                j2 += j1 - j1 % pages
+            j2 = (2 * ((mixed & 0xFFFFFFFF) * (m0 // 2) >> 32) + 1 - j1) % m0
 
         segment = ext & (1 << g) - 1  # of the smaller base bucket
         other = segment if near else segment ^ mixed >> 32 & (1 << g) - 1

@@ -17,7 +17,7 @@ CHECKSUM = 8  # bytes, after the buckets
 LARGEST = 512 << 20
 QUADS = list(combinations_with_replacement(range(16), 4))
 MASK = 2**64 - 1
-WINDOWS, PAGES = 1, 2  # the flags
+WINDOWS = 1  # the only flag
 
 
 def splitmix64(z: int) -> int:
@@ -84,20 +84,18 @@ class Header:
 
     def __init__(self, image: bytes) -> None:
         check(len(image) >= HEADER.size, "shorter than a header")
-        magic, version, family, f0, ft, g, flags, m0, tag, page, items, seed = HEADER.unpack_from(image)
+        magic, version, family, f0, ft, g, flags, m0, tag, reserved, items, seed = HEADER.unpack_from(image)
         check(magic == b"CF", 'first two bytes are not "CF"')
         check(version == 1, "unknown format version")
         check(family < len(FAMILIES), "unknown element family")
         check(8 <= ft <= f0 <= 32 and g <= f0 - 8, "fingerprint bits or growth level out of range")
         check(
-            flags == 0
-            or (flags == WINDOWS and (m0 % 128 == 0 or 128 <= m0 < 256))
-            or (flags == PAGES and page > 0 and page % 2 == 0 and m0 % page == 0),
+            flags == 0 or (flags == WINDOWS and (m0 % 128 == 0 or 128 <= m0 < 256)),
             "unknown or wrong flags",
         )
         check(m0 > 0 and m0 % 2 == 0, "number of base buckets is zero or odd")
         check(tag == 0 or FAMILIES[family].name == "other", "type tag in a family that has none")
-        check(page == 0 or flags == PAGES, "reserved bytes are not zero")
+        check(reserved == 0, "reserved bytes are not zero")
         f = f0 - g
         size = HEADER.size + (m0 << g) * (f - 1) // 2 + CHECKSUM
         check(len(image) == size <= LARGEST, "length does not agree with the header")
@@ -113,7 +111,6 @@ class Header:
         self.f0: int = f0
         self.g: int = g
         self.windows = flags == WINDOWS
-        self.pages: int = page  # buckets of a page, 0 without pages
 
     @property
     def family(self) -> str:

@@ -32,7 +32,7 @@ def finalized(core):
     return z ^ z >> 31
 
 
-def place(h, m0, f0, g, windows, pages):
+def place(h, m0, f0, g, windows):
     """The fingerprint and the two positions of a hash."""
     core = h % 256 or 1
     ext = h // 256 % 2 ** (f0 - 8)
@@ -40,12 +40,7 @@ def place(h, m0, f0, g, windows, pages):
     H = finalized(core)
     e = ext % 2**g
     P = H // 2**32 % 2**g
-    if pages:
-        page, i = divmod(j1, pages)
-        s = 2 * (H % 2**32 * (pages // 2) // 2**32) + 1
-        j2 = page * pages + (s - i) % pages
-        P = 0
-    elif windows and core % 4 != 0 and m0 >= 256:
+    if windows and core % 4 != 0 and m0 >= 256:
         j2 = j1 ^ 1 + H % 127
         P = 0
     else:
@@ -93,7 +88,7 @@ def sealed(content):
 
 def keys_of(data):
     """The keys in order, each at most twice, of a valid image."""
-    f0, g, flags, m0, pages = *struct.unpack_from("<BxBBI", data, 4), *struct.unpack_from("<H", data, 14)
+    f0, g, flags, m0 = struct.unpack_from("<BxBBI", data, 4)
     f = f0 - g
     quads = sorted(CODES, key=CODES.get)
     number = int.from_bytes(data[32:-8], "little")
@@ -108,9 +103,9 @@ def keys_of(data):
                 continue
             # computed with b in place of j1: of this hash b is the first base bucket
             h = -(-b * 2**64 // m0) // 256 * 256 + 256 + fp % 256
-            _, j1, other = place(h, m0, 8, 0, flags == 1, pages)
+            _, j1, other = place(h, m0, 8, 0, flags == 1)
             assert j1 == b
-            far = flags == 0 or flags == 1 and fp % 4 == 0
+            far = flags == 0 or fp % 4 == 0
             e = s ^ finalized(fp % 256) // 2**32 % 2**g if far and other < b else s
             keys.append((min(b, other), fp % 256 + 256 * (fp // 256 * 2**g + e)))
     keys.sort()
@@ -128,14 +123,14 @@ def described(keys):
     return fields
 
 
-def image(seed, m0, f0, g, windows, pages, load):
+def image(seed, m0, f0, g, windows, load):
     """A filter of random integers, and the copies of these and of others."""
     rng = random.Random(seed)
     hash_seed = rng.getrandbits(64)
     buckets = [[] for _ in range(m0 * 2**g)]
     values = [rng.randrange(-(2**63), 2**63) for _ in range(int(load * 4 * len(buckets)))]
     places = {
-        value: place(xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed), m0, f0, g, windows, pages)
+        value: place(xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed), m0, f0, g, windows)
         for value in values + [rng.randrange(-(2**63), 2**63) for _ in range(1000)]
     }
     copies_of = collections.Counter()
@@ -143,7 +138,7 @@ def image(seed, m0, f0, g, windows, pages, load):
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             if add(rng, buckets, places[value]):
                 h = xxh3_64_intdigest(struct.pack("<q", value), seed=hash_seed)
-                fingerprint, j1, j2 = place(h, m0, f0, 0, windows, pages)
+                fingerprint, j1, j2 = place(h, m0, f0, 0, windows)
                 copies_of[min(j1, j2), fingerprint] += 1
 
     def copies(fingerprint, first, second):
@@ -151,8 +146,7 @@ def image(seed, m0, f0, g, windows, pages, load):
 
     f = f0 - g
     items = sum(map(len, buckets))
-    flags = 2 if pages else 1 if windows else 0
-    header = struct.pack("<2s6BIHHQQ", b"CF", 1, 1, f0, 8, g, flags, m0, 0, pages, items, hash_seed)
+    header = struct.pack("<2s6BIHHQQ", b"CF", 1, 1, f0, 8, g, windows, m0, 0, 0, items, hash_seed)
     content = packed(buckets, f).to_bytes(len(buckets) * (f - 1) // 2, "little")
     return {
         "name": f"model, seed {seed}",
@@ -162,7 +156,6 @@ def image(seed, m0, f0, g, windows, pages, load):
         "ft": 8,
         "g": g,
         "windows": windows,
-        "pages": pages,
         "m0": m0,
         "items": items,
         "seed": f"{hash_seed:016x}",
@@ -178,16 +171,11 @@ def images(seed):
     for number in range(40):
         f0 = rng.randint(8, 32)
         g = rng.randint(0, min(3, f0 - 8))
-        # mostly pages: also a single one, the least, and some whose size takes two bytes
-        windows = number % 8 == 0
-        pages = 0 if number % 4 == 0 else 2 if number % 8 == 1 else 2 * rng.randint(1, 60)
-        if number in (2, 3):
-            pages, g = 2 * rng.randint(128, 1000), 0
-        if pages:
-            m0 = pages * rng.choice((1, 2, 3, 7))
-        else:
-            m0 = rng.choice((130, 254, 256, 384)) if windows else 2 * rng.randint(1, 200)
-        yield image(seed * 100 + number, m0, f0, g, windows, pages, rng.uniform(0.05, 0.55))
+        windows = number % 2 == 0
+        m0 = rng.choice((128, 130, 254, 256, 384, 1024)) if windows else 2 * rng.randint(1, 200)
+        if number in (2, 3):  # the most base buckets
+            m0, g = rng.choice((1920, 2048)) if windows else 2 * rng.randint(200, 1000), 0
+        yield image(seed * 100 + number, m0, f0, g, windows, rng.uniform(0.05, 0.55))
 
 
 if __name__ == "__main__":
