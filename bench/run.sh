@@ -39,7 +39,7 @@ part()
 	shift 2
 	echo
 	echo "$title (bench/$file.sql):"
-	psql -Xqc "CREATE DATABASE \"$file\""
+	psql -Xqc 'SET client_min_messages = warning' -c "DROP DATABASE IF EXISTS \"$file\"" -c "CREATE DATABASE \"$file\""
 	for name; do
 		set -- "$@" -v "$name"
 		shift

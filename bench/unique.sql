@@ -4,6 +4,7 @@
 --
 --	:rows		of all partitions
 --	:parts		partitions
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS cuckoo;
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
