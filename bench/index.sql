@@ -89,7 +89,7 @@ END $$;
 
 CREATE PROCEDURE choose_keys(rows bigint, lookups int) LANGUAGE sql AS $$
 	TRUNCATE keys;
-	INSERT INTO keys SELECT n, present, key(CASE WHEN present THEN 1 ELSE -1 END * (1 + random() * (rows - 1))::bigint)
+	INSERT INTO keys SELECT n, present, key(CASE WHEN present THEN 1 ELSE 5000000001 END + (random() * (rows - 1))::bigint)
 	FROM generate_series(1, lookups) n, unnest(ARRAY[true, false]) present;
 	ANALYZE keys;
 $$;
