@@ -904,6 +904,13 @@ test_fpp_bits(void)
 	for (int i = 0; i < 6; i++)
 		CHECK(cuckoo_fpp_bits(asked[i]) == bits[i], "%g: %d", asked[i],
 			  cuckoo_fpp_bits(asked[i]));
+	for (int f = 8; f < 30; f++)
+	{
+		double		fpp = ldexp(7.6, -f);
+
+		CHECK(f == 8 || cuckoo_fpp_bits(fpp) == f, "%d bits", f);
+		CHECK(cuckoo_fpp_bits(nextafter(fpp, 0)) == f + 1, "below %d bits", f);
+	}
 	for (int i = 0; i < 100000; i++)
 	{
 		double		fpp = pow(10, -8 * (double) unit_below(1000001) / 1e6) * 0.5;
