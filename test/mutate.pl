@@ -93,6 +93,7 @@ my @files = (
 	[ 'module.c',             'scan plan index',    '',        '003' ],
 	[ 'planner/estimate.c',   'plan',               '',        '003' ],
 	[ 'planner/join.c',       'plan',               '',        '' ],
+	[ 'planner/parallel.c',   'plan',               '',        '' ],
 	[ 'planner/support.c',    'plan expanded',      '',        '003' ],
 	[ 'planner/test.c',       'plan scan',          '',        '003' ],
 	[ 'probe/cache.c',        'probe scan',         'probes',  '002 017' ],
