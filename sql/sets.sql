@@ -448,6 +448,17 @@ FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f,
 SELECT seen(cf_at_least_agg(u, 30)) AS at_least_30, seen(u) AS truth,
 	max(contexts('ExprContext', 'sum(total_bytes)')) < 3000000 AS little
 FROM serial, generate_series(1, 30) GROUP BY u;
+-- the planner expects states of 16 kB, and sorts the rows of many groups
+CREATE TABLE groups AS SELECT i AS g, cf_agg(i) AS f FROM generate_series(1, 2000) i GROUP BY i;
+ANALYZE groups;
+SELECT query, plan_of('SELECT ' || query || ' FROM groups GROUP BY g') ->> 'Strategy' AS strategy
+FROM unnest('{count(f),cf_union_agg(f),cf_union_all_agg(f),cf_intersect_agg(f)}'::text[]) query;
+DROP TABLE groups;
+-- filters of falling size: each run is more than half of the run before
+SELECT seen(cf_union_agg(f ORDER BY n DESC)) AS "union", seen(max(f::text)
+	FILTER (WHERE n = 4000)::cuckoofilter) AS truth
+FROM (SELECT n, cf_agg(i, 10000, 0.001) AS f
+	FROM generate_series(4000, 2040, -40) n, generate_series(1, n) i GROUP BY n) s;
 
 -- ---- hashes as values ----
 
