@@ -371,7 +371,7 @@ SELECT cf_count(both_agg(f)) AS disjoint, 0 AS truth
 FROM (SELECT cf_agg(i, 9000, 0.001) AS f FROM generate_series(1, 6000) i GROUP BY i % 2) s;
 -- a final function may not change the state: the next row of the window goes on with it
 CREATE FUNCTION with_more(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql STABLE STRICT AS
-	'SELECT cf_union($1, (SELECT cf_agg(i, 9000, 0.001) FROM generate_series(100001, 100500) i))';
+	'SELECT cf_union($1, (SELECT cf_agg(cf_count($1) * 1000 + i, 9000, 0.001) FROM generate_series(1, 500) i))';
 CREATE AGGREGATE more_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = with_more,
 	FINALFUNC_MODIFY = READ_ONLY);
 SELECT part, cf_count(more_agg(f) OVER w) - cf_count(cf_union_agg(f) OVER w) AS more FROM thirds
