@@ -27,6 +27,7 @@ vectors()
 	if ! "$python" -c 'import numpy, xxhash'; then
 		echo "skipped: Python client: $python with numpy and xxhash is missing"
 	else
+		"$python" -c 'import pandas' || echo 'skipped: Python client: times with nanoseconds, because pandas is missing'
 		PYTHONPATH=python:python/tests tap "$python" -m unittest -v python/tests/test_{arguments,elements,vectors}.py || status=1
 	fi
 	if ! "$python" -c 'import ctypes, unittest'; then

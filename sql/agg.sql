@@ -203,6 +203,7 @@ SELECT cf_agg(i, 1000) FROM numbers;
 SELECT cf_agg(i, 0.01 / i) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i, 100, 0.01, i) FROM numbers;
 SELECT cf_agg(i, 100 + i, 0.01) FROM numbers;
+SELECT cf_agg(i, CASE WHEN i = 1 THEN 100 ELSE 100.5 END, 0.01) FROM numbers WHERE i <= 2;
 SELECT cf_agg(i::numeric, 100 + i, 0.01) FROM numbers;
 SELECT cf_agg(i, 4000000000, 0.01) FROM numbers;
 SELECT cf_agg(to_json(t)) FROM numbers;

@@ -116,6 +116,7 @@ RESET client_min_messages;
 CREATE TABLE cases (n int GENERATED ALWAYS AS IDENTITY, needs text, expected text, a text, b text);
 INSERT INTO cases (needs, expected, a, b) VALUES
 	('', 'true', $$''::"char"$$, $$''$$),
+	('', 'false', $$'a '::varchar$$, $$'a'::varchar$$),
 	('', 'true', $$(-23)::"char"$$, $$'\351'$$),
 	('', 'true', $$(-128)::"char"$$, $$'\200'::name$$),
 	('', 'true', $$127::"char"$$, $$chr(127)$$),

@@ -404,5 +404,89 @@ FROM unnest(ARRAY['v = 5 AND cf_contains(f, v)', 'cf_contains(f, v) AND v = 5', 
 	'v = 5 AND v <@ f', 'v <@ f AND v = 5', 'NOT v <@ f AND v = 5']) condition;
 DROP FUNCTION dear, first_of, factor, filter_of, estimate;
 DROP TABLE lists, skewed, distinct_;
+
+-- ---- parallel plans ----
+
+-- a constant filter is sent to the workers as text: parallel scans cost more with it, and there are none above 4 MB,
+-- or with a TOAST pointer into a temporary table
+CREATE TABLE scanned AS SELECT i AS v, i % 2 AS part FROM generate_series(1, 50000) i;
+CREATE TABLE parts (LIKE scanned) PARTITION BY LIST (part);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+INSERT INTO parts TABLE scanned;
+CREATE TABLE kept AS SELECT n, cf_agg(i, 1e-8) AS f
+	FROM unnest('{100,10000,70000,900000,1200000}'::int[]) n, generate_series(1, n) i GROUP BY n;
+CREATE TEMP TABLE local AS TABLE kept;
+ANALYZE scanned, parts, kept, local;
+CREATE FUNCTION is_parallel(query text, f anyelement, OUT parallel boolean, OUT more float8) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+	small json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan USING f;
+	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO small USING cf_new();
+	parallel := plan::text LIKE '%Gather%';
+	more := (plan #>> '{0,Plan,Total Cost}')::float8 - (small #>> '{0,Plan,Total Cost}')::float8;
+END $$;
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+-- by size, and by size alone
+SELECT n, pg_column_size(f) / 1024 AS kb, parallel
+FROM kept, is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f) ORDER BY n;
+SET cpu_operator_cost = 0;
+SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel FROM kept, unnest(ARRAY[
+	'SELECT count(*) FROM scanned WHERE cf_contains($1, v)',
+	'SELECT count(*) FROM scanned WHERE v <@ ANY (ARRAY[$1])',
+	'SELECT count(*) FILTER (WHERE cf_contains($1, v)) FROM scanned',
+	'SELECT count(*) FROM scanned HAVING cf_contains($1, count(*)::int)',
+	'SELECT count(*) FROM scanned a JOIN scanned b ON cf_contains($1, a.v + b.v) AND a.v = b.v',
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT $1), v)',
+	'SELECT count(*) FROM (SELECT * FROM scanned WHERE cf_contains($1, v) OFFSET 0) s',
+	-- two copies
+	'SELECT count(*) FROM parts WHERE cf_contains($1, v)',
+	'SELECT count(*) FROM scanned']) WITH ORDINALITY q(query, i) GROUP BY i, query ORDER BY i;
+SET cuckoo.enable_scan = off;
+SELECT array_agg((is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel ORDER BY n)
+FROM kept;
+RESET cuckoo.enable_scan;
+-- a parameter whose value the planner does not know
+SET plan_cache_mode = force_generic_plan;
+PREPARE unknown(cuckoofilter) AS SELECT count(*) FROM scanned WHERE cf_contains($1, v);
+SELECT plan_of('EXECUTE unknown(NULL)')::text LIKE '%Gather%' AS parallel;
+DEALLOCATE unknown;
+RESET plan_cache_mode;
+RESET cpu_operator_cost;
+-- 8 operators for each byte, for each partition its own
+SET cpu_tuple_cost = 1;
+SELECT name,
+	within(more / pg_column_size(f) / current_setting('cpu_operator_cost')::float8, copies * 7.5, copies * 12) AS cost
+FROM kept, (VALUES ('scanned', 1), ('parts', 2)) v(name, copies),
+	is_parallel('SELECT count(*) FROM ' || name || ' WHERE cf_contains($1, v)', f)
+WHERE n = 10000 ORDER BY copies;
+RESET cpu_tuple_cost;
+-- temporary tables
+SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel FROM unnest(ARRAY[
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM local WHERE n = 900000), v)',
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM (SELECT f FROM local OFFSET 0) s LIMIT 1), v)',
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM kept WHERE n = 900000), v)',
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT cf_agg(n) FROM local), v)']) query;
+SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM local WHERE n = 900000), v);
+DO $$
+DECLARE
+	n bigint;
+	stored cuckoofilter;
+BEGIN
+	SELECT f INTO stored FROM local l WHERE l.n = 900000;
+	EXECUTE 'SELECT count(*) FROM scanned WHERE cf_contains($1, v)' INTO n USING stored;
+	RAISE NOTICE '%', n;
+END $$;
+SELECT (is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel FROM local WHERE n = 900000;
+DROP FUNCTION is_parallel;
+DROP TABLE scanned, parts, kept, local;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+RESET min_parallel_table_scan_size;
 RESET default_statistics_target;
 RESET max_parallel_workers_per_gather;

@@ -78,6 +78,11 @@ ALTER TABLE shelf ALTER f SET STORAGE external;
 INSERT INTO shelf SELECT 300000, cf_agg(i) FROM generate_series(1, 300000) i;
 SELECT within(pages_read('SELECT cf_contains(f, 7) FROM shelf WHERE id = 300000'), 1, 29) AS pages;
 SELECT within(pages_read('SELECT cf_count(f) FROM shelf WHERE id = 300000'), 1, 14) AS pages;
+-- a query keeps many filters: ten that are probed in turn
+CREATE TABLE ten AS SELECT n, cf_agg(i) AS f FROM generate_series(1, 10) n, generate_series(n, n + 20000) i GROUP BY n;
+SELECT within(pages_read('SELECT FROM generate_series(1, 1000) i,
+	LATERAL (SELECT cf_contains(f, i) AS found FROM ten OFFSET 0) s WHERE found'), 1000, 4000) AS pages;
+DROP TABLE ten;
 -- three probes in four of a large capacity read one slice, whatever the size of its segments
 CREATE TABLE sized AS SELECT n, cf_agg(i, n, 0.001) AS f
 FROM unnest(ARRAY[1000000, 1000001, 1500000, 1990000, 2000000, 3000000, 3980000]) n, generate_series(1, 250000) i

@@ -369,6 +369,15 @@ SELECT seen(cf_intersect_agg(twice)) AS copies, seen(cf_union_all(cf_intersect_a
 FROM thirds;
 SELECT cf_count(both_agg(f)) AS disjoint, 0 AS truth
 FROM (SELECT cf_agg(i, 9000, 0.001) AS f FROM generate_series(1, 6000) i GROUP BY i % 2) s;
+-- a final function may not change the state: the next row of the window goes on with it
+CREATE FUNCTION with_more(cuckoofilter) RETURNS cuckoofilter LANGUAGE sql STABLE STRICT AS
+	'SELECT cf_union($1, (SELECT cf_agg(cf_count($1) * 1000 + i, 9000, 0.001) FROM generate_series(1, 500) i))';
+CREATE AGGREGATE more_agg(cuckoofilter) (SFUNC = cf_union, STYPE = cuckoofilter, FINALFUNC = with_more,
+	FINALFUNC_MODIFY = READ_ONLY);
+SELECT part, cf_count(more_agg(f) OVER w) - cf_count(cf_union_agg(f) OVER w) AS more FROM thirds
+WINDOW w AS (ORDER BY part) ORDER BY part;
+DROP AGGREGATE more_agg(cuckoofilter);
+DROP FUNCTION with_more;
 -- one filter, and none
 SELECT cf_count(both_agg(f)) AS bare, cf_count(cf_intersect_agg(f)) AS ours, max(cf_count(f)) AS truth
 FROM thirds WHERE part = 0;
@@ -448,6 +457,17 @@ FROM (SELECT cf_union_agg(f) OVER (ORDER BY day) AS f,
 SELECT seen(cf_at_least_agg(u, 30)) AS at_least_30, seen(u) AS truth,
 	max(contexts('ExprContext', 'sum(total_bytes)')) < 3000000 AS little
 FROM serial, generate_series(1, 30) GROUP BY u;
+-- the planner expects states of 16 kB, and sorts the rows of many groups
+CREATE TABLE groups AS SELECT i AS g, cf_agg(i) AS f FROM generate_series(1, 2000) i GROUP BY i;
+ANALYZE groups;
+SELECT query, plan_of('SELECT ' || query || ' FROM groups GROUP BY g') ->> 'Strategy' AS strategy
+FROM unnest('{count(f),cf_union_agg(f),cf_union_all_agg(f),cf_intersect_agg(f)}'::text[]) query;
+DROP TABLE groups;
+-- filters of falling size: each run is more than half of the run before
+SELECT seen(cf_union_agg(f ORDER BY n DESC)) AS "union", seen(max(f::text)
+	FILTER (WHERE n = 4000)::cuckoofilter) AS truth
+FROM (SELECT n, cf_agg(i, 10000, 0.001) AS f
+	FROM generate_series(4000, 2040, -40) n, generate_series(1, n) i GROUP BY n) s;
 
 -- ---- hashes as values ----
 

@@ -6,7 +6,8 @@
 #
 # A fault (a mutant) is one change: it negates a condition, swaps two
 # arguments, leaves out a statement, or replaces && or a comparison by its
-# neighbour, + by -, a number by the next one, true by false.
+# neighbour, + by -, a number by the next one, true by false, a cast to 64 bits
+# by 32, ceil by floor, or halves a constant.
 #
 # Each is made in the throwaway copy, compiled, installed and tested until a
 # test fails: first by the tests about its file (of the core by unit tests), then
@@ -93,10 +94,12 @@ my @files = (
 	[ 'module.c',             'scan plan index',    '',        '003' ],
 	[ 'planner/estimate.c',   'plan',               '',        '003' ],
 	[ 'planner/join.c',       'plan',               '',        '' ],
+	[ 'planner/parallel.c',   'plan',               '',        '' ],
 	[ 'planner/support.c',    'plan expanded',      '',        '003' ],
 	[ 'planner/test.c',       'plan scan',          '',        '003' ],
 	[ 'probe/cache.c',        'probe scan',         'probes',  '002 017' ],
 	[ 'probe/probe.c',        'probe batch',        'probes',  '002 017' ],
+	[ 'result.c',            'functions index',    '',        '' ],
 	[ 'scan/exec.c',          'scan',               'scans',   '002 005' ],
 	[ 'scan/filters.c',       'scan',               'scans',   '005' ],
 	[ 'scan/path.c',          'scan plan',          '',        '003 005 010' ]);
@@ -187,6 +190,16 @@ sub faults_of_body
 		push @faults, [ [ pos($body) - length($1), length($1), $1 + 1 ] ];
 	}
 
+	# a cast to 64 bits, or a direction of rounding
+	pos($body) = $from;
+	while ($body =~ /(?<=\()(u?int)64(_t)?(?=\) )|\b(ceil|floor)(?=\()/g)
+	{
+		my $size = $2 // '';
+		my ($old, $new) = $3 ? ($3, $3 eq 'ceil' ? 'floor' : 'ceil') : ("${1}64$size", "${1}32$size");
+
+		push @faults, [ [ pos($body) - length($old), length($old), $new ] ];
+	}
+
 	# two arguments
 	pos($body) = $from;
 	while ($body =~ /(?<=[(\s])(&?[a-z_][\w.>-]*)(,\s+)(&?[a-z_][\w.>-]*)(?=[,)])/g)
@@ -232,6 +245,11 @@ sub all_faults
 		while ($code =~ /^(\w+)\([^{};]*\)\n(\{\n.*?^\})/gms)
 		{
 			push @of_file, map { [ $1, $_ ] } faults_of_body($code, $-[2], $+[2]);
+		}
+		# a constant: half of it
+		while ($about && $text =~ /^#define (\w+)\s+\(?(\d+)(?![\w.])/gm)
+		{
+			push @of_file, [ $1, [ [ $-[2], length($2), int($2 / 2) ] ] ] if $2 > 0;
 		}
 		die "test/mutate.pl does not know which tests are about $file\n" if @of_file && !$about;
 		foreach (sort { $a->[1][0][0] <=> $b->[1][0][0] } @of_file)

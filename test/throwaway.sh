@@ -416,10 +416,10 @@ if [ "$0" = "${BASH_SOURCE[0]}" ]; then
 				want perl command -v prove
 				want libipc-run-perl owner_finds IPC::Run
 				# for the clients' tests that need no server; where there is no apt they are left out
-				! command -v apt-get >/dev/null || want_python xxhash numpy
+				! command -v apt-get >/dev/null || want_python xxhash numpy pandas
 				;;
 			c)
-				want_python xxhash numpy psycopg psycopg2 asyncpg sqlalchemy alembic django setuptools wheel mypy
+				want_python xxhash numpy pandas psycopg psycopg2 asyncpg sqlalchemy alembic django setuptools wheel mypy
 				want python3-venv "${PYTHON:-/usr/bin/python3}" -c 'import ensurepip'
 				want nodejs command -v node
 				want npm command -v npm

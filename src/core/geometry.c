@@ -66,11 +66,12 @@ cuckoo_image_size(const CuckooHeader *h)
 int
 cuckoo_fpp_bits(double fpp)
 {
-	int			bits = CUCKOO_CORE_BITS;
+	/* no loop: cf_agg checks the fpp of each row */
+	int			exponent;
+	double		mantissa = frexp(fpp, &exponent);
+	int			bits = 3 - exponent + (mantissa < 0.95);
 
-	while (ldexp(8 * 0.95, -bits) > fpp)
-		bits++;
-	return bits;
+	return bits > CUCKOO_CORE_BITS ? bits : CUCKOO_CORE_BITS;
 }
 
 double

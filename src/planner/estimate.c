@@ -51,12 +51,8 @@ typedef struct KnownFilter
 	CuckooHeader header;		/* valid with the image */
 } KnownFilter;
 
-/*
- * True if the type has this input function.  Only a superuser can give our
- * input function to another type.
- */
-static bool
-is_our_type(Oid type, PGFunction input_function)
+bool
+cuckoo_type_has_input(Oid type, PGFunction input_function)
 {
 	Oid			input;
 	Oid			param;
@@ -146,7 +142,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	/* estimate_expression_value() would copy a constant */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
-	if (exprType(node) != type || !is_our_type(type, cuckoofilter_in))
+	if (exprType(node) != type || !cuckoo_type_has_input(type, cuckoofilter_in))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 	{

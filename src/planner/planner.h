@@ -50,6 +50,13 @@ extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
  */
 extern void cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * Adds the cost of sending the filters of the query to the parallel scans of a
+ * base relation, or removes these scans if sending may fail.  Call this once
+ * for each base relation, after its paths have been added.
+ */
+extern void cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel);
+
 /* ---- within this folder: planner/test.c, then planner/estimate.c ---- */
 
 /*
@@ -75,5 +82,11 @@ extern bool cuckoo_test_arguments(Oid function, List *args, Node **filter,
 extern Selectivity cuckoo_selectivity(PlannerInfo *root, Oid function,
 									  Oid collation, List *args,
 									  int varRelid);
+
+/*
+ * True if the type has this input function.  Only a superuser can give our
+ * input function to another type.
+ */
+extern bool cuckoo_type_has_input(Oid type, PGFunction input_function);
 
 #endif							/* CUCKOO_PLANNER_H */

@@ -285,6 +285,7 @@ add_scans(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	if (next_rel_hook)
 		next_rel_hook(root, rel, rti, rte);
 	cuckoo_adjust_joins(root, rel);
+	cuckoo_adjust_parallel(root, rel);
 	tests = scan_tests(rel->baserestrictinfo, rel->relid);
 	join_tests = scan_tests(rel->joininfo, rel->relid);
 	if ((tests == NIL && join_tests == NIL) || !enable_scan ||

@@ -57,6 +57,9 @@ is($node->safe_psql('UTF8', 'SELECT max(octet_length(w)) FROM words'), '6', 'UTF
 is(scalar(() = $filters{UTF8} =~ /\|/g), 1 + @kinds, 'filters were made');
 is($filters{$_}, $filters{UTF8}, "$_: same bytes") foreach qw(LATIN1 SQL_ASCII);
 
+is($node->safe_psql('SQL_ASCII', q(SELECT cf_hash(convert_from('\xe9', 'SQL_ASCII')) = cf_hash('\xe9'::bytea))), 't',
+	'SQL_ASCII: bytes that are no UTF-8 are hashed as they are');
+
 # What one database made, in another
 foreach my $to (@encodings)
 {

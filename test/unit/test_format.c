@@ -884,6 +884,33 @@ test_geometry(void)
 	printf("; for 1e7 at 0.001: %" PRIu64 "\n", cuckoo_image_size(&h));
 }
 
+/* the capacity of more than 2^32 items, and images around the largest size */
+static void
+test_large_headers(void)
+{
+	CuckooHeader h = {0};
+	CuckooHeader read;
+	uint8_t		image[64] = {0};
+
+	h.base = 1000;
+	h.base_bits = 32;
+	h.fpp_bits = 8;
+	CHECK(cuckoo_capacity(&h) == UINT64_C(63753420800), "%" PRIu64, cuckoo_capacity(&h));
+
+	/* 3.5 bytes for each bucket */
+	CHECK(cuckoo_header_exact(&h, 1, 8, 0) == CUCKOO_OK, "smallest");
+	for (uint32_t base = 153391666; base <= 153391690; base += 2)
+	{
+		uint64_t	size = 40 + (uint64_t) base / 2 * 7;
+
+		h.base = base;
+		cuckoo_header_derive(&h);
+		cuckoo_header_write(&h, image);
+		CHECK(cuckoo_header_read(&read, image, size) ==
+			  (size > CUCKOO_MAX_SIZE ? CUCKOO_BAD_LENGTH : CUCKOO_OK), "%" PRIu64, size);
+	}
+}
+
 static void
 test_fpp_bits(void)
 {
@@ -893,6 +920,13 @@ test_fpp_bits(void)
 	for (int i = 0; i < 6; i++)
 		CHECK(cuckoo_fpp_bits(asked[i]) == bits[i], "%g: %d", asked[i],
 			  cuckoo_fpp_bits(asked[i]));
+	for (int f = 8; f < 30; f++)
+	{
+		double		fpp = ldexp(7.6, -f);
+
+		CHECK(f == 8 || cuckoo_fpp_bits(fpp) == f, "%d bits", f);
+		CHECK(cuckoo_fpp_bits(nextafter(fpp, 0)) == f + 1, "below %d bits", f);
+	}
 	for (int i = 0; i < 100000; i++)
 	{
 		double		fpp = pow(10, -8 * (double) unit_below(1000001) / 1e6) * 0.5;
@@ -1100,6 +1134,7 @@ main(int argc, char **argv)
 	TEST(test_tail());
 	TEST(test_hostile());
 	TEST(test_round_trip());
+	TEST(test_large_headers());
 	TEST(test_fpp_bits());
 	TEST(test_geometry());
 	TEST(test_overflow());

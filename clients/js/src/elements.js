@@ -11,10 +11,14 @@ export class ElementError extends TypeError {
 const EPOCH = Date.UTC(2000, 0, 1);
 const FIRST = Date.UTC(-4713, 10, 24); // PostgreSQL's first day
 const DAY = 86400000;
+const FIRST_DAY = (FIRST - EPOCH) / DAY;
+const LAST_DAY = 2145031948; // 5874897-12-31
+const END_OF_SECONDS = 9223371331200; // 294277-01-01 00:00:00
 const SURROGATE = /\p{Surrogate}/u; // one without the other
 const UUID = /^[\da-f]{8}-?([\da-f]{4}-?){3}[\da-f]{12}$/i;
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?)?$/;
+const DATE = /^(\d{4,7}-\d\d-\d\d)( BC)?$/;
+const TIMESTAMP =
+  /^(\d{4,6}-\d\d-\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(Z|[+-](?:0\d|1[0-5])(?::?[0-5]\d(?::?[0-5]\d)?)?)?( BC)?$/;
 const INET = /^([\d.:a-f]+)(?:\/(0|[1-9]\d{0,2}))?$/i;
 const OCTET = /^(?:0|[1-9]\d{0,2})$/;
 const GROUP = /^[\da-f]{1,4}$/i;
@@ -109,19 +113,23 @@ function uuid(value) {
   return Uint8Array.from(value.replaceAll('-', '').match(/../g), (byte) => parseInt(byte, 16));
 }
 
-/** Milliseconds since 1970 of a day, undefined if there is no such day. */
-function day(literal) {
-  const time = Date.parse(`${literal}T00:00:00Z`);
-  if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(literal)) return undefined;
-  return literal >= '0001' ? time : undefined;
+/** Days since 2000 of a day, undefined if there is no such day. The year before 1 is 1 BC. */
+function day(literal, bc) {
+  const [year, month, date] = literal.split('-').map(Number);
+  const shown = bc ? 1 - year : year;
+  // Date knows fewer years, but days repeat after 400
+  const cycle = Math.floor((shown - 2000) / 400);
+  const time = Date.UTC(shown - 400 * cycle, month - 1, date);
+  if (year === 0 || new Date(time).getUTCMonth() !== month - 1) return undefined;
+  return (time - EPOCH) / DAY + cycle * 146097;
 }
 
 function date(value) {
   if (value === 'infinity') return int32(2 ** 31 - 1);
   if (value === '-infinity') return int32(-(2 ** 31));
-  if (typeof value !== 'string' || !DATE.test(value)) return undefined;
-  const time = day(value);
-  return time === undefined ? undefined : int32((time - EPOCH) / DAY);
+  const parts = typeof value === 'string' && DATE.exec(value);
+  const days = parts ? day(parts[1], parts[2]) : undefined;
+  return days >= FIRST_DAY && days <= LAST_DAY ? int32(days) : undefined;
 }
 
 function microseconds(value, withZone) {
@@ -130,14 +138,16 @@ function microseconds(value, withZone) {
   const parts = typeof value === 'string' && TIMESTAMP.exec(value);
   if (!parts || (parts[6] !== undefined) !== withZone) return undefined;
   const [hour, minute, second] = parts.slice(2, 5).map(Number);
-  const time = day(parts[1]);
-  if (time === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
-  let zone = 0; // minutes
+  const days = day(parts[1], parts[7]);
+  if (days === undefined || hour > 23 || minute > 59 || second > 59) return undefined;
+  let zone = 0; // seconds
   if (withZone && parts[6] !== 'Z') {
-    zone = Number(parts[6].slice(1, 3)) * 60 + Number(parts[6].slice(3).replace(':', ''));
+    const [hours, minutes = 0, seconds = 0] = parts[6].match(/\d\d/g).map(Number);
+    zone = (hours * 60 + minutes) * 60 + seconds;
     if (parts[6][0] === '-') zone = -zone;
   }
-  const seconds = (time - EPOCH) / 1000 + (hour * 60 + minute - zone) * 60 + second;
+  const seconds = days * 86400 + (hour * 60 + minute) * 60 + second - zone;
+  if (seconds < FIRST_DAY * 86400 || seconds >= END_OF_SECONDS) return undefined;
   return int64(BigInt(seconds) * 1000000n + BigInt((parts[5] ?? '').padEnd(6, '0')));
 }
 

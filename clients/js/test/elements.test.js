@@ -184,9 +184,9 @@ test('what no element of the family can be is an error', () => {
     integer: [1.5, 2 ** 53, 2n ** 63n, -(2n ** 63n) - 1n, NaN],
     text: ['\ud800', 'a\udc00'],
     uuid: ['a0eebc99', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1'],
-    date: ['2026-02-30', '2026-13-01', '0000-01-01', '2026-6-1'],
+    date: [...['4714-11-23 BC', '5874898-01-01', '2026-00-01', '2026-01-00', '2023-02-29', '2100-02-29', '0000-01-01 BC'], '2026-02-30', '2026-13-01', '0000-01-01', '2026-6-1'],
     timestamp: ['2026-06-01 24:00:00', '2026-06-01 12:60:00', '2026-06-01 12:00:00+00', '2026-06-01 12:00', new Date()],
-    timestamptz: ['2026-06-01 12:00:60Z', new Date(NaN), '2026-02-30 12:00:00Z'],
+    timestamptz: ['4714-11-24 00:00:00+01 BC', '294277-01-01 00:00:00Z', '2026-06-01 12:00:00+01:02:60', '2026-06-01 12:00:60Z', new Date(NaN), '2026-02-30 12:00:00Z'],
     inet: [
       ...['', '10.0.0', '10.0.0.0.1', '10.0.0.256', '10.0.0.01', '10.0.0.1/33', '10.0.0.1/', '10.0.0.1/08', '10.0.0.1/-1', ' 10.0.0.1'],
       ...['10/8', '10.0.0.1/255.0.0.0', '0x0a.0.0.1', ':', ':::', '1::2::3', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7:8::'],
@@ -228,5 +228,23 @@ test('what no element of the family can be is an error', () => {
   for (const value of [0, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, 1 - 2 ** 53]) {
     assert.equal(bytes('integer', value), bytes('integer', BigInt(value)));
   }
-  assert.equal(bytes('timestamptz', '2026-06-01 12:00:00Z'), bytes('timestamptz', '2026-06-01 08:30:00-0330'));
+  for (const other of ['2026-06-01 08:30:00-0330', '2026-06-01T11:15:30-00:44:30', '2026-06-01 12:44:30+004430']) {
+    assert.equal(bytes('timestamptz', '2026-06-01 12:00:00Z'), bytes('timestamptz', other));
+  }
+  // as PostgreSQL sends them
+  const sent = {
+    date: {
+      ...{ '4714-11-24 BC': 'ffda97a7', '0001-12-31 BC': 'fff4dbf8', '0001-01-01': 'fff4dbf9', '2000-02-29': '0000003b' },
+      ...{ '10000-01-01': '002c95d4', '5874897-12-31': '7fda970c' },
+    },
+    timestamp: {
+      '4714-11-24 00:00:00 BC': 'fd0f7cc1411fa000',
+      '0044-03-15 12:00:00 BC': 'ff1af9e8fb46d000',
+      '10000-01-01 00:00:00': '0380e70b913b8000',
+      '294276-12-31 23:59:59.999999': '7fffff5bb3b29fff',
+    },
+  };
+  for (const [type, literals] of Object.entries(sent)) {
+    for (const [literal, hex] of Object.entries(literals)) assert.equal(Buffer.from(bytes(type, literal), 'hex').reverse().toString('hex'), hex, literal);
+  }
 });

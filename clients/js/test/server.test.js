@@ -43,6 +43,26 @@ test('members are found, and strangers are just where the server finds them', as
   }
 });
 
+test('dates and times are read as the server prints them', async () => {
+  const times = [
+    ...['4714-11-24 00:00:00+00 BC', '0044-03-15 12:00:00+00 BC', '0001-02-28 23:00:00+00 BC', '0001-01-01 12:00:00+00'],
+    ...['1965-05-01 12:00:00.000001+00', '1972-05-01 00:00:00+00', '2024-02-29 00:00:00+00', '2100-02-28 23:59:59.5+00'],
+    ...['9999-12-31 23:59:59+00', '10000-01-01 00:00:00+00', '275760-09-14 00:00:00+00', '294276-12-31 23:59:59.999999+00'],
+  ];
+  for (const [type, more] of Object.entries({ date: ['5874897-12-31', '1000000-02-29'], timestamp: [], timestamptz: [] })) {
+    for (const zone of ['UTC', 'Africa/Monrovia', 'Asia/Kolkata', 'America/St_Johns']) {
+      await client.query(`SET TimeZone = '${zone}'`);
+      const all = type === 'date' && zone === 'UTC' ? [...times.map((time) => time.replace(/ .*?( BC)?$/, '$1')), ...more] : times;
+      const cast = type === 'date' && zone === 'UTC' ? 'date' : `timestamptz::${type}`;
+      // a zone may move the limits out of the type
+      const printed = await fetch(`SELECT array_agg(v::${cast}::text) FROM unnest($1::text[]) v`, [zone === 'UTC' ? all : all.slice(1, -1)]);
+      const filter = await fetch(`SELECT cf_agg(v, 0.0001) FROM unnest($1::${type}[]) v`, [printed]);
+      for (const value of printed) assert.ok(filter.contains(value), `${type} ${value} in ${zone}`);
+    }
+  }
+  await client.query('RESET TimeZone');
+});
+
 test('filters are received as text and binary, and sent', async () => {
   for (const binary of [false, true]) {
     const filter = await fetch('SELECT cf_agg(i) FROM generate_series(1, 100) i', [], { binary });
