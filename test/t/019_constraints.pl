@@ -123,8 +123,8 @@ if ($unique)
 			'INSERT INTO replica SELECT i FROM generate_series(1, 9) i';
 	}
 	value('CREATE PUBLICATION replica FOR TABLE replica');
-	value("CREATE SUBSCRIPTION replica CONNECTION '" . $node->connstr('postgres')
-			. "' PUBLICATION replica WITH (copy_data = false)", $subscriber);
+	value("CREATE SUBSCRIPTION replica CONNECTION '$connection' PUBLICATION replica WITH (copy_data = false)",
+		$subscriber);
 	value("UPDATE replica SET place = 'changed' WHERE id = 5; DELETE FROM replica WHERE id = 8");
 	$node->wait_for_catchup('replica');
 	is(value('SELECT string_agg(id || coalesce(place, \'\'), \' \' ORDER BY id) FROM replica', $subscriber),
