@@ -86,11 +86,12 @@ foreach my $kind (sort keys %kinds)
 
 # ---- logical replication ----
 
+my $connection = $node->connstr . ' dbname=postgres';
+
 foreach my $kind (sort keys %kinds)
 {
 	my ($constraint, $state) = @{ $kinds{$kind} };
 	my $table = "applied_$kind";
-	my $connection = $node->connstr . ' dbname=postgres';
 
 	value("CREATE TABLE $table (id bigint, place text)", $_) foreach $node, $subscriber;
 	value(sprintf($constraint, $table), $subscriber);
