@@ -31,56 +31,26 @@ is_small(const CuckooHeader *h)
 	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
 }
 
-static inline bool
-has_slots16(const CuckooHeader *h)
-{
-	return h->bits <= 16 && !is_small(h);
-}
-
 uint64_t
 cuckoo_build_size(const CuckooHeader *h)
 {
-	return (uint64_t) h->buckets * CUCKOO_SLOTS *
-		(has_slots16(h) ? sizeof(uint16_t) : sizeof(uint32_t));
+	return (uint64_t) h->buckets * CUCKOO_SLOTS * sizeof(uint32_t);
 }
 
-/*
- * ---- buckets of slots, the occupied slots first ----
- *
- * Slots have 16 bits if the fingerprint fits, except in a small table, which
- * cuckoo_evict() searches.  `slots16` is a constant, so the code is compiled
- * for both sizes.
- */
+/* ---- buckets of slots, the occupied slots first ---- */
 
-static CUCKOO_INLINE void *
-bucket_at(void *slots, uint64_t pos, bool slots16)
+static CUCKOO_INLINE uint32_t *
+bucket_at(uint32_t *slots, uint64_t pos)
 {
-	return (uint8_t *) slots + pos * CUCKOO_SLOTS *
-		(slots16 ? sizeof(uint16_t) : sizeof(uint32_t));
-}
-
-static CUCKOO_INLINE uint32_t
-slot(const void *bucket, int i, bool slots16)
-{
-	return slots16 ? ((const uint16_t *) bucket)[i]
-		: ((const uint32_t *) bucket)[i];
-}
-
-static CUCKOO_INLINE void
-set_slot(void *bucket, int i, uint32_t fp, bool slots16)
-{
-	if (slots16)
-		((uint16_t *) bucket)[i] = (uint16_t) fp;
-	else
-		((uint32_t *) bucket)[i] = fp;
+	return slots + pos * CUCKOO_SLOTS;
 }
 
 /* The number of slots that are not fp; with fp = 0, the occupied slots. */
 static CUCKOO_INLINE int
-count_others(const void *bucket, uint32_t fp, bool slots16)
+count_others(const uint32_t *bucket, uint32_t fp)
 {
-	return (slot(bucket, 0, slots16) != fp) + (slot(bucket, 1, slots16) != fp) +
-		(slot(bucket, 2, slots16) != fp) + (slot(bucket, 3, slots16) != fp);
+	return (bucket[0] != fp) + (bucket[1] != fp) + (bucket[2] != fp) +
+		(bucket[3] != fp);
 }
 
 static inline bool
@@ -108,12 +78,12 @@ extra_steps_of(const CuckooHeader *h)
  * On CUCKOO_FULL one fingerprint is lost: the caller discards the table.
  */
 static CUCKOO_INLINE CuckooStatus
-walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
-	 uint64_t random, int *extra_steps, bool slots16)
+walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
+	 uint64_t random, int *extra_steps)
 {
 	for (int n = 0; n < MAX_STEPS || *extra_steps > 0; n++)
 	{
-		void	   *bucket = bucket_at(slots, pos, slots16);
+		uint32_t   *bucket = bucket_at(slots, pos);
 		uint32_t	others[CUCKOO_SLOTS];
 		uint32_t	evicted;
 		int			v;
@@ -122,16 +92,15 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 			(*extra_steps)--;
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t	entry = slot(bucket, i, slots16);
-			void	   *other;
+			uint32_t	entry = bucket[i];
+			uint32_t   *other;
 
 			others[i] = cuckoo_partner(h, pos, entry);
-			other = bucket_at(slots, others[i], slots16);
-			if (slot(other, CUCKOO_SLOTS - 1, slots16) == 0)
+			other = bucket_at(slots, others[i]);
+			if (other[CUCKOO_SLOTS - 1] == 0)
 			{
-				set_slot(other, count_others(other, 0, slots16), entry,
-						 slots16);
-				set_slot(bucket, i, fp, slots16);
+				other[count_others(other, 0)] = entry;
+				bucket[i] = fp;
 				return CUCKOO_OK;
 			}
 		}
@@ -142,12 +111,12 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
 		random = random * UINT64_C(6364136223846793005) +
 			UINT64_C(1442695040888963407);
 		v = (int) (random >> 62);
-		evicted = slot(bucket, v, slots16);
-		set_slot(bucket, v, fp, slots16);
+		evicted = bucket[v];
+		bucket[v] = fp;
 		fp = evicted;
 		pos = others[v];
 	}
-	if (!slots16 && is_small(h))
+	if (is_small(h))
 	{
 		CuckooTable table = {h, NULL, slots};
 
@@ -163,16 +132,16 @@ walk(const CuckooHeader *h, void *slots, uint32_t fp, uint32_t pos,
  * some are stored as if they were near.
  */
 static CUCKOO_INLINE CuckooStatus
-insert_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
-			int *extra_steps, bool slots16)
+insert_pair(CuckooHeader *h, uint32_t *slots, CuckooPair pair, uint64_t hash,
+			int *extra_steps)
 {
-	void	   *bucket1 = bucket_at(slots, pair.pos1, slots16);
-	void	   *bucket2 = bucket_at(slots, pair.pos2, slots16);
-	int			used1 = count_others(bucket1, 0, slots16);
-	int			used2 = count_others(bucket2, 0, slots16);
+	uint32_t   *bucket1 = bucket_at(slots, pair.pos1);
+	uint32_t   *bucket2 = bucket_at(slots, pair.pos2);
+	int			used1 = count_others(bucket1, 0);
+	int			used2 = count_others(bucket2, 0);
 
-	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp, slots16) +
-						count_others(bucket2, pair.fp, slots16) <=
+	if (CUCKOO_UNLIKELY(count_others(bucket1, pair.fp) +
+						count_others(bucket2, pair.fp) <=
 						2 * CUCKOO_SLOTS - CUCKOO_MAX_COPIES))
 		return CUCKOO_OK;
 	h->items++;
@@ -180,20 +149,25 @@ insert_pair(CuckooHeader *h, void *slots, CuckooPair pair, uint64_t hash,
 	{
 		if (used1 == CUCKOO_SLOTS)
 			return walk(h, slots, pair.fp, (uint32_t) pair.pos1, hash,
-						extra_steps, slots16);
-		set_slot(bucket1, used1, pair.fp, slots16);
+						extra_steps);
+		bucket1[used1] = pair.fp;
 	}
 	else
-		set_slot(bucket2, used2, pair.fp, slots16);
+		bucket2[used2] = pair.fp;
 	return CUCKOO_OK;
 }
 
-static CUCKOO_INLINE CuckooStatus
-build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
-	  bool slots16)
+CuckooStatus
+cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
+			 uint32_t *slots)
 {
 	CuckooPair	pairs[AHEAD] = {{0}};
 	int			extra_steps = extra_steps_of(h);
+
+	h->items = 0;
+	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
+		return CUCKOO_FULL;
+	memset(slots, 0, cuckoo_build_size(h));
 
 	/* first buckets are in order; second buckets are prefetched */
 	for (uint64_t i = 0; i < n + AHEAD; i++)
@@ -205,7 +179,7 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 		{
 			CuckooStatus status = insert_pair(h, slots, *pair,
 											  hashes[i - AHEAD],
-											  &extra_steps, slots16);
+											  &extra_steps);
 
 			if (status != CUCKOO_OK)
 				return status;
@@ -213,46 +187,25 @@ build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots,
 		if (i < n)
 		{
 			*pair = cuckoo_pair(h, hashes[i]);
-			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1, slots16));
-			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2, slots16));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos1));
+			CUCKOO_PREFETCH(bucket_at(slots, pair->pos2));
 		}
 	}
 	return CUCKOO_OK;
 }
 
-CuckooStatus
-cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n, void *slots)
-{
-	h->items = 0;
-	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
-		return CUCKOO_FULL;
-	memset(slots, 0, cuckoo_build_size(h));
-	return has_slots16(h) ? build(h, hashes, n, slots, true)
-		: build(h, hashes, n, slots, false);
-}
-
-static CUCKOO_INLINE void
-pack(const CuckooHeader *h, void *slots, uint8_t *buckets, bool slots16)
-{
-	for (uint32_t pos = 0; pos < h->buckets; pos++)
-	{
-		void	   *bucket = bucket_at(slots, pos, slots16);
-		uint32_t	fps[CUCKOO_SLOTS];
-
-		cuckoo_pause(pos);
-		for (int i = 0; i < CUCKOO_SLOTS; i++)
-			fps[i] = slot(bucket, i, slots16);
-		cuckoo_bucket_store(buckets, h, pos, cuckoo_bucket_pack(fps, h->bits));
-	}
-}
-
 void
-cuckoo_build_pack(const CuckooHeader *h, void *slots, uint8_t *image)
+cuckoo_build_pack(const CuckooHeader *h, const uint32_t *slots, uint8_t *image)
 {
+	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
+
 	memset(image, 0, cuckoo_image_size(h));
 	cuckoo_header_write(h, image);
-	if (has_slots16(h))
-		pack(h, slots, image + CUCKOO_HEADER_SIZE, true);
-	else
-		pack(h, slots, image + CUCKOO_HEADER_SIZE, false);
+	for (uint32_t pos = 0; pos < h->buckets; pos++)
+	{
+		cuckoo_pause(pos);
+		cuckoo_bucket_store(buckets, h, pos,
+							cuckoo_bucket_pack(slots, h->bits));
+		slots += CUCKOO_SLOTS;
+	}
 }

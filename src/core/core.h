@@ -130,11 +130,11 @@ extern uint64_t cuckoo_build_size(const CuckooHeader *h);
  * is useless.
  */
 extern CuckooStatus cuckoo_build(CuckooHeader *h, const uint64_t *hashes,
-								 uint64_t n, void *slots);
+								 uint64_t n, uint32_t *slots);
 
 /* Writes the image, with its header, from the workspace of cuckoo_build(). */
-extern void cuckoo_build_pack(const CuckooHeader *h, void *slots,
-							  uint8_t *image);
+extern void cuckoo_build_pack(const CuckooHeader *h,
+							  const uint32_t *slots, uint8_t *image);
 
 /*
  * ---- keys, core/keys.c ----

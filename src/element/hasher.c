@@ -76,7 +76,7 @@ cuckoo_hashable(Oid type, Oid collation)
 
 	type = getBaseType(type);
 	return cuckoo_plain_family(type, &family, &encoding) ||
-		cuckoo_type_is_taggable(type, collation);
+		cuckoo_type_tag(type, collation, true) != 0;
 }
 
 static void
@@ -85,7 +85,7 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	TypeCacheEntry *entry = lookup_type_cache(type,
 											  TYPECACHE_HASH_EXTENDED_PROC);
 
-	hasher->tag = cuckoo_type_tag(type, hasher->collation);
+	hasher->tag = cuckoo_type_tag(type, hasher->collation, false);
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->length = entry->typlen;
 	/* char(n) and name keep encodings that first convert the value to text */

@@ -379,13 +379,13 @@ append_platform_check(StringInfo signature)
 	appendBinaryStringInfo(signature, check, sizeof(check));
 }
 
-/* Sets the tag of a type of "other".  Returns a reason if it has none. */
-static const Refusal *
-find_tag(uint16 *tag, Oid type, Oid collation)
+uint16
+cuckoo_type_tag(Oid type, Oid collation, bool missing_ok)
 {
 	TypeCacheEntry *entry;
 	StringInfoData signature;
 	const Refusal *refusal;
+	uint16		tag;
 
 	entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
 	initStringInfo(&signature);
@@ -393,28 +393,11 @@ find_tag(uint16 *tag, Oid type, Oid collation)
 	refusal = append_type_signature(&signature, type, collation);
 	if (refusal == NULL && !OidIsValid(cuckoo_hash_function(entry)))
 		refusal = &no_hash_function;
-	*tag = (uint16) XXH3_64bits(signature.data, signature.len);
-	if (*tag == 0)
-		*tag = 1;
+	tag = (uint16) XXH3_64bits(signature.data, signature.len);
 	pfree(signature.data);
-	return refusal;
-}
-
-bool
-cuckoo_type_is_taggable(Oid type, Oid collation)
-{
-	uint16		tag;
-
-	return find_tag(&tag, type, collation) == NULL;
-}
-
-uint16
-cuckoo_type_tag(Oid type, Oid collation)
-{
-	uint16		tag;
-	const Refusal *refusal = find_tag(&tag, type, collation);
-
-	if (refusal != NULL)
+	if (refusal == NULL)
+		return Max(tag, 1);
+	if (!missing_ok)
 		ereport(ERROR,
 				(errcode(refusal == &no_hash_function ?
 						 ERRCODE_UNDEFINED_FUNCTION :
@@ -426,5 +409,5 @@ cuckoo_type_tag(Oid type, Oid collation)
 						format_type_be(type)),
 				 errdetail("%s", refusal->detail),
 				 errhint("%s", refusal->hint)));
-	return tag;
+	return 0;
 }

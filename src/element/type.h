@@ -22,11 +22,11 @@ extern bool cuckoo_plain_family(Oid type, uint8 *family,
 /* True if equality under the collation differs from equality of bytes. */
 extern bool cuckoo_is_nondeterministic(Oid collation);
 
-/* True if the type under the collation can have the family "other". */
-extern bool cuckoo_type_is_taggable(Oid type, Oid collation);
-
-/* The tag of a type of "other".  Error 42883 or 0A000 if it has none. */
-extern uint16 cuckoo_type_tag(Oid type, Oid collation);
+/*
+ * The tag of a type of "other".  If it has none: 0 if missing_ok, otherwise
+ * error 42883 or 0A000.
+ */
+extern uint16 cuckoo_type_tag(Oid type, Oid collation, bool missing_ok);
 
 /* The extended hash function of a type of "other", or InvalidOid. */
 extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
