@@ -394,7 +394,7 @@ is_as_before(Relation rel, Buffer buffer, uint64 hash, CuckooTagRows *before)
 
 /*
  * Adds a row to a chain of the page.  With `before`, a new LSN of the page
- * tells others that a row was inserted.
+ * shows other sessions that a row was inserted.
  * Locks held on entry: the page, exclusive, which is released.
  */
 static void
