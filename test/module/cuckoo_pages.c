@@ -23,6 +23,9 @@
 #include "fmgr.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 PG_FUNCTION_INFO_V1(test_page);
 PG_FUNCTION_INFO_V1(test_set_page);

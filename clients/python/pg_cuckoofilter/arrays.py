@@ -113,10 +113,18 @@ def is_masked(values: Any, depth: int) -> bool:
     return depth > 1 and isinstance(values, (list, tuple)) and any(is_masked(part, depth - 1) for part in values)
 
 
+def has_missing(values: Any) -> bool:
+    """Has an array of pandas a missing element, which would become NaN?"""
+    return hasattr(getattr(values, "dtype", None), "na_value") and bool(values.isna().any())
+
+
 def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
     """Is each value in the filter?"""
     # as it is: a list of numbers would become floats, bytes would lose zeros
-    shaped = np.asarray(values) if hasattr(values, "__array__") else np.array(values, object)
+    if hasattr(values, "__array__"):
+        shaped = np.asarray(values, object if has_missing(values) else None)
+    else:
+        shaped = np.array(values, object)
     if is_masked(values, shaped.ndim):
         raise ElementError("a masked element has no value: use compressed() or filled()")
     if shaped.dtype.kind == "S":
