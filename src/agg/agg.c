@@ -97,40 +97,6 @@ cuckoo_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * Builds the exact-fit filter of sorted, distinct hashes.  Enlarges the
- * geometry *h until the hashes fit.
- */
-static struct varlena *
-exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
-{
-	for (int percent = 1;; percent *= 2)
-	{
-		struct varlena *filter = cuckoo_build_filter(h, hashes, n);
-
-		if (filter != NULL)
-			return filter;
-		cuckoo_check_status(cuckoo_header_enlarge(h, percent));
-	}
-}
-
-/*
- * Builds the growable filter of sorted, distinct hashes.  It is built from
- * their keys, so it equals the sum of filters of disjoint parts.
- */
-static struct varlena *
-sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
-{
-	uint64	   *keys = cuckoo_new_keys(n);
-	uint64	   *scratch = cuckoo_new_keys(n);
-
-	if (n > 0)
-		memcpy(keys, hashes, n * sizeof(uint64));
-	cuckoo_keys_of_hashes(h, keys, n, scratch);
-	pfree(scratch);
-	return cuckoo_filter_of_keys(h, keys, n);
-}
-
-/*
  * cuckoo_agg_final(state): the filter.  Without values the filter is unsized,
  * even if rows with null values had parameters, so equal sets give equal bytes.
  */
@@ -151,7 +117,7 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 	if (n == 0)
 	{
 		cuckoo_header_unsized(&h);
-		PG_RETURN_POINTER(exact_filter(&h, NULL, 0));
+		PG_RETURN_POINTER(cuckoo_exact_filter(&h, NULL, 0));
 	}
 	/* cppcheck-suppress uninitvar ; n > 0 comes with a state */
 	cuckoo_check_status(params->capacity == 0 ?
@@ -161,8 +127,8 @@ cuckoo_agg_final(PG_FUNCTION_ARGS)
 											params->bits, params->seed));
 	h.family = params->family;
 	h.tag = params->tag;
-	PG_RETURN_POINTER(params->capacity == 0 ? exact_filter(&h, hashes, n)
-					  : sized_filter(&h, hashes, n));
+	PG_RETURN_POINTER(params->capacity == 0 ? cuckoo_exact_filter(&h, hashes, n)
+					  : cuckoo_sized_filter(&h, hashes, n));
 }
 
 /* ---- states of STYPE internal ---- */

@@ -18,6 +18,7 @@
 
 #include "fmgr.h"
 #include "utils/array.h"
+#include "utils/typcache.h"
 
 /* The conversion of a value to canonical bytes; one or more for each family. */
 typedef enum CuckooEncoding
@@ -114,5 +115,26 @@ extern const char *cuckoo_family_name(uint8 family);
 
 /* The hash of a value that is not null. */
 extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
+
+/* ---- within this folder: family, tag and hash function of a type ---- */
+
+/*
+ * Sets the family and encoding of a base type.  Returns false for a type of the
+ * family "other", or of none.
+ */
+extern bool cuckoo_plain_family(Oid type, uint8 *family,
+								CuckooEncoding *encoding);
+
+/* True if equality under the collation differs from equality of bytes. */
+extern bool cuckoo_is_nondeterministic(Oid collation);
+
+/*
+ * The tag of a type of "other".  If it has none: 0 if missing_ok, otherwise
+ * error 42883 or 0A000.
+ */
+extern uint16 cuckoo_type_tag(Oid type, Oid collation, bool missing_ok);
+
+/* The extended hash function of a type of "other", or InvalidOid. */
+extern Oid	cuckoo_hash_function(const TypeCacheEntry *entry);
 
 #endif							/* CUCKOO_ELEMENT_H */

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/type.h"
+#include "element/element.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"

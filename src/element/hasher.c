@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/type.h"
+#include "element/element.h"
 
 #include "catalog/pg_type.h"
 #include "utils/inval.h"

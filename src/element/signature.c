@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "element/type.h"
+#include "element/element.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,7 +35,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 bool
 cuckoo_is_nondeterministic(Oid collation)

@@ -34,26 +34,6 @@ cuckoo_new_datum(uint64 size)
 	return datum;
 }
 
-struct varlena *
-cuckoo_build_filter(CuckooHeader *h, const uint64 *hashes, Size n)
-{
-	void	   *slots = MemoryContextAllocHuge(CurrentMemoryContext,
-											   cuckoo_build_size(h));
-	struct varlena *filter = NULL;
-
-	if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
-	{
-		filter = palloc(VARHDRSZ + cuckoo_image_size(h));
-		SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
-		cuckoo_build_pack(h, slots, cuckoo_image(filter));
-		cuckoo_checksum_write(cuckoo_image(filter), cuckoo_image_size(h));
-	}
-	else if (cuckoo_is_crafted(h, n))
-		cuckoo_error(CUCKOO_CRAFTED);
-	pfree(slots);
-	return filter;
-}
-
 /* Reads the header from the beginning of a filter of `size` bytes. */
 static void
 read_header(CuckooHeader *h, const struct varlena *beginning, uint64 size)

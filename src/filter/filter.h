@@ -9,7 +9,8 @@
  * cuckoo_open() decodes the header of a whole filter, and cuckoo_image()
  * returns its bytes.
  *
- * cuckoo_build_filter() and cuckoo_filter_of_keys() build new filters.
+ * cuckoo_exact_filter() and cuckoo_sized_filter() build filters of hashes, and
+ * cuckoo_filter_of_keys() of keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,8 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
+
+/* ---- new filters, filter/build.c ---- */
 
 /* The default fpp. */
 #define CUCKOO_DEFAULT_FPP	0.001
@@ -41,6 +44,23 @@ extern int64 cuckoo_checked_capacity(CuckooHeader *h, double capacity,
 /* Sets *h to the unsized filter, which combines with every geometry. */
 extern void cuckoo_header_unsized(CuckooHeader *h);
 
+/*
+ * Build the filter of `n` sorted, distinct hashes.  *h is its header at level
+ * 0, without items.
+ *
+ *	cuckoo_exact_filter()	of a geometry of cuckoo_header_exact(), which it
+ *							enlarges until the hashes fit
+ *	cuckoo_sized_filter()	of a geometry of cuckoo_header_sized().  It builds
+ *							the filter from keys, so the filter equals the sum
+ *							of filters of disjoint parts.
+ */
+extern struct varlena *cuckoo_exact_filter(CuckooHeader *h,
+										   const uint64 *hashes, Size n);
+extern struct varlena *cuckoo_sized_filter(CuckooHeader *h,
+										   const uint64 *hashes, Size n);
+
+/* ---- filters as datums, filter/datum.c ---- */
+
 /* The image in a detoasted datum, which may have a short header. */
 static inline uint8 *
 cuckoo_image(const struct varlena *datum)
@@ -52,18 +72,21 @@ cuckoo_image(const struct varlena *datum)
 extern struct varlena *cuckoo_new_datum(uint64 size);
 
 /*
- * Builds a filter of `n` sorted hashes or ordered keys, with the geometry and
- * level of *h.  Returns NULL if they do not fit.  Error 54000 if a larger
- * filter would not help.
+ * Returns the whole filter for reading, without copying one that is in memory.
+ * Its checksum may be stale.  To export the bytes, detoast the datum instead.
  */
-extern struct varlena *cuckoo_build_filter(CuckooHeader *h,
-										   const uint64 *hashes, Size n);
+extern const struct varlena *cuckoo_filter(Datum datum);
 
 /* Reads the header of a whole filter; error XX001 if it is corrupt. */
 extern void cuckoo_open(CuckooHeader *h, const struct varlena *filter);
 
 /* Like cuckoo_open(), for any datum.  Fetches only the header. */
 extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
+
+/* ---- text, filter/io.c ---- */
+
+/* The planner recognizes the type by its input function. */
+extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
 
 /*
  * Decodes base64 text to a new datum, or returns NULL if the text is invalid.
@@ -72,8 +95,7 @@ extern void cuckoo_peek_header(CuckooHeader *h, Datum datum);
 extern struct varlena *cuckoo_base64_decode(const char *text);
 extern char *cuckoo_base64_encode(const uint8 *bytes, Size size);
 
-/* The planner recognizes the type by its input function. */
-extern Datum cuckoofilter_in(PG_FUNCTION_ARGS);
+/* ---- expanded objects, also of agg/ ---- */
 
 /* The expanded object of a datum, or NULL unless it has these methods. */
 static inline ExpandedObjectHeader *
@@ -107,6 +129,8 @@ cuckoo_end_flatten(MemoryContext caller)
 	MemoryContextDelete(MemoryContextSwitchTo(caller));
 }
 
+/* ---- within this folder: filter/datum.c, filters that may change ---- */
+
 /* A filter in a separate memory context, which may be changed in place. */
 typedef struct CuckooExpanded
 {
@@ -116,30 +140,13 @@ typedef struct CuckooExpanded
 } CuckooExpanded;
 
 /*
- * Returns the whole filter for reading, without copying one that is in memory.
- * Its checksum may be stale.  To export the bytes, detoast the datum instead.
- */
-extern const struct varlena *cuckoo_filter(Datum datum);
-
-/*
  * Returns the filter as an object that the caller may change: the datum's
  * object if the pointer has the right to write, else a copy below `parent`.
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
-/* Allocates an array of n keys. */
-extern uint64 *cuckoo_new_keys(Size n);
-
 /*
- * Builds the canonical filter of a sorted run of `n` keys (core/core.h).  *h
- * has its geometry, seed and family; this sets its level and items.  Keeps at
- * most two copies of a key.  Frees the keys.
- */
-extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
-											 Size n);
-
-/*
- * ---- sets, for the files of filter/ ----
+ * ---- within this folder: filter/set_state.c, sets ----
  *
  * A function of two filters calls cuckoo_check_compatible(), and combines the
  * filters with cuckoo_read_run() and cuckoo_merge_runs().
@@ -175,6 +182,17 @@ typedef struct CuckooSetState
 	CuckooRun	runs[CUCKOO_MAX_RUNS];
 	int			count;
 } CuckooSetState;
+
+/* Allocates an array of n keys. */
+extern uint64 *cuckoo_new_keys(Size n);
+
+/*
+ * Builds the canonical filter of a sorted run of `n` keys (core/core.h).  *h
+ * has its geometry, seed and family; this sets its level and items.  Keeps at
+ * most two copies of a key.  Frees the keys.
+ */
+extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
+											 Size n);
 
 /* Returns the sorted run of the keys of a filter with the header *h. */
 extern CuckooRun cuckoo_read_run(const CuckooHeader *h,

@@ -90,35 +90,6 @@ cuckoo_merge_runs(CuckooMerge how, uint32 least, CuckooRun a, CuckooRun b)
 	return run;
 }
 
-struct varlena *
-cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
-{
-	int			ordered_for = 0;
-	struct varlena *filter;
-
-	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
-	cuckoo_check_status(cuckoo_keys_level(h, n));
-	for (;;)
-	{
-		if (h->level > ordered_for)
-		{
-			uint64	   *scratch = cuckoo_new_keys(n);
-			uint64	   *ordered = cuckoo_keys_order(h, ordered_for, keys, n,
-													scratch);
-
-			pfree(ordered == keys ? scratch : keys);
-			keys = ordered;
-			ordered_for = h->level;
-		}
-		filter = cuckoo_build_filter(h, keys, n);
-		if (filter != NULL)
-			break;
-		cuckoo_check_status(cuckoo_header_set_level(h, h->level + 1));
-	}
-	pfree(keys);
-	return filter;
-}
-
 static void
 merge_last_runs(CuckooSetState *state)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * filter/new.c
- *		Empty filters, and the checks of capacity and fpp for cf_new and cf_agg.
+ * filter/build.c
+ *		New filters: empty ones, and filters of hashes or keys.  The checks of
+ *		capacity and fpp.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,6 +55,84 @@ cuckoo_header_unsized(CuckooHeader *h)
 	cuckoo_check_status(cuckoo_header_exact(h, 0,
 											cuckoo_fpp_bits(CUCKOO_DEFAULT_FPP),
 											0));
+}
+
+/*
+ * Builds a filter of `n` sorted hashes or ordered keys, with the geometry and
+ * level of *h.  Returns NULL if they do not fit.  Error 54000 if a larger
+ * filter would not help.
+ */
+static struct varlena *
+try_build(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	void	   *slots = MemoryContextAllocHuge(CurrentMemoryContext,
+											   cuckoo_build_size(h));
+	struct varlena *filter = NULL;
+
+	if (cuckoo_build(h, hashes, n, slots) == CUCKOO_OK)
+	{
+		filter = palloc(VARHDRSZ + cuckoo_image_size(h));
+		SET_VARSIZE(filter, VARHDRSZ + cuckoo_image_size(h));
+		cuckoo_build_pack(h, slots, cuckoo_image(filter));
+		cuckoo_checksum_write(cuckoo_image(filter), cuckoo_image_size(h));
+	}
+	else if (cuckoo_is_crafted(h, n))
+		cuckoo_error(CUCKOO_CRAFTED);
+	pfree(slots);
+	return filter;
+}
+
+struct varlena *
+cuckoo_exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	for (int percent = 1;; percent *= 2)
+	{
+		struct varlena *filter = try_build(h, hashes, n);
+
+		if (filter != NULL)
+			return filter;
+		cuckoo_check_status(cuckoo_header_enlarge(h, percent));
+	}
+}
+
+struct varlena *
+cuckoo_sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
+{
+	uint64	   *keys = memcpy(cuckoo_new_keys(n), hashes, n * sizeof(uint64));
+	uint64	   *scratch = cuckoo_new_keys(n);
+
+	cuckoo_keys_of_hashes(h, keys, n, scratch);
+	pfree(scratch);
+	return cuckoo_filter_of_keys(h, keys, n);
+}
+
+struct varlena *
+cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
+{
+	int			ordered_for = 0;
+	struct varlena *filter;
+
+	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
+	cuckoo_check_status(cuckoo_keys_level(h, n));
+	for (;;)
+	{
+		if (h->level > ordered_for)
+		{
+			uint64	   *scratch = cuckoo_new_keys(n);
+			uint64	   *ordered = cuckoo_keys_order(h, ordered_for, keys, n,
+													scratch);
+
+			pfree(ordered == keys ? scratch : keys);
+			keys = ordered;
+			ordered_for = h->level;
+		}
+		filter = try_build(h, keys, n);
+		if (filter != NULL)
+			break;
+		cuckoo_check_status(cuckoo_header_set_level(h, h->level + 1));
+	}
+	pfree(keys);
+	return filter;
 }
 
 /* Returns an empty filter with the header *h. */
