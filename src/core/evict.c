@@ -205,9 +205,9 @@ CuckooStatus
 cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 {
 	Search		s;
-	bool		large = t->slots == NULL && t->header->buckets > LARGE_BUCKETS;
 
-	s.most = large || t->slots != NULL ? MANY_VISITS : FEW_VISITS;
+	s.most = t->slots != NULL || t->header->buckets > LARGE_BUCKETS ?
+		MANY_VISITS : FEW_VISITS;
 	s.count = 0;
 	memset(s.visited, 0, VISITED_WORDS(s.most) * sizeof(uint64_t));
 	add_visit(&s, other, fp, -1, 0);

@@ -164,17 +164,6 @@ cuckoo_stored_slice(const CuckooStored *stored, Relation toastrel,
 	return slice;
 }
 
-void
-cuckoo_stored_header(CuckooStored *stored, struct varlena *datum)
-{
-	if (stored->has_header)
-		return;
-	cuckoo_peek_header(&stored->header,
-					   PointerGetDatum(stored->filter != NULL ? stored->filter
-									   : datum));
-	stored->has_header = true;
-}
-
 /* Fetches the filter if that pays, see cuckoo_stored_filter(). */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
@@ -212,8 +201,13 @@ cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
 {
 	if (stored->filter == NULL)
 		fetch_if_it_pays(cache, stored, datum, probes);
-	/* read the header in every call: a corrupt filter is always an error */
-	if (stored->filter != NULL)
-		cuckoo_stored_header(stored, datum);
+	/* after an error the next call reads the header again */
+	if (!stored->has_header)
+	{
+		cuckoo_peek_header(&stored->header,
+						   PointerGetDatum(stored->filter != NULL ?
+										   stored->filter : datum));
+		stored->has_header = true;
+	}
 	return stored->filter;
 }

@@ -74,9 +74,9 @@ memory_header(ProbeSite *site, const struct varlena *filter)
 }
 
 /*
- * Returns the filter of a call, argument `argno`, and its header in *h.
- * `probes` is the number of future probes.  Returns NULL if the caller should
- * probe in slices; *h may then be invalid.
+ * Returns the filter of a call, argument `argno`, or NULL if the caller should
+ * probe in slices.  *h is the header in both cases.  `probes` is the number of
+ * future probes.
  */
 static inline const struct varlena *
 call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
@@ -114,19 +114,6 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 	open->fetched = filter != NULL &&
 		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
 	open->drops = cuckoo_drops;
-}
-
-/* Like call_filter(), but *h is always valid. */
-static inline const struct varlena *
-checked_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
-			   uint32 probes, const CuckooHeader **h)
-{
-	const struct varlena *filter = call_filter(fcinfo, argno, site, probes, h);
-
-	if (filter == NULL)
-		cuckoo_stored_header(site->stored,
-							 (struct varlena *) PG_GETARG_POINTER(argno));
-	return filter;
 }
 
 /* Counts the copies of an element in the site's stored filter, in slices. */
@@ -181,7 +168,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
 	const CuckooHeader *h;
-	const struct varlena *filter = checked_filter(fcinfo, argno, site, 1, &h);
+	const struct varlena *filter = call_filter(fcinfo, argno, site, 1, &h);
 	Datum		element = PG_GETARG_DATUM(1 - argno);
 	uint64		hash;
 
@@ -193,7 +180,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 		: cuckoo_hash(&site->hasher, element, h->seed);
 	/* a user-defined hash function may have probed filters and dropped ours */
 	if (site->hasher.hash_proc != NULL)
-		filter = checked_filter(fcinfo, argno, site, 1, &h);
+		filter = call_filter(fcinfo, argno, site, 1, &h);
 	if (filter == NULL)
 	{
 		Relation	toastrel = table_open(site->stored->pointer.va_toastrelid,
@@ -240,7 +227,7 @@ probe_hashes(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
 			 const uint64 *hashes, const bool *nulls, int n, bool *found)
 {
 	const CuckooHeader *h;
-	const struct varlena *filter = checked_filter(fcinfo, argno, site, n, &h);
+	const struct varlena *filter = call_filter(fcinfo, argno, site, n, &h);
 	Relation	toastrel;
 
 	if (filter != NULL)
@@ -260,11 +247,16 @@ probe_hashes(FunctionCallInfo fcinfo, int argno, ProbeSite *site,
 }
 
 void
-cuckoo_probe_hashes(FunctionCallInfo fcinfo, int argno, const uint64 *hashes,
-					int n, bool *found)
+cuckoo_probe_hashes(const CuckooOpenFilter *open, FunctionCallInfo fcinfo,
+					int argno, const uint64 *hashes, int n, bool *found)
 {
-	probe_hashes(fcinfo, argno, (ProbeSite *) fcinfo->flinfo->fn_extra, hashes,
-				 NULL, n, found);
+	if (open->fetched && open->drops != cuckoo_drops)
+		probe_hashes(fcinfo, argno, (ProbeSite *) fcinfo->flinfo->fn_extra,
+					 hashes, NULL, n, found);
+	else if (n == 1)
+		found[0] = cuckoo_contains(open->header, open->image, hashes[0]);
+	else
+		cuckoo_contains_batch(open->header, open->image, hashes, n, found);
 }
 
 /* Probes for all elements of the array argument, except null ones. */
@@ -279,7 +271,7 @@ probe_array(FunctionCallInfo fcinfo, CuckooElements *elements)
 	uint64	   *hashes;
 	uint64		seed;
 
-	(void) checked_filter(fcinfo, 0, site, n, &h);
+	(void) call_filter(fcinfo, 0, site, n, &h);
 	cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return found;

@@ -18,19 +18,13 @@ extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
 extern Datum cf_contains_any(PG_FUNCTION_ARGS);
 extern Datum cf_contains_all(PG_FUNCTION_ARGS);
 
-/*
- * Counts filters that the caches of queries have dropped.  Pointers to fetched
- * filters are valid until it changes.
- */
-extern uint64 cuckoo_drops;
-
 /* An open filter, for repeated calls of cf_contains() or cuckoo_contained(). */
 typedef struct CuckooOpenFilter
 {
 	const CuckooHasher *hasher;
+	const CuckooHeader *header;
 	const uint8 *image;			/* NULL if it is not in memory: call the
 								 * function instead */
-	const CuckooHeader *header; /* valid with the image */
 	bool		of_family;		/* the filter is of the elements' family */
 	bool		fetched;		/* the cache may drop the header and image */
 	uint64		drops;			/* cuckoo_drops when it was opened */
@@ -44,13 +38,20 @@ extern void cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo,
 							   int argno, uint32 probes);
 
 /*
- * Probes the filter of a call for the hashes of n elements.
- * cuckoo_open_filter() must have opened it.
+ * Probes an open filter, which has an image, for the hashes of n elements.
+ * Opens it again if the cache has dropped it.
  */
-extern void cuckoo_probe_hashes(FunctionCallInfo fcinfo, int argno,
+extern void cuckoo_probe_hashes(const CuckooOpenFilter *open,
+								FunctionCallInfo fcinfo, int argno,
 								const uint64 *hashes, int n, bool *found);
 
 /* ---- within this folder: probe/cache.c, the stored filters of a query ---- */
+
+/*
+ * Counts filters that the caches of queries have dropped.  Pointers to fetched
+ * filters are valid until it changes.
+ */
+extern uint64 cuckoo_drops;
 
 typedef struct CuckooCache CuckooCache;
 
@@ -60,8 +61,8 @@ typedef struct CuckooStored
 	struct varatt_external pointer; /* zero for none */
 	uint64		used;			/* time of the last use; 0 for never */
 	uint32		probes;			/* probes in slices so far */
-	bool		has_header;		/* `header` is valid */
 	struct varlena *filter;		/* the whole value, or NULL */
+	bool		has_header;		/* `header` is valid */
 	CuckooHeader header;
 } CuckooStored;
 
@@ -79,15 +80,13 @@ extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
 /*
  * Returns the whole filter, or NULL if the caller should read slices.  Fetches
  * the filter if `probes` more probes, and the probes in slices so far, cost
- * more than fetching.  Always fetches a compressed filter.
+ * more than fetching.  Always fetches a compressed filter.  The header is then
+ * valid; error XX001 if it is corrupt.
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,
 												  struct varlena *datum,
 												  uint32 probes);
-
-/* Makes the header valid, without fetching the filter. */
-extern void cuckoo_stored_header(CuckooStored *stored, struct varlena *datum);
 
 /* Reads bytes of an uncompressed filter into a new datum. */
 extern struct varlena *cuckoo_stored_slice(const CuckooStored *stored,

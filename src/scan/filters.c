@@ -181,22 +181,6 @@ cuckoo_probe_row(CuckooScanFilters *set, Datum element)
 	return false;
 }
 
-/* Probes one filter for n hashes. */
-static void
-probe_in_batch(const CuckooScanFilters *set, const CuckooScanFilter *filter,
-			   const uint64 *hashes, int n, bool *found)
-{
-	const CuckooOpenFilter *open = &filter->open;
-
-	if (open->fetched && open->drops != cuckoo_drops)
-		cuckoo_probe_hashes(filter->call, set->test->filter_no, hashes, n,
-							found);
-	else if (n == 1)
-		found[0] = cuckoo_contains(open->header, open->image, hashes[0]);
-	else
-		cuckoo_contains_batch(open->header, open->image, hashes, n, found);
-}
-
 void
 cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 				   bool *found)
@@ -221,7 +205,8 @@ cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 			continue;
 		if (first)
 		{
-			probe_in_batch(set, filter, hashes, n, found);
+			cuckoo_probe_hashes(&filter->open, filter->call,
+								set->test->filter_no, hashes, n, found);
 			first = false;
 			continue;
 		}
@@ -233,7 +218,8 @@ cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
 			}
 		if (left_count == 0)
 			break;
-		probe_in_batch(set, filter, left_hashes, left_count, left_found);
+		cuckoo_probe_hashes(&filter->open, filter->call, set->test->filter_no,
+							left_hashes, left_count, left_found);
 		for (int j = 0; j < left_count; j++)
 			found[left[j]] = left_found[j];
 	}
