@@ -6,10 +6,7 @@
  * The sets are as large as the capacity of their filters, twice as large, and
  * a thousandth.  For each fpp it prints the mean error over many pairs, in
  * elements and in its own standard errors.  "Spread" is the root mean square of
- * the errors, and "told" the standard error that cf_overlap_info() tells.  The
- * last column is the mean error of the former estimate.  That one left out that
- * keys match more often if their core is 1.  It also left out that elements of
- * one filter that look the same match only once.
+ * the errors, and "told" the standard error that cf_overlap_info() returns.
  *
  * Filters are their keys, so none is built.  In sets with copies every second
  * element was added twice, as cf_add() does.
@@ -29,7 +26,6 @@ typedef struct Keys
 {
 	uint64_t   *keys;
 	uint64_t	n;
-	uint64_t	items;			/* with copies */
 } Keys;
 
 static uint64_t state;
@@ -60,28 +56,15 @@ static Keys
 keys_of(const CuckooHeader *h, const uint64_t *hashes, uint64_t n, bool copies)
 {
 	uint64_t	all = copies ? n + n / 2 : n;
-	Keys		run = {alloc(all), 0, 0};
+	Keys		run = {alloc(all), 0};
 	uint64_t   *scratch = alloc(all);
 
 	for (uint64_t i = 0; i < all; i++)
 		run.keys[i] = i < n ? hashes[i] : hashes[(i - n) * 2];
 	cuckoo_keys_of_hashes(h, run.keys, all, scratch);
-	run.items = cuckoo_keys_limit(run.keys, all, CUCKOO_MAX_COPIES);
-	run.n = cuckoo_keys_limit(run.keys, run.items, 1);
+	run.n = cuckoo_keys_limit(run.keys, all, 1);
 	free(scratch);
 	return run;
-}
-
-/* The former estimate: K = c + q (a - c) (b - c) */
-static double
-former(const CuckooHeader *h, double a, double b, double matches)
-{
-	double		q = 2 / ldexp(h->base, h->base_bits);
-	double		linear = 1 - q * (a + b);
-	double		rest = matches - q * a * b;
-	double		square = linear * linear + 4 * q * rest;
-
-	return rest <= 0 ? 0 : rint(2 * rest / (linear + sqrt(square)));
 }
 
 static bool
@@ -93,7 +76,6 @@ measure(double fpp, uint64_t capacity, uint64_t a, uint64_t b,
 	double		sum = 0,
 				squares = 0,
 				expected = 0,
-				old = 0,
 				mean,
 				deviation,
 				error;
@@ -117,21 +99,15 @@ measure(double fpp, uint64_t capacity, uint64_t a, uint64_t b,
 		sum += error;
 		squares += error * error;
 		expected += overlap.standard_error * overlap.standard_error;
-		old += former(&h, (double) run_a.items, (double) run_b.items,
-					  (double) matches) - (double) common;
 		free(run_a.keys);
 		free(run_b.keys);
 	}
 	mean = sum / pairs;
 	deviation = sqrt(squares / pairs);
 	error = sqrt(expected / pairs / pairs);
-	printf("%5g | %9" PRIu64 " | %9" PRIu64 " | %9" PRIu64 " | %7" PRIu64 " | %s | %9.3f | %5.2f | %8.3f | %8.3f | ",
+	printf("%5g | %9" PRIu64 " | %9" PRIu64 " | %9" PRIu64 " | %7" PRIu64 " | %s | %9.3f | %5.2f | %8.3f | %8.3f\n",
 		   fpp, capacity, a, b, common, copies ? "yes" : "no ", mean,
 		   error > 0 ? mean / error : 0, deviation, sqrt(expected / pairs));
-	if (copies)
-		printf("\n");
-	else
-		printf("%9.3f\n", old / pairs);
 	free(hashes);
 	return fabs(mean) <= 3 * error || pairs == 1;
 }
@@ -145,7 +121,7 @@ main(int argc, char **argv)
 	int			rows = 0,
 				good = 0;
 
-	printf("  fpp |  capacity |         a |         b |  common | copies | mean error | s.e. | spread | told | formerly\n");
+	printf("  fpp |  capacity |         a |         b |  common | copies | mean error | s.e. | spread | told\n");
 	for (int r = 0; r < 4; r++)
 		for (int size = 0; size < 3; size++)
 			for (int kind = 0; kind < 6; kind++)

@@ -143,15 +143,15 @@ CREATE FUNCTION product(a bigint, b numeric) RETURNS bigint IMMUTABLE LANGUAGE s
 $$;
 CREATE FUNCTION shifted(a bigint, n int) RETURNS bigint IMMUTABLE LANGUAGE sql
 	AS 'SELECT a >> n & ((1::bigint << (64 - n)) - 1)';
-CREATE TEMP TABLE cores AS SELECT core, (z # shifted(z, 31)) & 4294967295 AS h FROM generate_series(0, 255) core,
-	LATERAL (SELECT greatest(core, 1)::bigint AS z) a(x),
+CREATE TEMP TABLE bytes AS SELECT fixed, (z # shifted(z, 31)) & 4294967295 AS h FROM generate_series(0, 255) fixed,
+	LATERAL (SELECT greatest(fixed, 1)::bigint AS z) a(x),
 	LATERAL (SELECT product(x # shifted(x, 30), 13787848793156543929) AS y) b,
 	LATERAL (SELECT product(y # shifted(y, 27), 10723151780598845931) AS z) c;
 CREATE TEMP TABLE found AS
 	SELECT i, least(j1, j2) AS low, greatest(j1, j2) AS high, hash >> 8 & 31 AS ext
 	FROM (SELECT i, cf_hash(i) AS hash FROM generate_series(1, 1000000) i) s,
 		LATERAL (SELECT shifted(hash, 32) * 28 >> 32 AS j1) a,
-		cores, LATERAL (SELECT ((h * 14 >> 32) * 2 + 1 - j1 + 28) % 28 AS j2) b WHERE core = (hash & 255);
+		bytes, LATERAL (SELECT ((h * 14 >> 32) * 2 + 1 - j1 + 28) % 28 AS j2) b WHERE fixed = (hash & 255);
 SELECT buckets AS base_buckets FROM cf_info(cf_new(100, 1e-5));
 SELECT low, high, count(*) AS elements FROM found GROUP BY 1, 2 ORDER BY count(*) DESC, 1 LIMIT 1 \gset
 SELECT :elements AS of_one_pair, 2000 AS more_than;

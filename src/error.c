@@ -45,7 +45,7 @@ cuckoo_error(CuckooStatus status)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("cuckoofilter is full"),
 					 errdetail("The filter cannot grow further, because its fingerprints are down to %d bits.",
-							   CUCKOO_CORE_BITS),
+							   CUCKOO_FIXED_BITS),
 					 errhint("Build the filter with a larger capacity; (cf_info(filter)).max_items shows where growth ends. Or start a second filter and probe both.")));
 			break;
 		case CUCKOO_TOO_LARGE:

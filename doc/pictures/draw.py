@@ -24,9 +24,9 @@ HIT = '#ffe08a'
 M64 = (1 << 64) - 1
 
 
-def mixed(core):
-    """H, the splitmix64 finaliser of the core"""
-    z = core
+def mixed(fixed):
+    """H, the splitmix64 finaliser of the fixed byte"""
+    z = fixed
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & M64
     z = (z ^ z >> 27) * 0x94d049bb133111eb & M64
     return z ^ z >> 31

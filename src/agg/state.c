@@ -77,7 +77,7 @@ find_header_problem(const struct varlena *flat)
 		return "unknown element family";
 	if (bytes[CUCKOO_STATE_AT_RESERVED] != 0)
 		return "reserved byte is not zero";
-	if (params.bits < CUCKOO_CORE_BITS || params.bits > STATE_BITS_MAX ||
+	if (params.bits < CUCKOO_FIXED_BITS || params.bits > STATE_BITS_MAX ||
 		params.capacity < 0 ||
 		(params.capacity > 0 &&
 		 cuckoo_header_sized(&h, (uint64) params.capacity, params.bits,
@@ -247,7 +247,7 @@ expanded_reserve(CuckooExpandedState *state, Size n)
 	cuckoo_check_status(cuckoo_header_exact(&h, state->count,
 											state->params.capacity == 0 ?
 											state->params.bits :
-											CUCKOO_CORE_BITS, 0));
+											CUCKOO_FIXED_BITS, 0));
 	if (state->room < state->count + n)
 	{
 		state->hashes = repalloc_huge(state->hashes,

@@ -56,7 +56,7 @@ count_others(const uint32_t *bucket, uint32_t fp)
 static inline bool
 is_far(uint64_t hash)
 {
-	/* a core of 0 is replaced by 1 */
+	/* a fixed byte of 0 is replaced by 1 */
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
 }
 

@@ -20,7 +20,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 	{
 		if (cuckoo_is_crafted(h, h->items))
 			return CUCKOO_CRAFTED;
-		return h->bits > CUCKOO_CORE_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
+		return h->bits > CUCKOO_FIXED_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
 	}
 	h->items++;
 	cuckoo_header_write_items(h, image);
@@ -64,7 +64,7 @@ insert_narrow(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies,
 {
 	uint8_t    *buckets = image + CUCKOO_HEADER_SIZE;
 	CuckooNarrowPair pair = cuckoo_narrow_pair(h, hash, grown, whole);
-	CuckooPattern e = {pair.lanes, cuckoo_tables.core_nibbles[hash & 0xff]};
+	CuckooPattern e = {pair.lanes, cuckoo_tables.fixed_nibbles[hash & 0xff]};
 	uint64_t	bucket1 = cuckoo_bucket_word(buckets, pair.offset1, whole);
 	uint64_t	bucket2 = cuckoo_bucket_word(buckets, pair.offset2, whole);
 	uint64_t	fullness1 = cuckoo_bucket_fullness(bucket1, h);
@@ -215,11 +215,11 @@ cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,
 		cuckoo_table_get(&from, pos, slots);
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t	core = slots[i] & 0xff;
-			uint32_t	ext = slots[i] >> CUCKOO_CORE_BITS;
-			uint32_t	half = (ext & 1) ^ cuckoo_growth_flip(old, j, core);
+			uint32_t	fixed = slots[i] & 0xff;
+			uint32_t	ext = slots[i] >> CUCKOO_FIXED_BITS;
+			uint32_t	half = (ext & 1) ^ cuckoo_growth_flip(old, j, fixed);
 
-			halves[half][i] = core | ext >> 1 << CUCKOO_CORE_BITS;
+			halves[half][i] = fixed | ext >> 1 << CUCKOO_FIXED_BITS;
 		}
 		cuckoo_table_put(&to, pos, halves[0]);
 		cuckoo_table_put(&to, pos + old->buckets, halves[1]);

@@ -14,47 +14,47 @@
 #include <math.h>
 
 /*
- * Keys of two kinds, by their core.  Cores 0 and 1 of elements both become
- * core 1, so its keys are twice as likely as those of the 254 other cores.  A
- * core has m0 / 2 * 2^(f0 - 8) keys.  An element has a given key with
- * probability weight / (256 * keys of a core).
+ * Two classes of keys, by their fixed byte.  The low bytes 0 and 1 of hashes
+ * both become 1, so these keys are twice as likely as those of the 254 other
+ * fixed bytes.  A fixed byte has m0 / 2 * 2^(f0 - 8) keys.  An element has a
+ * given key with probability weight / (256 * keys of a fixed byte).
  */
-typedef struct KeyKind
+typedef struct KeyClass
 {
-	double		cores;
+	double		fixed_bytes;	/* how many */
 	double		weight;
-} KeyKind;
+} KeyClass;
 
-static const KeyKind kinds_of_keys[] = {{254, 1}, {1, 2}};
+static const KeyClass classes[] = {{254, 1}, {1, 2}};
 
-#define KINDS_OF_KEYS	2
+#define CLASSES		2
 
 /* The expected number of elements, of n, with a given key. */
 static double
-elements_of_key(const CuckooHeader *h, int kind, double n)
+elements_of_key(const CuckooHeader *h, int class, double n)
 {
-	return kinds_of_keys[kind].weight * n / ldexp(h->base, h->base_bits - 1);
+	return classes[class].weight * n / ldexp(h->base, h->base_bits - 1);
 }
 
 /*
  * The expected number of distinct keys of n elements, and its derivative.
  *
- *	expected(n) = sum over kinds of cores * keys of a core *
+ *	expected(n) = sum over classes of fixed_bytes * keys of a fixed byte *
  *				  (1 - exp(-elements_of_key(n)))
  */
 static double
 expected_keys(const CuckooHeader *h, double n, double *slope)
 {
-	double		keys_of_core = ldexp(h->base, h->base_bits - 9);
+	double		keys_of_byte = ldexp(h->base, h->base_bits - 9);
 	double		keys = 0;
 
 	*slope = 0;
-	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	for (int i = 0; i < CLASSES; i++)
 	{
 		double		mean = elements_of_key(h, i, n);
 
-		keys -= kinds_of_keys[i].cores * keys_of_core * expm1(-mean);
-		*slope += kinds_of_keys[i].cores * kinds_of_keys[i].weight / 256 *
+		keys -= classes[i].fixed_bytes * keys_of_byte * expm1(-mean);
+		*slope += classes[i].fixed_bytes * classes[i].weight / 256 *
 			exp(-mean);
 	}
 	return keys;
@@ -121,7 +121,7 @@ cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
 	expected_keys(h, n_a, &s_a);
 	expected_keys(h, n_b, &s_b);
 	expected_keys(h, n_union, &s_union);
-	for (int i = 0; i < KINDS_OF_KEYS; i++)
+	for (int i = 0; i < CLASSES; i++)
 	{
 		double		in_a = -expm1(-elements_of_key(h, i, n_a));
 		double		in_b = -expm1(-elements_of_key(h, i, n_b));
@@ -135,7 +135,7 @@ cuckoo_overlap(const CuckooHeader *h, uint64_t a_keys, uint64_t b_keys,
 		double		square = (in_union - in_b) * only_a * only_a +
 			(in_union - in_a) * only_b * only_b + in_both * both * both;
 
-		variance += kinds_of_keys[i].cores * ldexp(h->base, h->base_bits - 9) *
+		variance += classes[i].fixed_bytes * ldexp(h->base, h->base_bits - 9) *
 			(square - mean * mean);
 	}
 	overlap->standard_error = sqrt(fmax(variance, 0));

@@ -53,8 +53,8 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	base_bits = image[CUCKOO_AT_BASE_BITS];
 	fpp_bits = image[CUCKOO_AT_FPP_BITS];
 	level = image[CUCKOO_AT_LEVEL];
-	if (fpp_bits < CUCKOO_CORE_BITS || base_bits < fpp_bits ||
-		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_CORE_BITS)
+	if (fpp_bits < CUCKOO_FIXED_BITS || base_bits < fpp_bits ||
+		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_FIXED_BITS)
 		return CUCKOO_BAD_BITS;
 
 	h->items = cuckoo_load64(image + CUCKOO_AT_ITEMS);
@@ -204,7 +204,7 @@ cuckoo_status_text(CuckooStatus status)
 		case CUCKOO_BAD_CODE:
 			return "bucket code out of range";
 		case CUCKOO_BAD_SLOT:
-			return "fingerprint with a core of zero";
+			return "fingerprint with a fixed byte of zero";
 		case CUCKOO_BAD_ORDER:
 			return "fingerprints of a bucket out of order";
 		case CUCKOO_BAD_ITEMS:

@@ -71,7 +71,7 @@ cuckoo_fpp_bits(double fpp)
 	double		mantissa = frexp(fpp, &exponent);
 	int			bits = 3 - exponent + (mantissa < 0.95);
 
-	return bits > CUCKOO_CORE_BITS ? bits : CUCKOO_CORE_BITS;
+	return bits > CUCKOO_FIXED_BITS ? bits : CUCKOO_FIXED_BITS;
 }
 
 double
@@ -117,7 +117,7 @@ cuckoo_header_derive(CuckooHeader *h)
 								  : CUCKOO_WINDOWS];
 	h->level_mask = (UINT32_C(1) << h->level) - 1;
 	h->ext_mask = base_mask &
-		~(uint32_t) cuckoo_low_mask(CUCKOO_CORE_BITS + h->level);
+		~(uint32_t) cuckoo_low_mask(CUCKOO_FIXED_BITS + h->level);
 	if (h->bits > CUCKOO_NARROW_BITS)
 		h->kind = CUCKOO_ANY;
 	else if (h->bits % 2 == 1)
@@ -152,7 +152,7 @@ cuckoo_header_set_level(CuckooHeader *h, int level)
 	uint64_t	buckets;
 
 	CUCKOO_ASSERT(level >= 0);
-	if (bits < CUCKOO_CORE_BITS)
+	if (bits < CUCKOO_FIXED_BITS)
 		return CUCKOO_LAST_LEVEL;
 	buckets = (uint64_t) h->base << level;
 	if (cuckoo_image_bytes(buckets, bits) > CUCKOO_MAX_SIZE)
@@ -271,7 +271,7 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 	 * Repeated elements, or bad luck in a small filter, may fill a filter
 	 * before its capacity.  So there is always a bit to grow by.
 	 */
-	if (bits == CUCKOO_CORE_BITS)
+	if (bits == CUCKOO_FIXED_BITS)
 		bits++;
 	for (doublings = choose_doublings(wanted, least, bits);; doublings--)
 	{

@@ -17,7 +17,7 @@
 #define CUCKOO_HEADER_SIZE		32
 #define CUCKOO_TAIL_SIZE		8	/* checksum; keeps loads in bounds */
 #define CUCKOO_SLOTS			4	/* slots of a bucket */
-#define CUCKOO_CORE_BITS		8	/* the core byte, which never moves */
+#define CUCKOO_FIXED_BITS		8	/* the fixed byte, which never moves */
 #define CUCKOO_MAX_BITS			32	/* largest f0 */
 #define CUCKOO_MAX_COPIES		2	/* of a fingerprint in a pair */
 

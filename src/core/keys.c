@@ -40,8 +40,8 @@ entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		segment ^= cuckoo_far_segment(mapping) & h->level_mask;
 		j = other;
 	}
-	ext = (fp >> CUCKOO_CORE_BITS) << h->level | segment;
-	return make_key(step, j, ext << CUCKOO_CORE_BITS | (fp & 0xff));
+	ext = (fp >> CUCKOO_FIXED_BITS) << h->level | segment;
+	return make_key(step, j, ext << CUCKOO_FIXED_BITS | (fp & 0xff));
 }
 
 CuckooStatus
@@ -288,6 +288,6 @@ uint64_t *
 cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
 				  uint64_t *scratch)
 {
-	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_CORE_BITS + from,
-							CUCKOO_CORE_BITS + h->level);
+	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_FIXED_BITS + from,
+							CUCKOO_FIXED_BITS + h->level);
 }

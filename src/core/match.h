@@ -115,7 +115,7 @@ static CUCKOO_INLINE bool
 cuckoo_narrow_nibbles_agree(uint64_t bucket, uint64_t hash, uint32_t slots)
 {
 	uint32_t	differ = cuckoo_tables.nibbles[bucket & CUCKOO_CODE_MASK] ^
-		cuckoo_tables.core_nibbles[hash & 0xff];
+		cuckoo_tables.fixed_nibbles[hash & 0xff];
 
 	return (differ & cuckoo_tables.slot_nibbles[slots]) == 0;
 }

@@ -80,7 +80,7 @@ cuckoo_mask_if(bool c)
 	return (uint32_t) cuckoo_opaque(0 - (uint64_t) c);
 }
 
-/* The stored fingerprint: a core of 0 is replaced by 1. */
+/* The stored fingerprint: a fixed byte of 0 is replaced by 1. */
 static inline uint32_t
 cuckoo_fingerprint(uint32_t fp)
 {
@@ -103,7 +103,7 @@ cuckoo_positions(const CuckooHeader *h, uint64_t hash, bool grown)
 	{
 		uint32_t	larger = cuckoo_mask_if(j1 > j2);
 		uint32_t	p = cuckoo_far_segment(mapping);
-		uint32_t	e = (uint32_t) hash >> CUCKOO_CORE_BITS;
+		uint32_t	e = (uint32_t) hash >> CUCKOO_FIXED_BITS;
 		uint32_t	segment1 = e ^ (p & larger);
 		uint32_t	segment2 = segment1 ^ p;
 
@@ -139,7 +139,7 @@ cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 	return xored ^ ((xored ^ reflected) & mask);
 }
 
-/* The other position of a stored fingerprint (core not 0) at `pos`. */
+/* The other position of a stored fingerprint (fixed byte not 0) at `pos`. */
 static CUCKOO_INLINE uint32_t
 cuckoo_partner(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
@@ -155,10 +155,10 @@ static CUCKOO_INLINE CuckooPair
 cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 {
 	CuckooPair	pair = cuckoo_positions(h, hash, h->level > 0);
-	uint32_t	core = (uint32_t) hash & 0xff;
+	uint32_t	fixed = (uint32_t) hash & 0xff;
 
-	/* core | (ext >> g) << 8 */
-	pair.fp = cuckoo_fingerprint(core |
+	/* fixed | (ext >> g) << 8 */
+	pair.fp = cuckoo_fingerprint(fixed |
 								 ((uint32_t) hash & h->ext_mask) >> h->level);
 	CUCKOO_ASSERT(cuckoo_partner(h, (uint32_t) pair.pos1, pair.fp) ==
 				  pair.pos2);
@@ -171,9 +171,9 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
  * else 0.
  */
 static inline uint32_t
-cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t core)
+cuckoo_growth_flip(const CuckooHeader *h, uint32_t j, uint32_t fixed)
 {
-	CuckooMapping mapping = h->mappings[core];
+	CuckooMapping mapping = h->mappings[fixed];
 
 	if (!cuckoo_is_reflection(mapping) ||
 		j < cuckoo_reflected(mapping, h->base, j))

@@ -92,8 +92,8 @@ _Static_assert(sizeof(((CuckooTables *) 0)->nibbles) ==
 	ROW16(M, r##8), ROW16(M, r##9), ROW16(M, r##a), ROW16(M, r##b), \
 	ROW16(M, r##c), ROW16(M, r##d), ROW16(M, r##e), ROW16(M, r##f)
 
-/* The low nibble of a core, four times.  A core of 0 is replaced by 1. */
-#define CORE(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
+/* The low nibble of a fixed byte, four times.  0 is replaced by 1. */
+#define FIXED(c)	((c) != 0 ? (c) % 16 : 1) * 0x1111
 
 /*
  * In the combinatorial number system, C(18 - a, 4) + C(17 - b, 3) + C(16 - c,
@@ -169,7 +169,7 @@ enum
 
 const CuckooTables cuckoo_tables = {
 	.nibbles = {QUADRUPLES},
-	.core_nibbles = {ROW256(CORE, 0x)},
+	.fixed_nibbles = {ROW256(FIXED, 0x)},
 	.slot_nibbles = {
 		0, 0xf, 0xf0, 0xff, 0xf00, 0xf0f, 0xff0, 0xfff,
 		0xf000, 0xf00f, 0xf0f0, 0xf0ff, 0xff00, 0xff0f, 0xfff0, 0xffff

@@ -36,7 +36,7 @@ typedef struct CuckooTables
 {
 	/* nibbles of a code, slot 0 in the low bits; zero for invalid codes */
 	uint16_t	nibbles[4096];
-	uint16_t	core_nibbles[256];	/* low nibble of a core, four times */
+	uint16_t	fixed_nibbles[256]; /* low nibble of a fixed byte, four times */
 	uint16_t	slot_nibbles[16];	/* nibble i is 0xf if bit i is set */
 	uint16_t	up_to_slot[9];	/* [1 << i]: nibbles 0 to i are 0xf */
 	/* a code is lower_codes[nibbles 0 and 1] - upper_codes[nibbles 2 and 3] */
@@ -58,10 +58,10 @@ extern const CuckooTables cuckoo_tables;
 #define CUCKOO_WINDOW		128 /* least buckets of a window */
 
 /*
- * The partner mapping of a core, in one word, so that one load reads it:
+ * The partner mapping of a fixed byte, in one word, so that one load reads it:
  *
  *	reflection		low half of H << 32 | P at the last level << 8; P = 0 for
- *					near.  The low half of H is not 0 for any core.
+ *					near.  The low half of H is not 0 for any fixed byte.
  *	XOR with d		d
  *
  * README, "Positions", explains H, P and d.  There are three tables: for

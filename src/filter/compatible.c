@@ -54,7 +54,7 @@ is_compatible(const CuckooHeader *a, const CuckooHeader *b)
 static int
 doublings(const CuckooHeader *h)
 {
-	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_CORE_BITS + 1), 0);
+	return Max(h->base_bits - Max(h->fpp_bits, CUCKOO_FIXED_BITS + 1), 0);
 }
 
 /* Describes a geometry in a user's terms, and in terms of FORMAT.md. */

@@ -96,13 +96,13 @@ enum
 	MEND_HEADER = 1,
 	MEND_BUCKETS = 2,
 	MEND_ITEMS = 4,
-	MEND_CORES = 8,
+	MEND_FIXED = 8,
 	MEND_EMPTY = 16,			/* buckets past the input are random */
 	SPOIL_CODE = 32				/* of one bucket, after that */
 };
 
 /*
- * Puts the slots of each bucket in order, without those with a core of 0, if
+ * Puts the slots of each bucket in order, without those with a fixed byte of 0, if
  * `mend` says so.  Returns the number of occupied slots.
  */
 static inline uint64_t
@@ -118,7 +118,7 @@ fuzz_mend_buckets(const CuckooHeader *h, uint8_t *image, int mend)
 		naive_get(buckets, pos, h->bits, slots);
 		for (int i = 0; i < 4; i++)
 		{
-			if ((mend & MEND_CORES) && slots[i] % 256 == 0)
+			if ((mend & MEND_FIXED) && slots[i] % 256 == 0)
 				slots[i] = 0;
 			items += slots[i] != 0;
 		}

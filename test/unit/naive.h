@@ -143,30 +143,30 @@ naive_hash(uint64_t z)
 }
 
 static inline bool
-naive_near(bool windows, uint64_t core)
+naive_near(bool windows, uint64_t fixed)
 {
-	return windows && core % 4 != 0;
+	return windows && fixed % 4 != 0;
 }
 
 /* The other base bucket. */
 static inline uint64_t
-naive_other(uint64_t m0, bool windows, uint64_t core, uint64_t j)
+naive_other(uint64_t m0, bool windows, uint64_t fixed, uint64_t j)
 {
-	uint64_t	hash = naive_hash(core);
+	uint64_t	hash = naive_hash(fixed);
 	uint64_t	s;
 
-	if (naive_near(windows, core) && m0 >= 256)
+	if (naive_near(windows, fixed) && m0 >= 256)
 		return j ^ (1 + hash % 127);
 	s = hash % (UINT64_C(1) << 32) * (m0 / 2) / (UINT64_C(1) << 32) * 2 + 1;
 	return (s + m0 - j) % m0;
 }
 
 static inline uint64_t
-naive_segment_step(bool windows, uint64_t core, int g)
+naive_segment_step(bool windows, uint64_t fixed, int g)
 {
-	if (naive_near(windows, core))
+	if (naive_near(windows, fixed))
 		return 0;
-	return naive_hash(core) / (UINT64_C(1) << 32) % (UINT64_C(1) << g);
+	return naive_hash(fixed) / (UINT64_C(1) << 32) % (UINT64_C(1) << g);
 }
 
 typedef struct NaivePair
@@ -180,17 +180,17 @@ static inline NaivePair
 naive_pair(uint64_t m0, bool windows, int f0, int g, uint64_t hash)
 {
 	NaivePair	p;
-	uint64_t	core = hash % 256;
+	uint64_t	fixed = hash % 256;
 	uint64_t	ext = hash / 256 % (UINT64_C(1) << (f0 - 8));
 	uint64_t	e = ext % (UINT64_C(1) << g);
 	uint64_t	step;
 
-	if (core == 0)
-		core = 1;
-	p.fp = (uint32_t) (core + ext / (UINT64_C(1) << g) * 256);
+	if (fixed == 0)
+		fixed = 1;
+	p.fp = (uint32_t) (fixed + ext / (UINT64_C(1) << g) * 256);
 	p.j[0] = naive_scale(hash, m0);
-	p.j[1] = naive_other(m0, windows, core, p.j[0]);
-	step = naive_segment_step(windows, core, g);
+	p.j[1] = naive_other(m0, windows, fixed, p.j[0]);
+	step = naive_segment_step(windows, fixed, g);
 	for (int i = 0; i < 2; i++)
 		p.pos[i] = (p.j[i] < p.j[1 - i] ? e : e ^ step) * m0 + p.j[i];
 	return p;
@@ -219,17 +219,17 @@ naive_class(uint64_t m0, bool windows, int f0, uint64_t hash)
 static inline NaiveClass
 naive_stored_class(uint64_t m0, bool windows, int g, uint64_t pos, uint32_t fp)
 {
-	uint64_t	core = fp % 256;
+	uint64_t	fixed = fp % 256;
 	uint64_t	e = pos / m0;
 	uint64_t	j = pos % m0;
-	uint64_t	other = naive_other(m0, windows, core, j);
+	uint64_t	other = naive_other(m0, windows, fixed, j);
 	NaiveClass	c;
 
 	if (j > other)
-		e ^= naive_segment_step(windows, core, g);
+		e ^= naive_segment_step(windows, fixed, g);
 	c.low = (uint32_t) (j < other ? j : other);
 	c.high = (uint32_t) (j < other ? other : j);
-	c.fp = (uint32_t) (core + ((fp / 256) * (UINT64_C(1) << g) + e) * 256);
+	c.fp = (uint32_t) (fixed + ((fp / 256) * (UINT64_C(1) << g) + e) * 256);
 	return c;
 }
 

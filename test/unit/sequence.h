@@ -73,7 +73,7 @@ relative(const Sequence *s, uint64_t hash)
 			return hash;
 		case 2:					/* the lowest ones, read by growth first */
 			return f0 > 8 ? hash ^ UINT64_C(1) << 8 : hash;
-		case 3:					/* other core, same first bucket */
+		case 3:					/* other fixed byte, same first bucket */
 			return hash ^ (1 + unit_below(255));
 		case 4:					/* the same low bits, elsewhere */
 			return hash ^ (unit_random() & ~UINT64_C(0xffffffff));

@@ -18,13 +18,13 @@
 static inline uint32_t
 fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 {
-	uint32_t	core = fp & 0xff;
-	uint32_t	ext = fp >> CUCKOO_CORE_BITS;
+	uint32_t	fixed = fp & 0xff;
+	uint32_t	ext = fp >> CUCKOO_FIXED_BITS;
 	CuckooHeader below = *h;
 
 	below.level--;
-	ext = ext << 1 | (half ^ cuckoo_growth_flip(&below, j, core));
-	return core | ext << CUCKOO_CORE_BITS;
+	ext = ext << 1 | (half ^ cuckoo_growth_flip(&below, j, fixed));
+	return fixed | ext << CUCKOO_FIXED_BITS;
 }
 
 /*

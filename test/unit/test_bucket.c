@@ -98,9 +98,9 @@ test_nibble_tables(void)
 {
 	const CuckooTables *t = &cuckoo_tables;
 
-	for (uint32_t core = 0; core < 256; core++)
-		CHECK(t->core_nibbles[core] == (core == 0 ? 1 : core % 16) * 0x1111,
-			  "core %d", (int) core);
+	for (uint32_t fixed = 0; fixed < 256; fixed++)
+		CHECK(t->fixed_nibbles[fixed] == (fixed == 0 ? 1 : fixed % 16) * 0x1111,
+			  "fixed %d", (int) fixed);
 	for (uint32_t slots = 0; slots < 16; slots++)
 	{
 		uint32_t	nibbles = 0;
@@ -117,7 +117,7 @@ test_nibble_tables(void)
 }
 
 /*
- * A fingerprint of f bits with a core: often small, or one that differs from
+ * A fingerprint of f bits with a fixed byte: often small, or one that differs from
  * an earlier one in a single bit, so that some of their lanes or nibbles agree.
  */
 static uint32_t

@@ -452,7 +452,7 @@ test_crafted(void)
 							a[i] = (first & UINT64_C(0xfffffff0000000ff)) | i << 36 >> 4;
 							a[i] &= ~UINT64_C(0xffffff00);
 							break;
-						case 2: /* one core */
+						case 2: /* one fixed byte */
 							a[i] = (a[i] & ~UINT64_C(0xff)) | (first & 0xff);
 							break;
 						case 3: /* one first bucket */

@@ -335,7 +335,7 @@ test_crafted(void)
 				 * Kinds 0 and 1 have one pair of buckets at every level but
 				 * the last ones, because only the top extension bits differ.
 				 * Kinds 2 and 3 differ only in those that growth reads first,
-				 * and the core of kind 3 is far.
+				 * and the fixed byte of kind 3 is far.
 				 */
 				if (kind < 2)
 					hash ^= n << (kind == 0 ? 28 : 22) & 0xffffffff;

@@ -183,7 +183,7 @@ test_refusals(void)
 			for (uint32_t code = 3876; code < 4096; code++)
 				refuse_bucket(image, size, f, pos, code, none, CUCKOO_BAD_CODE);
 
-			/* 0000 and 000f: a zero core below other bits, in each slot */
+			/* 0000 and 000f: a zero fixed byte below other bits, in each slot */
 			if (f > 8)
 				for (int i = 0; i < 4; i++)
 				{
@@ -1028,9 +1028,9 @@ test_overflow(void)
 /* Golden images */
 
 /*
- * 8 bits, 2 buckets of 28 bits.  Element 00000000000000a7: core a7, bucket
+ * 8 bits, 2 buckets of 28 bits.  Element 00000000000000a7: fixed a7, bucket
  * floor(0 * 2) = 0, low nibbles 0007 = code 7, lanes 0, 0, 0, a.  Element
- * 8000000000000035: core 35, bucket 1, code 5, lanes 0, 0, 0, 3.  Together
+ * 8000000000000035: fixed 35, bucket 1, code 5, lanes 0, 0, 0, 3.  Together
  * a000007 + 3000005 * 2^28 = 3000005a000007, little-endian.  The last line is
  * the checksum, as Python's xxhash computes it.
  */
@@ -1044,7 +1044,7 @@ static const uint8_t golden_small[] = {
 };
 
 /*
- * 20 bits, 2 buckets of 76.  Elements 0123a7, 8000...0fed35, 4000...0b00 (core
+ * 20 bits, 2 buckets of 76.  Elements 0123a7, 8000...0fed35, 4000...0b00 (fixed
  * 0 becomes 1), c000...0fed35 (the class of the second): buckets 0, 1, 0, 1.
  * Bucket 0: nibbles 0017 = code 16 + 6 = 0x16, lanes 0, 0, 00b0, 123a; bucket
  * 1: 0055 = code 16 + 15 + 14 + 13 + 12 = 0x46, lanes 0, 0, fed3, fed3.

@@ -36,7 +36,7 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 	CuckooPair	p = cuckoo_pair(h, hash);
 	NaivePair	q = naive_pair(h->base, h->windows, h->base_bits, h->level,
 							   hash);
-	uint64_t	core = p.fp & 0xff;
+	uint64_t	fixed = p.fp & 0xff;
 
 	CHECK(p.fp == q.fp && p.pos1 == q.pos[0] && p.pos2 == q.pos[1],
 		  "m0 %" PRIu32 ", f0 %d, g %d, hash %" PRIx64, h->base, h->base_bits,
@@ -46,11 +46,11 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 	CHECK(cuckoo_partner(h, p.pos1, p.fp) == p.pos2 &&
 		  cuckoo_partner(h, p.pos2, p.fp) == p.pos1,
 		  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level, hash);
-	CHECK(core != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
-	CHECK(!cuckoo_is_reflection(h->mappings[core]) ==
-		  (naive_near(h->windows, core) && h->base >= 256),
-		  "m0 %" PRIu32 ", core %d", h->base, (int) core);
-	if (naive_near(h->windows, core))
+	CHECK(fixed != 0 && p.fp >> (h->bits - 1) >> 1 == 0, "fp %" PRIx32, p.fp);
+	CHECK(!cuckoo_is_reflection(h->mappings[fixed]) ==
+		  (naive_near(h->windows, fixed) && h->base >= 256),
+		  "m0 %" PRIu32 ", fixed %d", h->base, (int) fixed);
+	if (naive_near(h->windows, fixed))
 	{
 		uint32_t	window = h->base < 256 ? h->base : 128;
 
@@ -67,11 +67,11 @@ check_hash(const CuckooHeader *h, uint64_t hash)
 		for (int i = 0; i < 2; i++)
 		{
 			uint32_t	flip = cuckoo_growth_flip(h, (uint32_t) q.j[i],
-												  (uint32_t) core);
+												  (uint32_t) fixed);
 			uint32_t	half = (p.fp >> 8 & 1) ^ flip;
 
 			CHECK(up.pos[i] == q.pos[i] + half * (uint64_t) h->buckets &&
-				  up.fp == (core | p.fp >> 9 << 8),
+				  up.fp == (fixed | p.fp >> 9 << 8),
 				  "m0 %" PRIu32 ", g %d, hash %" PRIx64, h->base, h->level,
 				  hash);
 		}
@@ -102,7 +102,7 @@ test_base(uint32_t base)
 				h.windows = false;
 			cuckoo_header_derive(&h);
 			if (round % 8 == 0)
-				hash &= ~UINT64_C(0xff);	/* core 0 */
+				hash &= ~UINT64_C(0xff);	/* fixed byte 0 */
 			else if (round % 8 == 1)
 				hash = hash_at(base, unit_below(2) ? 0 : base - 1);
 			else if (round == 2)
@@ -125,7 +125,7 @@ test_base(uint32_t base)
 	}
 }
 
-/* Every core at every position of small tables. */
+/* Every fixed byte at every position of small tables. */
 static void
 test_exhaustively(uint32_t base, int level)
 {
@@ -134,15 +134,15 @@ test_exhaustively(uint32_t base, int level)
 	h.level = (uint8_t) level;
 	cuckoo_header_derive(&h);
 	for (uint32_t pos = 0; pos < h.buckets; pos++)
-		for (uint32_t core = 1; core < 256; core++)
+		for (uint32_t fixed = 1; fixed < 256; fixed++)
 		{
-			uint32_t	other = cuckoo_partner(&h, pos, core);
+			uint32_t	other = cuckoo_partner(&h, pos, fixed);
 
 			CHECK(other != pos && other < h.buckets &&
-				  cuckoo_partner(&h, other, core) == pos &&
-				  other % base == naive_other(base, h.windows, core, pos % base),
-				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", core %" PRIu32, base,
-				  level, pos, core);
+				  cuckoo_partner(&h, other, fixed) == pos &&
+				  other % base == naive_other(base, h.windows, fixed, pos % base),
+				  "m0 %" PRIu32 ", g %d, pos %" PRIu32 ", fixed %" PRIu32, base,
+				  level, pos, fixed);
 		}
 }
 
@@ -214,24 +214,24 @@ test_growth(uint32_t base)
 static void
 test_tables(void)
 {
-	for (int core = 0; core < 256; core++)
+	for (int fixed = 0; fixed < 256; fixed++)
 	{
-		uint64_t	hash = naive_hash((uint64_t) (core > 0 ? core : 1));
+		uint64_t	hash = naive_hash((uint64_t) (fixed > 0 ? fixed : 1));
 		uint32_t	far = hash >> 32 & 0xffffff;
 		uint32_t	near = (uint32_t) (1 + hash % 127);
 
 		for (int kind = 0; kind < CUCKOO_MAPPINGS; kind++)
 		{
-			CuckooMapping mapping = cuckoo_mappings[kind][core];
+			CuckooMapping mapping = cuckoo_mappings[kind][fixed];
 			bool		is_near = kind != CUCKOO_NO_WINDOWS &&
-				(core == 0 || core % 4 != 0);
+				(fixed == 0 || fixed % 4 != 0);
 			bool		is_step = is_near && kind == CUCKOO_WINDOWS;
 
 			CHECK((mapping & 0xff) == (is_step ? near : 0) &&
 				  cuckoo_far_segment(mapping) == (is_near ? 0 : far) &&
 				  mapping >> 32 == (is_step ? 0 : (uint32_t) hash) &&
 				  cuckoo_is_reflection(mapping) != is_step,
-				  "core %d, kind %d", core, kind);
+				  "fixed %d, kind %d", fixed, kind);
 		}
 	}
 }
@@ -256,7 +256,7 @@ main(int argc, char **argv)
 	TEST(test_exhaustively(254, 2));
 	TEST(test_exhaustively(256, 2));
 	TEST(test_exhaustively(4096, 1));
-	printf("involution of every core at every position of small tables\n");
+	printf("involution of every fixed byte at every position of small tables\n");
 	TEST(test_growth(2));
 	TEST(test_growth(6));
 	TEST(test_growth(34));

@@ -291,17 +291,17 @@ test_standard_error(void)
 	}
 }
 
-/* The keys that n elements are expected to have, core by core. */
+/* The keys that n elements are expected to have, one fixed byte at a time. */
 static double
 naive_expected(const CuckooHeader *h, double n)
 {
 	double		keys = 0;
 
-	for (int core = 1; core < 256; core++)
+	for (int fixed = 1; fixed < 256; fixed++)
 		for (int half = 0; half < 2; half++)
 		{
 			double		cells = ldexp(h->base, h->base_bits - 8) / 4;
-			double		chance = (core == 1 ? 2.0 : 1.0) / 256;
+			double		chance = (fixed == 1 ? 2.0 : 1.0) / 256;
 
 			keys += cells * (1 - exp(-n * chance / (2 * cells)));
 		}

@@ -1224,8 +1224,8 @@ print_refusals(void)
 	/* code 1 is 0001, 16 is 0011, 815 is 0fff, 816 is 1111 */
 	print_bucket("code 3876", 3876, 1, 1, 1, 1, 4);
 	print_bucket("code 4095", 4095, 1, 1, 1, 1, 4);
-	print_bucket("core 0", 0, 0, 0, 0, 0x10, 1);
-	print_bucket("core 0 beside others", 1, 0, 0, 0x20, 1, 2);
+	print_bucket("fixed byte 0", 0, 0, 0, 0, 0x10, 1);
+	print_bucket("fixed byte 0 beside others", 1, 0, 0, 0x20, 1, 2);
 	print_bucket("an empty slot after one with nibble 0", 0, 0, 0, 3, 0, 1);
 	print_bucket("equal nibbles in the wrong order", 816, 1, 1, 3, 2, 4);
 	print_bucket("nibbles 0 in the wrong order", 1, 0, 3, 2, 5, 3);

@@ -72,10 +72,10 @@ for (let a = 0; a < 16; a++) {
   }
 }
 
-// The splitmix64 finaliser H of each core, by the low 8 bits of a hash.
-const cores = Array.from({ length: 256 }, (_, i) => i || 1);
-const mixed = cores.map((core) => {
-  let z = BigInt(core);
+// The splitmix64 finaliser H of each fixed byte, by the low 8 bits of a hash.
+const fixedBytes = Array.from({ length: 256 }, (_, i) => i || 1);
+const mixed = fixedBytes.map((fixed) => {
+  let z = BigInt(fixed);
   z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
   z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
   return z ^ (z >> 31n);
@@ -93,9 +93,9 @@ function scale(a, m, carry = 0) {
 /** The fingerprint and the two positions of a hash, which comes in halves. */
 export function place({ m0, f0, g, windows }, high, low) {
   const byte = low & 0xff;
-  const core = cores[byte];
+  const fixed = fixedBytes[byte];
   const ext = Math.floor((low % 2 ** f0) / 256);
-  const near = windows && core % 4 !== 0;
+  const near = windows && fixed % 4 !== 0;
 
   const j1 = scale(high, m0, scale(low, m0));
   let j2;
@@ -111,7 +111,7 @@ export function place({ m0, f0, g, windows }, high, low) {
   let other = near ? segment : (segment ^ mixedHigh[byte]) & mask;
   if (j1 > j2) [segment, other] = [other, segment];
 
-  const fingerprint = core + Math.floor(ext / 2 ** g) * 256;
+  const fingerprint = fixed + Math.floor(ext / 2 ** g) * 256;
   return [fingerprint, segment * m0 + j1, other * m0 + j2];
 }
 
@@ -135,7 +135,7 @@ function unpack(image, buckets, f) {
     for (let i = 0; i < 4; i++) {
       const nibble = nibbles[code * 4 + i];
       const fingerprint = (((word(at) & ((1 << lane) - 1)) << 4) | nibble) >>> 0;
-      check(fingerprint % 256 !== 0 || fingerprint === 0, 'fingerprint with a core of zero');
+      check(fingerprint % 256 !== 0 || fingerprint === 0, 'fingerprint with a fixed byte of zero');
       check(nibble !== before % 16 || fingerprint >= before, 'fingerprints of a bucket out of order');
       slots[slot++] = fingerprint;
       before = fingerprint;

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from xxhash import xxh3_64_intdigest
 
 from .elements import DAY, EPOCH_DAY, FIRST_DAY, LAST_DAY, ElementError
-from .image import CORES, MIXED, QUADS, check
+from .image import FIXED, MIXED, QUADS, check
 
 if TYPE_CHECKING:
     from .filter import CuckooFilter
@@ -34,7 +34,7 @@ def unpack(buckets: bytes, f: int) -> array[int]:
         nibbles = quads[codes]
         lanes = bits[:, 12:].reshape(-1, 4, f - 4) @ (1 << np.arange(f - 4))
         found = lanes << 4 | nibbles
-        check(bool(((found & 0xFF != 0) | (found == 0)).all()), "fingerprint with a core of zero")
+        check(bool(((found & 0xFF != 0) | (found == 0)).all()), "fingerprint with a fixed byte of zero")
         ordered = (nibbles[:, 1:] != nibbles[:, :-1]) | (lanes[:, 1:] >= lanes[:, :-1])
         check(bool(ordered.all()), "fingerprints of a bucket out of order")
         slots.frombytes(found.astype(np.uintc).tobytes())
@@ -141,10 +141,10 @@ def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> ND
     """See CuckooFilter._place() for what happens here."""
     low = (h & np.uint64(0xFFFFFFFF)).astype(np.int64)
     high = (h >> np.uint64(32)).astype(np.int64)
-    core = np.array(CORES)[low & 0xFF]
+    fixed = np.array(FIXED)[low & 0xFF]
     mixed = np.array(MIXED, np.uint64)[low & 0xFF]
     ext = (low & (1 << f.f0) - 1) >> 8
-    near = f.windows & (core % 4 != 0)
+    near = f.windows & (fixed % 4 != 0)
 
     # m0 is less than 2^28, because of the limit of 512 MiB
     j1 = high * f.m0 + (low * f.m0 >> 32) >> 32
@@ -159,6 +159,6 @@ def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> ND
     first = np.where(j1 < j2, segment, other) * f.m0 + j1
     second = np.where(j1 < j2, other, segment) * f.m0 + j2
 
-    fingerprint = (core | ext >> f.g << 8)[:, np.newaxis]
+    fingerprint = (fixed | ext >> f.g << 8)[:, np.newaxis]
     found: NDArray[np.bool_] = ((buckets[first] == fingerprint) | (buckets[second] == fingerprint)).any(1)
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_64_intdigest
 
 from .elements import ElementError, whole
-from .image import CORES, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, signed, unpack
+from .image import FIXED, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, signed, unpack
 
 try:
     from . import arrays
@@ -67,9 +67,9 @@ class CuckooFilter(Header):
     def _place(self, h: int) -> tuple[int, int, int]:
         """The fingerprint and the two positions of a hash."""
         m0, g = self.m0, self.g
-        core, mixed = CORES[h & 0xFF], MIXED[h & 0xFF]
+        fixed, mixed = FIXED[h & 0xFF], MIXED[h & 0xFF]
         ext = (h & (1 << self.f0) - 1) >> 8
-        near = self.windows and core % 4 != 0
+        near = self.windows and fixed % 4 != 0
 
         j1 = h * m0 >> 64
         if near and m0 >= 256:
@@ -81,7 +81,7 @@ class CuckooFilter(Header):
         other = segment if near else segment ^ mixed >> 32 & (1 << g) - 1
         if j1 > j2:
             segment, other = other, segment
-        return core | ext >> g << 8, segment * m0 + j1, other * m0 + j2
+        return fixed | ext >> g << 8, segment * m0 + j1, other * m0 + j2
 
     def _hash(self, value: object) -> int:
         """The hash of an element, without a sign."""

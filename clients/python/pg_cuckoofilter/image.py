@@ -21,14 +21,14 @@ WINDOWS = 1  # the only flag
 
 
 def splitmix64(z: int) -> int:
-    """The finaliser: H of a core."""
+    """The finaliser: H of a fixed byte."""
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
     z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
     return z ^ z >> 31
 
 
-CORES = [1, *range(1, 256)]  # by the low 8 bits of the hash
-MIXED = [splitmix64(core) for core in CORES]
+FIXED = [1, *range(1, 256)]  # by the low 8 bits of the hash
+MIXED = [splitmix64(fixed) for fixed in FIXED]
 
 
 def signed(word: int) -> int:
@@ -69,7 +69,7 @@ def unpack(buckets: bytes, f: int) -> array[int]:
             before = 0
             for i, nibble in enumerate(QUADS[code]):
                 fingerprint = (bucket >> 12 + i * lane & lanes) << 4 | nibble
-                check(fingerprint & 0xFF != 0 or fingerprint == 0, "fingerprint with a core of zero")
+                check(fingerprint & 0xFF != 0 or fingerprint == 0, "fingerprint with a fixed byte of zero")
                 check(
                     nibble != before & 0xF or fingerprint >= before,
                     "fingerprints of a bucket out of order",

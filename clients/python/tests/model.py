@@ -23,8 +23,8 @@ CODES = {
 }
 
 
-def finalized(core):
-    z = core
+def finalized(fixed):
+    z = fixed
     z ^= z >> 30
     z = z * 0xBF58476D1CE4E5B9 % 2**64
     z ^= z >> 27
@@ -34,22 +34,22 @@ def finalized(core):
 
 def place(h, m0, f0, g, windows):
     """The fingerprint and the two positions of a hash."""
-    core = h % 256 or 1
+    fixed = h % 256 or 1
     ext = h // 256 % 2 ** (f0 - 8)
     j1 = h * m0 // 2**64
-    H = finalized(core)
+    H = finalized(fixed)
     e = ext % 2**g
     P = H // 2**32 % 2**g
-    if windows and core % 4 != 0 and m0 >= 256:
+    if windows and fixed % 4 != 0 and m0 >= 256:
         j2 = j1 ^ 1 + H % 127
         P = 0
     else:
         s = 2 * (H % 2**32 * (m0 // 2) // 2**32) + 1
         j2 = (s - j1) % m0
-        if windows and core % 4 != 0:
+        if windows and fixed % 4 != 0:
             P = 0
     segments = (e, e ^ P) if j1 < j2 else (e ^ P, e)
-    return core + 256 * (ext // 2**g), segments[0] * m0 + j1, segments[1] * m0 + j2
+    return fixed + 256 * (ext // 2**g), segments[0] * m0 + j1, segments[1] * m0 + j2
 
 
 def add(rng, buckets, entry):
