@@ -183,10 +183,10 @@ END $$;
 SELECT a AS value, w AS truth FROM anew a, before_was w;
 DROP VIEW anew, made_without;
 
--- its objects: immutable, parallel safe, commented; no argument without a name
+-- its objects: immutable, parallel safe, aggregates commented; no argument without a name
 CREATE EXTENSION cuckoo_citus;
-SELECT prokind, provolatile, proparallel, count(obj_description(p.oid, 'pg_proc')) AS commented, count(*) AS truth,
-	string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names
+SELECT prokind, provolatile, proparallel, count(*), count(obj_description(p.oid, 'pg_proc')) AS commented,
+	count(*) FILTER (WHERE prokind = 'a') AS truth, string_agg(DISTINCT proname, ' ' ORDER BY proname) AS names
 FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT f.proname AS aggregate, count(*) AS overloads, t.proname AS trans, aggtranstype::regtype AS state,

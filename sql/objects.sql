@@ -7,11 +7,13 @@ SELECT classid::regclass, count(*) AS objects
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND d.classid <> 'pg_type'::regclass
 GROUP BY classid ORDER BY classid::regclass::text;
--- no object without a comment, but for operator classes and families
+-- no object without a comment, but for those that no user names: operator
+-- classes and families, and the functions of types, operators and aggregates
 SELECT pg_describe_object(d.classid, d.objid, 0)
 FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo'
 WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS NULL
 	AND d.classid NOT IN ('pg_opclass'::regclass, 'pg_opfamily'::regclass)
+	AND pg_describe_object(d.classid, d.objid, 0) !~ '^function cuckoo(?!filter\(bytea\))'
 	AND NOT (d.classid = 'pg_type'::regclass AND
 		EXISTS (SELECT FROM pg_type t WHERE t.oid = d.objid AND t.typcategory = 'A'));
 -- a comment is one phrase
