@@ -163,6 +163,7 @@ cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel)
 	}
 	/* the tree has the costs of its members */
 	else if (sent.bytes >= SENT_MIN && rel->reloptkind == RELOPT_BASEREL)
+	{
 		foreach(cell, rel->partial_pathlist)
 		{
 			Path	   *path = lfirst(cell);
@@ -171,4 +172,5 @@ cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel)
 			path->startup_cost += cost;
 			path->total_cost += cost;
 		}
+	}
 }
