@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from xxhash import xxh3_64_intdigest
 
 from .elements import DAY, EPOCH_DAY, FIRST_DAY, LAST_DAY, ElementError
-from .image import FIXED, MIXED, QUADS, check
-
-if TYPE_CHECKING:
-    from .filter import CuckooFilter
+from .image import FIXED, MIXED, QUADS, Header, check
 
 Words = NDArray[np.uint64]
 CHUNK = 1 << 14  # so much at a time stays in the cache
@@ -57,7 +54,7 @@ def xxh3_of_8_bytes(words: Words, seed: int) -> Words:
     return x ^ x >> np.uint64(28)
 
 
-def in_unit(f: CuckooFilter, values: NDArray[Any], unit: str, least: int, most: int) -> NDArray[np.int64]:
+def in_unit(f: Header, values: NDArray[Any], unit: str, least: int, most: int) -> NDArray[np.int64]:
     """Datetimes or timedeltas in another unit, none of which may change.  NaT is not equal to itself."""
     try:
         converted = values.astype(unit)
@@ -70,7 +67,7 @@ def in_unit(f: CuckooFilter, values: NDArray[Any], unit: str, least: int, most: 
     return numbers
 
 
-def hashes_of_times(f: CuckooFilter, values: NDArray[Any]) -> Words:
+def hashes_of_times(f: Header, values: NDArray[Any]) -> Words:
     """Those of datetime64 and timedelta64, in any unit in which they are exact."""
     kind, (unit, _) = values.dtype.kind, np.datetime_data(values.dtype)
     if f.family == "timestamp" and kind == "M":
@@ -88,7 +85,7 @@ def hashes_of_times(f: CuckooFilter, values: NDArray[Any]) -> Words:
     return np.fromiter((xxh3_64_intdigest(row, f._seed) for row in rows), np.uint64, len(values))
 
 
-def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
+def hashes(f: Header, values: NDArray[Any]) -> Words:
     """The hash of each value; those of integers and floats take no loop."""
     if f.family == "integer" and values.dtype.kind == "i":
         return xxh3_of_8_bytes(values.astype(np.int64).view(np.uint64), f._seed)
@@ -98,11 +95,16 @@ def hashes(f: CuckooFilter, values: NDArray[Any]) -> Words:
         return xxh3_of_8_bytes(floats.view(np.uint64), f._seed)
     if f.family != "none" and values.dtype.kind in "Mm":  # tolist() would make numbers of some
         return hashes_of_times(f, values)
-    return np.fromiter((f._hash(value) for value in values.tolist()), np.uint64, len(values))
+    return np.fromiter((hash_one(f, value) for value in values.tolist()), np.uint64, len(values))
 
 
-def hash_scalar(f: CuckooFilter, value: Any) -> int:
-    """The hash of one of SCALARS, for which an array has the rules."""
+def hash_one(f: Header, value: Any) -> int:
+    """Like hash_one() of image.py.  For SCALARS an array has the rules."""
+    try:
+        return xxh3_64_intdigest(f._family.canonical(value), f._seed)
+    except ElementError:
+        if not isinstance(value, SCALARS):
+            raise
     return int(hashes(f, np.array([value]))[0])
 
 
@@ -118,7 +120,7 @@ def has_missing(values: Any) -> bool:
     return hasattr(getattr(values, "dtype", None), "na_value") and bool(values.isna().any())
 
 
-def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
+def contains(f: Header, slots: array[int], values: ArrayLike) -> NDArray[np.bool_]:
     """Is each value in the filter?"""
     # as it is: a list of numbers would become floats, bytes would lose zeros
     if hasattr(values, "__array__"):
@@ -137,7 +139,7 @@ def contains(f: CuckooFilter, slots: array[int], values: ArrayLike) -> NDArray[n
     return found.reshape(shaped.shape)
 
 
-def contains_hashes(f: CuckooFilter, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
+def contains_hashes(f: Header, buckets: NDArray[np.uintc], h: Words) -> NDArray[np.bool_]:
     """See CuckooFilter._place() for what happens here."""
     low = (h & np.uint64(0xFFFFFFFF)).astype(np.int64)
     high = (h >> np.uint64(32)).astype(np.int64)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_64_intdigest
-
 from .elements import ElementError, whole
-from .image import FIXED, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, signed, unpack
+from .image import FIXED, MASK, MIXED, Header, InvalidImage, buckets, check, decode_text, hash_one, signed, unpack
 
 try:
     from . import arrays
@@ -83,14 +81,7 @@ class CuckooFilter(Header):
             segment, other = other, segment
         return fixed | ext >> g << 8, segment * m0 + j1, other * m0 + j2
 
-    def _hash(self, value: object) -> int:
-        """The hash of an element, without a sign."""
-        try:
-            return xxh3_64_intdigest(self._family.canonical(value), self._seed)
-        except ElementError:
-            if not arrays or not isinstance(value, arrays.SCALARS):
-                raise
-        return arrays.hash_scalar(self, value)
+    _hash = arrays.hash_one if arrays else hash_one
 
     def hash(self, value: object) -> int:
         """The hash of an element, as cf_hash(value, seed)."""

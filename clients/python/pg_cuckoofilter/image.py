@@ -118,5 +118,10 @@ class Header:
         return self._family.name
 
 
+def hash_one(header: Header, value: object) -> int:
+    """The hash of an element, without a sign."""
+    return xxh3_64_intdigest(header._family.canonical(value), header._seed)
+
+
 def buckets(image: bytes) -> bytes:
     return image[HEADER.size : -CHECKSUM]
