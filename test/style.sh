@@ -121,6 +121,18 @@ awk '
 	}' "${source[@]}" |
 	rule 'no include upward, nor of what is inside another folder: each has one header for the others'
 
+# Who calls a function that another file defines, FILE FILE; tsort names the
+# files of a circle.  Comments and strings do not call.
+perl -0777 -ne '
+	s,/\*.*?\*/|"(\\.|[^"\\\n])*",,gs;
+	$defined{$_} = $ARGV for /^((?:cuckoo|cf)_\w+)\(/gm;
+	$uses{$ARGV} = [/\b(?:cuckoo|cf)_\w+/g];
+	END { for $file (keys %uses) { $defined{$_} and print "$file $defined{$_}\n" for @{$uses{$file}} } }' \
+	src/*.c src/*/*.c |
+	grep -vxF -e 'src/index/build.c src/index/handler.c' -e 'src/index/chain.c src/index/insert.c' |
+	tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(src.*\)/\1:1:/p' |
+	rule 'no circle of files that call each other, of which none can be read first'
+
 grep -Hn PG_VERSION_NUM "${source[@]}" | grep -v '^src/compat\.h:' |
 	rule 'PG_VERSION_NUM stands in compat.h alone, where the next port finds all of it'
 

@@ -82,6 +82,13 @@ try_build(CuckooHeader *h, const uint64 *hashes, Size n)
 	return filter;
 }
 
+uint64 *
+cuckoo_new_keys(Size n)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext,
+								  Max(n, 1) * sizeof(uint64));
+}
+
 struct varlena *
 cuckoo_exact_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 {

@@ -145,6 +145,19 @@ typedef struct CuckooExpanded
  */
 extern CuckooExpanded *cuckoo_expand(Datum datum, MemoryContext parent);
 
+/* ---- within this folder: filter/build.c, filters of keys ---- */
+
+/* Allocates an array of n keys. */
+extern uint64 *cuckoo_new_keys(Size n);
+
+/*
+ * Builds the canonical filter of a sorted run of `n` keys (core/core.h).  *h
+ * has its geometry, seed and family; this sets its level and items.  Keeps at
+ * most two copies of a key.  Frees the keys.
+ */
+extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
+											 Size n);
+
 /*
  * ---- within this folder: filter/set_state.c, sets ----
  *
@@ -182,17 +195,6 @@ typedef struct CuckooSetState
 	CuckooRun	runs[CUCKOO_MAX_RUNS];
 	int			count;
 } CuckooSetState;
-
-/* Allocates an array of n keys. */
-extern uint64 *cuckoo_new_keys(Size n);
-
-/*
- * Builds the canonical filter of a sorted run of `n` keys (core/core.h).  *h
- * has its geometry, seed and family; this sets its level and items.  Keeps at
- * most two copies of a key.  Frees the keys.
- */
-extern struct varlena *cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys,
-											 Size n);
 
 /* Returns the sorted run of the keys of a filter with the header *h. */
 extern CuckooRun cuckoo_read_run(const CuckooHeader *h,

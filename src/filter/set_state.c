@@ -28,22 +28,11 @@
 #include "error.h"
 #include "filter/filter.h"
 
-static void *
-new_array(Size n, Size size)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
-}
-
-uint64 *
-cuckoo_new_keys(Size n)
-{
-	return new_array(n, sizeof(uint64));
-}
-
 static uint32 *
 new_times(Size n)
 {
-	return new_array(n, sizeof(uint32));
+	return MemoryContextAllocHuge(CurrentMemoryContext,
+								  Max(n, 1) * sizeof(uint32));
 }
 
 CuckooRun
