@@ -274,8 +274,8 @@ cuckoo_bucket_fullness(uint64_t word, const CuckooHeader *h)
  * ---- changing a narrow bucket in place ----
  *
  * Adding: slot 0 is empty.  The slots up to slot i, which sort before the
- * entry, move down by one, and the entry becomes slot i.  Slots above i stay.
- * Removing is the reverse.  The functions return the change for
+ * fingerprint, move down by one, and the fingerprint becomes slot i.  Slots
+ * above i stay.  Removing is the reverse.  The functions return the change for
  * cuckoo_bucket_xor().
  */
 
@@ -293,7 +293,7 @@ cuckoo_lanes_not_less(uint64_t lanes, uint64_t pattern, const CuckooHeader *h)
 }
 
 /*
- * Adds entry e to a bucket that has room.
+ * Adds fingerprint e to a bucket that has room.
  *
  * Looks up, by code and nibble: the new code, the slots that sort after e, and
  * the slots with the same nibble, whose lanes must be compared.  In a corrupt,
@@ -351,7 +351,7 @@ cuckoo_narrow_remove(uint64_t bucket, uint64_t top, uint32_t slot,
 		cuckoo_tables.zero_codes[nibbles >> 4];
 }
 
-/* Replaces slot i by entry e. */
+/* Replaces slot i by fingerprint e. */
 static CUCKOO_INLINE uint64_t
 cuckoo_narrow_replace(uint64_t bucket, int i, CuckooPattern e,
 					  const CuckooHeader *h)

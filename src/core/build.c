@@ -72,10 +72,10 @@ extra_steps_of(const CuckooHeader *h)
 }
 
 /*
- * Stores `fp` in the full bucket at `pos`.  The first of its entries whose
- * partner bucket has room moves there.  If no partner bucket has room, a
- * random entry moves anyway and evicts another entry from its partner bucket.
- * On CUCKOO_FULL one fingerprint is lost: the caller discards the table.
+ * Stores `fp` in the full bucket at `pos`.  The first of its fingerprints whose
+ * partner bucket has room moves there.  If no partner bucket has room, a random
+ * one moves anyway and evicts another fingerprint from its partner bucket.  On
+ * CUCKOO_FULL one fingerprint is lost: the caller discards the table.
  */
 static CUCKOO_INLINE CuckooStatus
 walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
@@ -92,14 +92,14 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 			(*extra_steps)--;
 		for (int i = 0; i < CUCKOO_SLOTS; i++)
 		{
-			uint32_t	entry = bucket[i];
+			uint32_t	stored = bucket[i];
 			uint32_t   *other;
 
-			others[i] = cuckoo_partner(h, pos, entry);
+			others[i] = cuckoo_partner(h, pos, stored);
 			other = bucket_at(slots, others[i]);
 			if (other[CUCKOO_SLOTS - 1] == 0)
 			{
-				other[count_others(other, 0)] = entry;
+				other[count_others(other, 0)] = stored;
 				bucket[i] = fp;
 				return CUCKOO_OK;
 			}

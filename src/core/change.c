@@ -194,8 +194,8 @@ cuckoo_remove(CuckooHeader *h, uint8_t *image, uint64_t hash)
 }
 
 /*
- * Moves the entries of each bucket to the same position, or to that position
- * plus the old number of buckets.
+ * Moves the fingerprints of each bucket to the same position, or to that
+ * position plus the old number of buckets.
  */
 void
 cuckoo_grow(const CuckooHeader *old, const uint8_t *old_image,

@@ -148,7 +148,7 @@ extern void cuckoo_build_pack(const CuckooHeader *h,
 /*
  * Writes the sorted run of an image to `keys`.  `keys` and `scratch` have room
  * for h->items keys.  Returns CUCKOO_OK, or CUCKOO_BAD_ITEMS if the image,
- * which must be corrupt, has another number of entries.
+ * which must be corrupt, has another number of fingerprints.
  */
 extern CuckooStatus cuckoo_keys_read(const CuckooHeader *h,
 									 const uint8_t *image, uint64_t *keys,

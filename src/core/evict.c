@@ -9,8 +9,8 @@
 
 /*
  * Buckets that a search visits before the filter counts as full.  A fill to
- * load factor 0.95 moves an entry in every tenth insert on average.  Around
- * 0.96 searches begin to visit hundreds of buckets.
+ * load factor 0.95 moves a fingerprint in every tenth insert on average.
+ * Around 0.96 searches begin to visit hundreds of buckets.
  *
  * A search of a large table visits more buckets.  Growing is slow there, and
  * the table sees more inserts before it is full, so an unlucky insert is more
@@ -33,7 +33,7 @@
  */
 #define VISITED_WORDS(most)	((most) / 32)	/* a power of two */
 
-/* A full bucket, and the entry that will move into it. */
+/* A full bucket, and the fingerprint that will move into it. */
 typedef struct Visit
 {
 	uint32_t	pos;
@@ -72,7 +72,7 @@ change_word(const CuckooTable *t, uint32_t pos, uint64_t change)
 					  false, change);
 }
 
-/* Like cuckoo_bucket_fullness(), for both kinds of tables. */
+/* Like cuckoo_bucket_fullness(), for images and unpacked slots. */
 static CUCKOO_INLINE uint64_t
 fullness(const CuckooTable *t, uint32_t pos)
 {
@@ -184,9 +184,9 @@ find_room(const CuckooTable *t, uint32_t pos,
 }
 
 /*
- * Slot i of visit n is free: its entry has moved to the partner bucket.  Moves
- * the entry that waits for this slot into it, which frees another slot, and so
- * on, until the new fingerprint is stored.
+ * Slot i of visit n is free: its fingerprint has moved to the partner bucket.
+ * Moves the fingerprint that waits for this slot into it, which frees another
+ * slot, and so on, until the new fingerprint is stored.
  */
 static CUCKOO_INLINE void
 move_chain(const CuckooTable *t, const Search *s, int n, int i)

@@ -71,7 +71,7 @@ extern CUCKOO_INTERNAL CuckooStatus cuckoo_table_insert(const CuckooTable *t,
 														uint32_t other);
 
 /*
- * Makes room for `fp` in one of its two full buckets, by moving entries to
+ * Makes room for `fp` in one of its two full buckets, by moving fingerprints to
  * their partner buckets, and stores it.  Returns CUCKOO_OK, or CUCKOO_FULL
  * with the table unchanged.  In unpacked slots of at most
  * CUCKOO_SEARCHED_BUCKETS buckets, CUCKOO_FULL means that no evictions can

@@ -27,8 +27,8 @@ make_key(uint64_t step, uint32_t j, uint32_t fp)
 
 /* The key of a fingerprint in segment `segment` at base bucket j. */
 static inline uint64_t
-entry_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
-		  uint32_t fp)
+stored_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
+		   uint32_t fp)
 {
 	CuckooMapping mapping = h->mappings[fp & 0xff];
 	uint32_t	other = (uint32_t) cuckoo_partner_base(h, mapping, j);
@@ -67,7 +67,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 				continue;
 			if (n == h->items)
 				return CUCKOO_BAD_ITEMS;
-			keys[n++] = entry_key(h, step, segment, j, slots[i]);
+			keys[n++] = stored_key(h, step, segment, j, slots[i]);
 		}
 		if (++j == h->base)
 		{

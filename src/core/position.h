@@ -166,8 +166,8 @@ cuckoo_pair(const CuckooHeader *h, uint64_t hash)
 }
 
 /*
- * Growth moves an entry up if its lowest ext bit XOR this result is 1.  The
- * result is 1 at the larger base bucket of a far pair if bit g of P is set;
+ * Growth moves a fingerprint up if its lowest ext bit XOR this result is 1.
+ * The result is 1 at the larger base bucket of a far pair if bit g of P is set;
  * else 0.
  */
 static inline uint32_t

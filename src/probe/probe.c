@@ -149,21 +149,21 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);
 }
 
-/* The kinds of lookups. */
-typedef enum ProbeKind
+/* What a lookup returns, and from what. */
+typedef enum ProbeMode
 {
 	PROBE_PRESENCE,				/* at least one copy of the element */
 	PROBE_COPIES,				/* the number of copies */
 	PROBE_HASH					/* like PROBE_PRESENCE, for a hash instead of
 								 * an element: no family to check */
-} ProbeKind;
+} ProbeMode;
 
 /*
  * Looks up the element of a call in its filter, argument `argno`.  Returns the
  * copies, or for PROBE_PRESENCE and PROBE_HASH any number above 0 if present.
  */
 static inline int
-probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
+probe_call(FunctionCallInfo fcinfo, int argno, ProbeMode mode)
 {
 	ProbeSite  *site = (ProbeSite *) cuckoo_hasher(fcinfo, 1 - argno,
 												   sizeof(ProbeSite));
@@ -172,11 +172,11 @@ probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 	Datum		element = PG_GETARG_DATUM(1 - argno);
 	uint64		hash;
 
-	if (kind != PROBE_HASH)
+	if (mode != PROBE_HASH)
 		cuckoo_check_family(&site->hasher, h->family, h->tag);
 	if (h->items == 0)
 		return 0;
-	hash = kind == PROBE_HASH ? (uint64) DatumGetInt64(element)
+	hash = mode == PROBE_HASH ? (uint64) DatumGetInt64(element)
 		: cuckoo_hash(&site->hasher, element, h->seed);
 	/* a user-defined hash function may have probed filters and dropped ours */
 	if (site->hasher.hash_proc != NULL)
@@ -190,7 +190,7 @@ probe_call(FunctionCallInfo fcinfo, int argno, ProbeKind kind)
 		table_close(toastrel, AccessShareLock);
 		return copies;
 	}
-	return kind == PROBE_COPIES ?
+	return mode == PROBE_COPIES ?
 		cuckoo_copies(h, cuckoo_image(filter), hash) :
 		cuckoo_contains(h, cuckoo_image(filter), hash);
 }

@@ -4,8 +4,8 @@
  *		The reverse of growth, for tests: a filter one level down.
  *
  * The extension does not need it, as cf_canonical() places keys anew.
- * unit_shrink() moves each entry by itself, as growth does, and so tells whether
- * growth has lost a bit.
+ * unit_shrink() moves each fingerprint by itself, as growth does, and so tells
+ * whether growth has lost a bit.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "core/evict.h"
 
-/* The fingerprint one level down of an entry found at j in the given half. */
+/* A fingerprint one level down, if it is found at j in the given half. */
 static inline uint32_t
 fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 {
@@ -28,7 +28,7 @@ fingerprint_down(const CuckooHeader *h, uint32_t j, uint32_t fp, uint32_t half)
 }
 
 /*
- * Collects the entries of a bucket one level down, eight at most.  Returns
+ * Collects the fingerprints of a bucket one level down, eight at most.  Returns
  * their number.
  */
 static inline int
@@ -67,7 +67,7 @@ unit_shrink(const CuckooHeader *old, const uint8_t *old_image, CuckooHeader *h,
 	if (h->items > (uint64_t) h->buckets * CUCKOO_SLOTS)
 		return CUCKOO_FULL;
 
-	/* first the entries that find room where they are, then the others */
+	/* first the fingerprints that find room where they are, then the others */
 	for (int overflow = 0; overflow < 2; overflow++)
 	{
 		uint32_t	j = 0;
