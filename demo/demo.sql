@@ -138,13 +138,26 @@ SELECT time_of(:'overlap') AS overlap_ms, time_of(:'in_both') AS in_both_ms \gse
 :overlap \gset
 :in_both \gset in_both_
 
--- An index finds rows, while sessions add to the table, and VACUUM cleans it.
+-- An index finds rows while sessions add to the table, refuses duplicates, and
+-- VACUUM cleans it.
 
+CREATE TABLE sizes (i int, method text, bytes bigint, ms float8);
+CREATE PROCEDURE measure_index(i int, method text) LANGUAGE plpgsql AS $$
+DECLARE
+  began timestamptz := clock_timestamp();
+BEGIN
+  EXECUTE format('CREATE INDEX visited ON visits USING %s (url)', method);
+  INSERT INTO sizes
+    SELECT i, method, pg_relation_size('visited'), 1000 * extract(epoch FROM clock_timestamp() - began);
+END
+$$;
 \set index 'CREATE INDEX visited ON visits USING cuckoo (url)'
-SELECT step(:'index');
-SELECT clock_timestamp() AS began \gset
-:index;
-SELECT 1000 * extract(epoch FROM clock_timestamp() - :'began') AS index_ms, pg_relation_size('visited') AS index_size \gset
+SELECT step(:'index' || ', and by hash and B-tree');
+CALL measure_index(3, 'btree');
+DROP INDEX visited;
+CALL measure_index(2, 'hash');
+DROP INDEX visited;
+CALL measure_index(1, 'cuckoo');
 CREATE TABLE sample AS
   SELECT url FROM blocked WHERE url IN (SELECT url FROM visits) ORDER BY hashtext(url) LIMIT 100;
 \set by_index 'SELECT count(*) FROM visits WHERE url = ANY (ARRAY(SELECT url FROM sample))'
@@ -168,9 +181,21 @@ DELETE FROM visits WHERE ctid IN (SELECT ctid FROM visits LIMIT 200000);
 VACUUM visits;
 SELECT entries AS entries_left FROM cf_index_info('visited') \gset
 SELECT count(*) AS rows_left FROM visits \gset
-SELECT step('the same index by hash and by B-tree');
-CREATE INDEX visited_hash ON visits USING hash (url);
-CREATE INDEX visited_tree ON visits (url);
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE statement;
+  RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLERRM;
+END
+$$;
+\set pages 'CREATE TABLE pages (url text, CONSTRAINT once EXCLUDE USING cuckoo (url WITH =))'
+\set again 'INSERT INTO pages SELECT url FROM pages LIMIT 1'
+SELECT step('the pages of a day, each once');
+:pages;
+SELECT count(*) AS day_visits FROM visits WHERE at::date = '2026-01-15' \gset
+INSERT INTO pages SELECT url FROM visits WHERE at::date = '2026-01-15' ON CONFLICT DO NOTHING;
+SELECT error_of(:'again') AS refused \gset
 
 -- The report
 
@@ -237,15 +262,20 @@ SELECT format(E'  The estimate is off by %s. Its standard error is at most %s; t
 SELECT format('An index of %s visits', n(2000000));
 SELECT format('  %s;', :'index');
 SELECT row_of('', 'size', 'time');
-SELECT row_of('the index', n(:index_size / 1000) || ' kB', n(:index_ms) || ' ms');
+SELECT row_of('USING ' || method, n(bytes / 1000) || ' kB', n(ms::numeric) || ' ms') FROM sizes ORDER BY i;
+\echo
 SELECT row_of('Visits to 100 blocked pages', 'time', 'found');
 SELECT row_of('by the index', n(:by_index_ms) || ' ms', n(:by_index_count));
 SELECT row_of('by a hash join', n(:by_join_ms) || ' ms', n(:by_join_count));
-SELECT row_of('', 'rows', 'all found');
-SELECT row_of('then added by four sessions', n(:added), :'all_found');
-SELECT row_of('', 'entries', 'rows');
-SELECT row_of('after VACUUM', n(:entries_left), n(:rows_left));
-SELECT row_of('', 'size', '');
-SELECT row_of(what, n(pg_relation_size(name::regclass) / 1000) || ' kB', '')
-FROM (VALUES ('USING hash', 'visited_hash'), ('B-tree', 'visited_tree')) v(what, name);
+\echo
+SELECT row_of('Four sessions at once', 'rows added', 'all found');
+SELECT row_of('INSERT INTO visits ...', n(:added), :'all_found');
+\echo
+SELECT row_of('VACUUM after deleting 200,000 rows', 'entries', 'rows');
+SELECT row_of('', n(:entries_left), n(:rows_left));
+\echo
+SELECT format('  %s;', :'pages');
+SELECT row_of('INSERT ... ON CONFLICT DO NOTHING', 'visits', 'rows');
+SELECT row_of('', n(:day_visits), n(count(*))) FROM pages;
+SELECT format(E'  %s;\n  ERROR: %s', :'again', :'refused');
 \echo
