@@ -8,12 +8,19 @@
  *		once.  0 is for none, and -1 for the first one in a line where none
  *		of that kind has failed.  The kind 'kill' has the points of 'cancel',
  *		but ends the process there, and with it all sessions of the server.
+ *		The kind 'stop' needs -1: the session stops before the first step in
+ *		each line.  It writes its pid and the line to the file "stopped" in the
+ *		data directory, and waits until the file is gone.
  *
  *	test_fault_left()
  *		What is left of n; 0 if the point has failed.
  *
  *	test_fault_lines(kind)
  *		The points of that kind at which this session failed, as FILE:LINE.
+ *
+ *	test_hash(key, seed)
+ *		A hash function of bigint, by which the index's hash of a key is the key:
+ *		so a test chooses the page of a key.
  *
  *	test_limit_files(bytes)
  *		From now on this session cannot write files beyond that size, as if the
@@ -25,12 +32,14 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #undef CHECK_FOR_INTERRUPTS
 
 PG_FUNCTION_INFO_V1(test_fault);
 PG_FUNCTION_INFO_V1(test_fault_left);
 PG_FUNCTION_INFO_V1(test_fault_lines);
+PG_FUNCTION_INFO_V1(test_hash);
 PG_FUNCTION_INFO_V1(test_limit_files);
 
 #define MAX_LINES	1000
@@ -47,6 +56,7 @@ typedef struct FaultKind
 static FaultKind cancels;
 static FaultKind failures;
 static FaultKind kills;
+static FaultKind stops;
 
 /* Counts a point, and notes it if it is to fail. */
 static bool
@@ -54,8 +64,8 @@ is_to_fail(FaultKind *kind, const char *file, int line)
 {
 	int			i = 0;
 
-	/* between critical sections only, as a cancel */
-	if (kind->left == 0 || CritSectionCount > 0 ||
+	/* a cancel or an error only between critical sections */
+	if (kind->left == 0 || (CritSectionCount > 0 && kind != &stops) ||
 		(kind->left > 0 && --kind->left > 0))
 		return false;
 	while (i < kind->count &&
@@ -92,6 +102,23 @@ cuckoo_fault_memory(const char *file, int line)
 				 errdetail("The test had %s:%d fail.", file, line)));
 }
 
+void
+cuckoo_fault_step(const char *file, int line)
+{
+	FILE	   *stopped;
+
+	if (!is_to_fail(&stops, file, line))
+		return;
+	stops.left = -1;
+	stopped = fopen("stopped", "w");
+	if (stopped == NULL)
+		abort();
+	fprintf(stopped, "%d %s:%d\n", MyProcPid, file, line);
+	fclose(stopped);
+	while (access("stopped", F_OK) == 0)
+		usleep(1000);
+}
+
 /* The kind that is the first argument of a call. */
 static FaultKind *
 kind_argument(FunctionCallInfo fcinfo)
@@ -99,14 +126,15 @@ kind_argument(FunctionCallInfo fcinfo)
 	const char *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
 	return strcmp(name, "cancel") == 0 ? &cancels :
-		strcmp(name, "kill") == 0 ? &kills : &failures;
+		strcmp(name, "kill") == 0 ? &kills :
+		strcmp(name, "stop") == 0 ? &stops : &failures;
 }
 
 /* test_fault(text, bigint) */
 Datum
 test_fault(PG_FUNCTION_ARGS)
 {
-	cancels.left = failures.left = kills.left = 0;
+	cancels.left = failures.left = kills.left = stops.left = 0;
 	kind_argument(fcinfo)->left = PG_GETARG_INT64(1);
 	PG_RETURN_VOID();
 }
@@ -129,6 +157,22 @@ test_fault_lines(PG_FUNCTION_ARGS)
 	for (int i = 0; i < kind->count; i++)
 		appendStringInfo(&lines, "%s:%d\n", kind->files[i], kind->lines[i]);
 	PG_RETURN_TEXT_P(cstring_to_text(lines.data));
+}
+
+/*
+ * test_hash(bigint, bigint)
+ *
+ * The inverse of cuckoo_combine_hashes(seed, column).
+ */
+Datum
+test_hash(PG_FUNCTION_ARGS)
+{
+	uint64		z = (uint64) PG_GETARG_INT64(0);
+
+	z = (z ^ z >> 31 ^ z >> 62) * UINT64CONST(0x319642b2d24d8ec3);
+	z = (z ^ z >> 27 ^ z >> 54) * UINT64CONST(0x96de1b173f119089);
+	z = z ^ z >> 30 ^ z >> 60;
+	PG_RETURN_INT64((int64) z ^ PG_GETARG_INT64(1));
 }
 
 /* test_limit_files(bigint) */

@@ -6,7 +6,9 @@
  * The compiler includes this file before each file of src/, for the library
  * cuckoo_faults (see Makefile).  That library is the extension with a counter
  * at each look for a cancel request, and before each call that may run out of
- * memory.  test_fault() in cuckoo_faults.c has the n-th of these fail.
+ * memory.  test_fault() in cuckoo_faults.c has the n-th of these fail.  It can
+ * also have a session stop before each step of an access to an index.  The pages
+ * of indexes are small, so that few rows split them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +21,8 @@
 #include "access/generic_xlog.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
+#include "access/xloginsert.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -27,6 +31,9 @@
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/pg_list.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -38,9 +45,13 @@
 
 #include "core/port.h"
 
-/* Both may throw.  They count the point, which is in this line of this file. */
+/*
+ * The first two may throw, and the third one may wait.  They count the point,
+ * which is in this line of this file.
+ */
 extern void cuckoo_fault_cancel(const char *file, int line);
 extern void cuckoo_fault_memory(const char *file, int line);
+extern void cuckoo_fault_step(const char *file, int line);
 
 /* ---- cancel requests ---- */
 
@@ -74,7 +85,8 @@ extern void cuckoo_core_interrupts(void);
 	(FAULTS_MEMORY, MemoryContextAllocHuge(__VA_ARGS__))
 #define AllocSetContextCreateInternal(...) \
 	(FAULTS_MEMORY, AllocSetContextCreateInternal(__VA_ARGS__))
-#define GenericXLogStart(...) (FAULTS_MEMORY, GenericXLogStart(__VA_ARGS__))
+#define GenericXLogStart(...) \
+	(FAULTS_MEMORY, FAULTS_STEP, GenericXLogStart(__VA_ARGS__))
 #define pg_detoast_datum(...) \
 	(FAULTS_MEMORY, pg_detoast_datum(__VA_ARGS__))
 #define pg_detoast_datum_copy(...) \
@@ -110,5 +122,35 @@ extern void cuckoo_core_interrupts(void);
 	(FAULTS_MEMORY, ExecInitExprWithParams(__VA_ARGS__))
 #define ExecInitNode(...)	(FAULTS_MEMORY, ExecInitNode(__VA_ARGS__))
 #define lappend(...)	(FAULTS_MEMORY, lappend(__VA_ARGS__))
+
+/* ---- steps ---- */
+
+#define FAULTS_STEP		cuckoo_fault_step(__FILE__, __LINE__)
+
+#define ReadBuffer(...)	(FAULTS_STEP, ReadBuffer(__VA_ARGS__))
+#define ReadBufferExtended(...) \
+	(FAULTS_STEP, ReadBufferExtended(__VA_ARGS__))
+#define LockBuffer(...)	(FAULTS_STEP, LockBuffer(__VA_ARGS__))
+#define ConditionalLockBuffer(...) \
+	(FAULTS_STEP, ConditionalLockBuffer(__VA_ARGS__))
+#define MarkBufferDirty(...)	(FAULTS_STEP, MarkBufferDirty(__VA_ARGS__))
+#define UnlockReleaseBuffer(...) \
+	(FAULTS_STEP, UnlockReleaseBuffer(__VA_ARGS__))
+#define LockRelationForExtension(...) \
+	(FAULTS_STEP, LockRelationForExtension(__VA_ARGS__))
+#define UnlockRelationForExtension(...) \
+	(FAULTS_STEP, UnlockRelationForExtension(__VA_ARGS__))
+#define RelationGetNumberOfBlocksInFork(...) \
+	(FAULTS_STEP, RelationGetNumberOfBlocksInFork(__VA_ARGS__))
+#define PredicateLockPageSplit(...) \
+	(FAULTS_STEP, PredicateLockPageSplit(__VA_ARGS__))
+#define XLogInsert(...)	(FAULTS_STEP, XLogInsert(__VA_ARGS__))
+#define GenericXLogFinish(...)	(FAULTS_STEP, GenericXLogFinish(__VA_ARGS__))
+#define table_index_fetch_tuple(...) \
+	(FAULTS_STEP, table_index_fetch_tuple(__VA_ARGS__))
+#define ExecDropSingleTupleTableSlot(...) \
+	(FAULTS_STEP, ExecDropSingleTupleTableSlot(__VA_ARGS__))
+#define XactLockTableWait(...) \
+	(FAULTS_STEP, XactLockTableWait(__VA_ARGS__))
 
 #endif							/* CUCKOO_FAULTS_H */

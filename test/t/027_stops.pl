@@ -1,0 +1,213 @@
+# A session stops before each step of an access to an index: of a split, a chain, a
+# new map page, a page that is written with more bits, VACUUM, and the check of
+# a unique index. Other sessions go on meanwhile. Then it goes on, or it is killed and
+# the server recovers. Each row is found, and VACUUM leaves as many entries as rows.
+#
+# The library cuckoo_faults has the stops (test/module/cuckoo_faults.h), once for each
+# line, and small pages. Kills are before records of WAL and at some other lines;
+# STOPS=all has them at all.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/..";
+use CuckooTest;
+use List::Util qw(shuffle);
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $all = ($ENV{STOPS} // '') eq 'all';
+
+time_limit(600);
+my $node = start_node('stops', 'autovacuum = off', 'restart_after_crash = on', 'log_statement = none');
+
+plan skip_all => 'needs make -C test/module install' if $node->psql('postgres', "LOAD 'cuckoo_faults'") != 0;
+
+# The hash of a key is the key, so keys of each sign are in other pages.
+$node->safe_psql('postgres', <<"SQL");
+UPDATE pg_proc SET probin = 'cuckoo_faults' WHERE probin ~ 'cuckoo\$';
+CREATE FUNCTION test_fault(text, bigint) RETURNS void AS 'cuckoo_faults' LANGUAGE C;
+CREATE FUNCTION test_hash(bigint, bigint) RETURNS bigint AS 'cuckoo_faults' LANGUAGE C IMMUTABLE STRICT;
+CREATE OPERATOR CLASS place_ops FOR TYPE bigint USING cuckoo AS OPERATOR 1 =, FUNCTION 1 test_hash(bigint, bigint);
+CREATE TABLE t (k bigint);
+CREATE INDEX t_k ON t USING cuckoo (k place_ops);
+CREATE TABLE beside (LIKE t INCLUDING INDEXES);
+CREATE TABLE once (k bigint @{[ $node->pg_version < 18 ? 'PRIMARY KEY' : '' ]});
+CREATE FUNCTION lost() RETURNS bigint LANGUAGE sql SET enable_seqscan = off SET enable_hashjoin = off
+	SET enable_mergejoin = off SET enable_material = off SET enable_tidscan = off AS
+	'SELECT count(*) FROM (SELECT k, ctid FROM t OFFSET 0) a
+		WHERE NOT EXISTS (SELECT FROM t b WHERE b.k = a.k AND b.ctid = a.ctid)';
+-- so many keys of the first pages, and of the last ones
+CREATE FUNCTION first(n int) RETURNS SETOF bigint LANGUAGE sql AS
+	'SELECT (random() * 5e18)::bigint FROM generate_series(1, n)';
+CREATE FUNCTION last(n int) RETURNS SETOF bigint LANGUAGE sql AS
+	'SELECT -1 - (random() * 3e18)::bigint FROM generate_series(1, n)';
+SQL
+$node->psql('postgres', 'CREATE UNIQUE INDEX once_k ON once USING cuckoo (k place_ops)') if $node->pg_version >= 18;
+
+# What the session does that stops.
+my $work = <<'SQL';
+SELECT test_fault('stop', -1);
+INSERT INTO t SELECT first(1000);
+INSERT INTO t SELECT first(4500);
+INSERT INTO t SELECT 7 FROM generate_series(1, 600);
+DELETE FROM t WHERE k = 7 AND random() < 0.8;
+DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t WHERE k = 7 ORDER BY ctid OFFSET 20));
+VACUUM t;
+INSERT INTO t SELECT 7 FROM generate_series(1, 200);
+INSERT INTO once VALUES (1);
+DELETE FROM once;
+INSERT INTO once VALUES (1);
+INSERT INTO once VALUES (1);
+SELECT test_fault('stop', 0);
+SQL
+
+# ---- sessions ----
+
+my @pids;
+
+# A psql that runs what perform() sends
+sub start_session
+{
+	my $session = { sent => 0, log => $node->basedir . '/session_' . @pids };
+
+	append_to_file($session->{log}, '');
+	push @pids, open $session->{psql}, '|-',
+	  "exec psql -XAtq -v VERBOSITY=sqlstate -d '@{[ $node->connstr('postgres') ]}' >$session->{log} 2>&1";
+	$session->{psql}->autoflush;
+	return $session;
+}
+
+sub perform
+{
+	my ($session, $statements) = @_;
+
+	$session->{sent}++;
+	print { $session->{psql} } "$statements;\n\\echo done $session->{sent}\n";
+	return;
+}
+
+# Whether it is ready, at once or within some seconds
+sub ready
+{
+	my ($session, $seconds) = @_;
+	my $end = time + ($seconds // 0);
+
+	until ($session->{sent} == 0 || slurp_file($session->{log}) =~ /^done $session->{sent}$/m)
+	{
+		return 0 if time >= $end;
+		sleep 0.002;
+	}
+	return 1;
+}
+
+my $file = $node->data_dir . '/stopped';
+
+# after an error, so that nothing waits for them
+END
+{
+	kill 'KILL', @pids;
+}
+
+# Waits until the session stops, and returns its pid and the line; nothing if it is ready.
+sub wait_for_stop
+{
+	my ($session) = @_;
+
+	for (my $try = 0; ; $try++)
+	{
+		return slurp_file($file) =~ m{^(\d+) \S*/(\w+\.c:\d+)} if -e $file && slurp_file($file) =~ /\n/;
+		return if ready($session);
+		die 'neither stopped nor ready' if $try == 30000;
+		sleep 0.001;
+	}
+}
+
+# ---- going on ----
+
+# What the others do at each stop, if they do not wait still
+my %do = (
+	beside => 'INSERT INTO beside SELECT first(3)', near => 'INSERT INTO t SELECT first(3)',
+	far => 'INSERT INTO t SELECT last(150)', look => 'SELECT lost() AS lost', vacuum => 'VACUUM (SKIP_LOCKED) t',
+	once => 'INSERT INTO once VALUES (1)');
+my %others = map { $_ => start_session() } keys %do;
+my %went_on = map { $_ => 0 } keys %do;
+my (@lines, @stuck);
+my $stopping = start_session();
+
+perform($stopping, $work);
+while (my ($pid, $line) = wait_for_stop($stopping))
+{
+	my @now = grep { ready($others{$_}) } keys %others;
+
+	push @lines, $line;
+	perform($others{$_}, $do{$_}) foreach @now;
+	ready($others{beside}, 60) or push @stuck, $line;
+	for (my $try = 0; $try < 20 && grep { !ready($others{$_}) } @now; $try++)
+	{
+		sleep 0.002;
+	}
+	$went_on{$_} += ready($others{$_}) foreach @now;
+	unlink $file;
+}
+is("@stuck", '', scalar(@lines) . ' stops: a session that uses another index goes on at each');
+foreach my $name (sort keys %others)
+{
+	ok(ready($others{$name}, 60), "$name: done $others{$name}{sent} times, $went_on{$name} of them while the session stops");
+}
+cmp_ok($went_on{$_}, '>', @lines / 10, "$_ goes on at many stops") foreach qw(near far look vacuum);
+is(join(' ', grep { !/^(?:0|done \d+)$/ } split /\n/, slurp_file($others{look}{log})), '', 'each row is found');
+is(join(' ', map { slurp_file($others{$_}{log}) =~ /ERROR:  (?!23505)(.*)/g } keys %others), '', 'no other errors');
+unlike(slurp_file($stopping->{log}), qr/ERROR:  (?!23505)/, 'nor in the session');
+note("@lines");
+
+# ---- checks ----
+
+# The index is correct, grows, and has as many entries as rows after VACUUM.
+sub check
+{
+	my ($what) = @_;
+	my ($out, $errors);
+
+	$node->psql('postgres', <<'SQL', stdout => \$out, stderr => \$errors, on_error_stop => 0);
+SELECT lost(), cf_index_check('t_k') >= (SELECT count(*) FROM t), count(*) - count(DISTINCT k) FROM once;
+INSERT INTO t SELECT first(300);
+INSERT INTO t SELECT last(300);
+INSERT INTO t SELECT 7 FROM generate_series(1, 100);
+VACUUM t;
+SELECT lost(), cf_index_check('t_k') = count(*), (SELECT entries FROM cf_index_info('t_k')) = count(*) FROM t;
+SQL
+	is("$out $errors", "0|t|0\n0|t|t ", $what);
+	return;
+}
+
+check('after all stops');
+
+# ---- recovery ----
+
+my @source = map { my ($name, $n) = split /:/; (slurp_file("$FindBin::RealBin/../../src/index/$name") =~ /^(.*)$/mg)[ $n - 1 ] } @lines;
+my @records = grep { $source[$_] =~ /GenericXLogFinish|XLogInsert/ } 0 .. $#lines;
+my %is_record = map { $_ => 1 } @records;
+my @rest = shuffle(grep { !$is_record{$_} } 0 .. $#lines);
+my @kills = map { $lines[$_] } sort { $a <=> $b } @records, $all ? @rest : @rest[ 0 .. 3 ];
+
+foreach my $kill (@kills)
+{
+	my $session;
+
+	$node->safe_psql('postgres', 'TRUNCATE t, once');
+	$session = start_session();
+	perform($session, $work);
+	while (my ($pid, $line) = wait_for_stop($session))
+	{
+		kill 'KILL', $pid if $line eq $kill;
+		unlink $file;
+		last if $line eq $kill;
+	}
+	close $session->{psql};
+	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not restart';
+	check("killed at $kill");
+}
+$node->stop;
+done_testing();
