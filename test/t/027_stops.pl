@@ -5,7 +5,7 @@
 #
 # The library cuckoo_faults has the stops (test/module/cuckoo_faults.h), once for each
 # line, and small pages. Kills are before records of WAL and at some other lines;
-# STOPS=all has them at all.
+# STOPS=chain.c has them at all lines that match.
 use strict;
 use warnings;
 
@@ -16,8 +16,6 @@ use List::Util qw(shuffle);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
-
-my $all = ($ENV{STOPS} // '') eq 'all';
 
 time_limit(600);
 my $node = start_node('stops', 'autovacuum = off', 'restart_after_crash = on', 'log_statement = none');
@@ -186,11 +184,17 @@ check('after all stops');
 
 # ---- recovery ----
 
-my @source = map { my ($name, $n) = split /:/; (slurp_file("$FindBin::RealBin/../../src/index/$name") =~ /^(.*)$/mg)[ $n - 1 ] } @lines;
-my @records = grep { $source[$_] =~ /GenericXLogFinish|XLogInsert/ } 0 .. $#lines;
-my %is_record = map { $_ => 1 } @records;
-my @rest = shuffle(grep { !$is_record{$_} } 0 .. $#lines);
-my @kills = map { $lines[$_] } sort { $a <=> $b } @records, $all ? @rest : @rest[ 0 .. 3 ];
+# The source of the lines
+my %source;
+foreach (@lines)
+{
+	my ($name, $n) = split /:/;
+
+	$source{$_} = (slurp_file("$FindBin::RealBin/../../src/index/$name") =~ /^(.*)$/mg)[ $n - 1 ];
+}
+my @records = grep { $source{$_} =~ /GenericXLogFinish|XLogInsert/ } @lines;
+my @rest = shuffle(grep { $source{$_} !~ /GenericXLogFinish|XLogInsert/ } @lines);
+my @kills = $ENV{STOPS} ? grep { /$ENV{STOPS}/ } @lines : (@records, @rest[ 0 .. 3 ]);
 
 foreach my $kill (@kills)
 {
@@ -201,7 +205,12 @@ foreach my $kill (@kills)
 	perform($session, $work);
 	while (my ($pid, $line) = wait_for_stop($session))
 	{
-		kill 'KILL', $pid if $line eq $kill;
+		if ($line eq $kill)
+		{
+			# so that its WAL is on disk
+			$node->safe_psql('postgres', 'INSERT INTO beside SELECT first(3)');
+			kill 'KILL', $pid;
+		}
 		unlink $file;
 		last if $line eq $kill;
 	}
