@@ -379,14 +379,18 @@ sort_rows(Check *check, Snapshot snapshot)
 	int			context;
 	int			nest = NewGUCNestLevel();
 	TableScanDesc scan;
+	IndexInfo  *info;
 
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(check->heap->rd_rel->relowner,
 						   context | SECURITY_RESTRICTED_OPERATION);
 	CUCKOO_RESTRICT_SEARCH_PATH();
 	scan = table_beginscan_strat(check->heap, snapshot, 0, NULL, true, true);
-	table_index_build_scan(check->heap, check->rel, BuildIndexInfo(check->rel),
-						   true, false, cuckoo_check_tuple, check, scan);
+	info = BuildIndexInfo(check->rel);
+	/* the scan has an MVCC snapshot, as that of CREATE INDEX CONCURRENTLY */
+	info->ii_Concurrent = true;
+	table_index_build_scan(check->heap, check->rel, info, true, false,
+						   cuckoo_check_tuple, check, scan);
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(user, context);
 }
