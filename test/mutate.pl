@@ -7,7 +7,8 @@
 # A fault (a mutant) is one change: it negates a condition, swaps two
 # arguments, leaves out a statement, or replaces && or a comparison by its
 # neighbour, + by -, a number by the next one, true by false, a cast to 64 bits
-# by 32, ceil by floor, or halves a constant.
+# by 32, ceil by floor, a read-only object by one that may be changed, or halves
+# a constant.
 #
 # Each is made in the throwaway copy, compiled, installed and tested until a
 # test fails: first by the tests about its file (of the core by unit tests), then
@@ -198,6 +199,17 @@ sub faults_of_body
 		my ($old, $new) = $3 ? ($3, $3 eq 'ceil' ? 'floor' : 'ceil') : ("${1}64$size", "${1}32$size");
 
 		push @faults, [ [ pos($body) - length($old), length($old), $new ] ];
+	}
+
+	# a read-only object, which must not be changed
+	pos($body) = $from;
+	while ($body =~ /\bDatumIsReadWriteExpandedObject(?=\()/g)
+	{
+		my ($at, $open) = ($-[0], pos($body));
+		my $call = substr($body, $at, closing($body, $open) - $at);
+		my ($object) = $call =~ /\((.*), false, -1\)$/s or die "$call\n";
+
+		push @faults, [ [ $at, length($call), "VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer($object))" ] ];
 	}
 
 	# two arguments
