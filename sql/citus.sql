@@ -128,6 +128,10 @@ FROM halves, (SELECT cf_agg(i) AS f FROM generate_series(1, 10000) i) s, LATERAL
 	('left in memory', cuckoo_agg_combine(cuckoo_agg_combine(b, a), b)),
 	('both in memory', cuckoo_agg_combine(cuckoo_agg_combine(a, a), cuckoo_agg_combine(b, b))),
 	('no left state', cuckoo_agg_combine(NULL, cuckoo_agg_combine(b, a)))) v(how, state);
+-- through text, with the extremes of the parameters
+SELECT capacity, fpp, seen(cuckoo_agg_final(cuckoo_agg_trans(NULL, 1, capacity, fpp)::text::cuckoostate)) AS value,
+	seen(cf_add(cf_new(capacity, fpp), 1)) AS truth
+FROM (VALUES (1::float8, 1e-8::float8), (2 ^ 32, 0.5)) v(capacity, fpp);
 -- two in memory whose last hashes are not sorted in yet; those of variables stay as they are
 CREATE FUNCTION in_variables() RETURNS TABLE (name text, value text, truth text) LANGUAGE plpgsql AS $$
 DECLARE

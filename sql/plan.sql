@@ -408,16 +408,18 @@ DROP TABLE lists, skewed, distinct_;
 -- ---- parallel plans ----
 
 -- a constant filter is sent to the workers as text: parallel scans cost more with it, and there are none above 4 MB,
--- or with a TOAST pointer into a temporary table
+-- or with a sub-select that returns a TOAST pointer into a temporary table
 CREATE TABLE scanned AS SELECT i AS v, i % 2 AS part FROM generate_series(1, 50000) i;
 CREATE TABLE parts (LIKE scanned) PARTITION BY LIST (part);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 INSERT INTO parts TABLE scanned;
+-- never scanned in parallel, but a worker may read all of it
+CREATE TABLE whole WITH (parallel_workers = 0) AS TABLE scanned;
 CREATE TABLE kept AS SELECT n, cf_agg(i, 1e-8) AS f
 	FROM unnest('{100,10000,70000,900000,1200000}'::int[]) n, generate_series(1, n) i GROUP BY n;
 CREATE TEMP TABLE local AS TABLE kept;
-ANALYZE scanned, parts, kept, local;
+ANALYZE scanned, parts, whole, kept, local;
 CREATE FUNCTION is_parallel(query text, f anyelement, OUT parallel boolean, OUT more float8) LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
@@ -436,6 +438,7 @@ SET parallel_tuple_cost = 0;
 SELECT n, pg_column_size(f) / 1024 AS kb, parallel
 FROM kept, is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f) ORDER BY n;
 SET cpu_operator_cost = 0;
+SET enable_partitionwise_join = on;
 SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel FROM kept, unnest(ARRAY[
 	'SELECT count(*) FROM scanned WHERE cf_contains($1, v)',
 	'SELECT count(*) FROM scanned WHERE v <@ ANY (ARRAY[$1])',
@@ -444,9 +447,15 @@ SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel
 	'SELECT count(*) FROM scanned a JOIN scanned b ON cf_contains($1, a.v + b.v) AND a.v = b.v',
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT $1), v)',
 	'SELECT count(*) FROM (SELECT * FROM scanned WHERE cf_contains($1, v) OFFSET 0) s',
+	'SELECT count(*) FROM scanned JOIN (SELECT v FROM scanned WHERE cf_contains($1, v) OFFSET 0) s USING (v)',
+	'SELECT count(*) FROM scanned JOIN (SELECT v FROM whole WHERE cf_contains($1, v) OFFSET 0) s USING (v)',
 	-- two copies
+	'SELECT count(*) FROM (SELECT v FROM scanned WHERE $1 @> v UNION ALL SELECT v FROM scanned WHERE v <@ $1) s',
 	'SELECT count(*) FROM parts WHERE cf_contains($1, v)',
+	-- by members: four copies
+	'SELECT count(*) FROM parts a JOIN parts b USING (part, v) WHERE cf_contains($1, v)',
 	'SELECT count(*) FROM scanned']) WITH ORDINALITY q(query, i) GROUP BY i, query ORDER BY i;
+RESET enable_partitionwise_join;
 SET cuckoo.enable_scan = off;
 SELECT array_agg((is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel ORDER BY n)
 FROM kept;
@@ -473,18 +482,17 @@ SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel FROM unnest(ARRAY
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM kept WHERE n = 900000), v)',
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT cf_agg(n) FROM local), v)']) query;
 SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM local WHERE n = 900000), v);
-DO $$
-DECLARE
-	n bigint;
-	stored cuckoofilter;
+-- a constant is no TOAST pointer, even if its parameter was one
+CREATE FUNCTION count_of(f cuckoofilter, OUT n bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	SELECT f INTO stored FROM local l WHERE l.n = 900000;
-	EXECUTE 'SELECT count(*) FROM scanned WHERE cf_contains($1, v)' INTO n USING stored;
-	RAISE NOTICE '%', n;
+	EXECUTE 'SELECT count(*) FROM scanned WHERE cf_contains($1, v)' INTO n USING f;
 END $$;
-SELECT (is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel FROM local WHERE n = 900000;
-DROP FUNCTION is_parallel;
-DROP TABLE scanned, parts, kept, local;
+SET cpu_operator_cost = 0;
+SELECT (is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel, count_of(f)
+FROM local WHERE n = 900000;
+RESET cpu_operator_cost;
+DROP FUNCTION is_parallel, count_of;
+DROP TABLE scanned, parts, whole, kept, local;
 RESET parallel_tuple_cost;
 RESET parallel_setup_cost;
 RESET min_parallel_table_scan_size;

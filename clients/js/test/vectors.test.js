@@ -161,6 +161,19 @@ test('flags and reserved bytes that are refused', async () => {
   }
 });
 
+// the bytes are zeros that nothing has touched, and need no memory
+test('the largest image', () => {
+  for (const [m0, reason] of [
+    [134217718, 'checksum does not match'], // 512 MiB
+    [134217720, 'length does not agree with the header'],
+  ]) {
+    const image = new Uint8Array(40 + m0 * 4);
+    image.set([0x43, 0x46, 1, 0, 9, 8]);
+    new DataView(image.buffer).setUint32(8, m0, true);
+    assert.throws(() => new CuckooFilter(image, 1n), { message: `invalid cuckoofilter image: ${reason}` });
+  }
+});
+
 test('base64 that is refused', async () => {
   const [{ image }] = vectors('images').images;
   assert.ok(!image.endsWith('=')); // no padding

@@ -21,6 +21,7 @@ import model
 import pg_cuckoofilter.filter
 from pg_cuckoofilter import CuckooFilter, ElementError, Interval, InvalidImage
 from pg_cuckoofilter.elements import FAMILIES
+from pg_cuckoofilter.image import Header
 from xxhash import xxh3_64_intdigest
 
 FAMILY = {family.name: family for family in FAMILIES}
@@ -205,6 +206,20 @@ class Vectors(unittest.TestCase):
             with self.subTest(flags=flags, m0=m0, reserved=reserved):
                 with self.assertRaisesRegex(InvalidImage, reason):
                     CuckooFilter(image(flags, m0, reserved))
+
+    def test_largest(self):
+        class Large(bytes):
+            """A header, with the length of the image that it describes."""
+
+            def __len__(self):
+                return 40 + 4 * struct.unpack_from("<I", self, 8)[0]
+
+        for m0, reason in (
+            (134217718, "checksum does not match"),  # 512 MiB
+            (134217720, "length does not agree with the header"),
+        ):
+            with self.assertRaisesRegex(InvalidImage, reason):
+                Header(Large(struct.pack("<2s6BIHHQQ", b"CF", 1, 0, 9, 8, 0, 0, m0, 0, 0, 0, 0)))
 
     def test_damage(self):
         """Every flip of a bit of 10 kB, random bytes over others, and other lengths."""
