@@ -450,7 +450,6 @@ SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel
 	'SELECT count(*) FROM scanned JOIN (SELECT v FROM scanned WHERE cf_contains($1, v) OFFSET 0) s USING (v)',
 	'SELECT count(*) FROM scanned JOIN (SELECT v FROM whole WHERE cf_contains($1, v) OFFSET 0) s USING (v)',
 	-- two copies
-	'SELECT count(*) FROM (SELECT v FROM scanned WHERE $1 @> v UNION ALL SELECT v FROM scanned WHERE v <@ $1) s',
 	'SELECT count(*) FROM parts WHERE cf_contains($1, v)',
 	-- by members: four copies
 	'SELECT count(*) FROM parts a JOIN parts b USING (part, v) WHERE cf_contains($1, v)',
