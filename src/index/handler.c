@@ -17,12 +17,6 @@ PG_FUNCTION_INFO_V1(cuckoo_handler);
 
 static relopt_kind options_kind;
 
-typedef struct CuckooOptions
-{
-	int32		vl_len_;
-	int			fillfactor;
-} CuckooOptions;
-
 void
 cuckoo_index_init(void)
 {
@@ -47,13 +41,6 @@ cuckoo_parse_options(Datum reloptions, bool validate)
 	return build_reloptions(reloptions, validate, options_kind,
 							sizeof(CuckooOptions), elements,
 							lengthof(elements));
-}
-
-int
-cuckoo_fillfactor(Relation rel)
-{
-	return rel->rd_options == NULL ? CUCKOO_DEFAULT_FILLFACTOR :
-		((CuckooOptions *) rel->rd_options)->fillfactor;
 }
 
 /* ---- inserts ---- */

@@ -325,6 +325,23 @@ cuckoo_check_other(Relation rel, BlockNumber block, BlockNumber other)
 							 other);
 }
 
+/* The changed ranges of a page, in the format of generic_xlog.c. */
+typedef struct CuckooDelta
+{
+	int			length;
+	char		data[64];
+} CuckooDelta;
+
+extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
+							 int length);
+
+/*
+ * Writes the generic WAL record of a change.  The caller is in a critical
+ * section, and sets the page's LSN to the result.
+ * Locks held: the page, exclusive.
+ */
+extern XLogRecPtr cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta);
+
 /* ---- insert.c: one entry, full pages, and their WAL ---- */
 
 /* The rows that had the tag of a hash when the page of the hash had an LSN. */
@@ -346,23 +363,6 @@ typedef struct CuckooTagRows
  */
 extern bool cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
 								CuckooTagRows *before);
-
-/* The changed ranges of a page, in the format of generic_xlog.c. */
-typedef struct CuckooDelta
-{
-	int			length;
-	char		data[64];
-} CuckooDelta;
-
-extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
-							 int length);
-
-/*
- * Writes the generic WAL record of a change.  The caller is in a critical
- * section, and sets the page's LSN to the result.
- * Locks held: the page, exclusive.
- */
-extern XLogRecPtr cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta);
 
 /* ---- chain.c: the rows of a tag that has very many ---- */
 
@@ -484,8 +484,19 @@ extern void cuckoo_unique_check_build(CuckooUnique *unique,
 
 #define CUCKOO_DEFAULT_FILLFACTOR	90
 
-/* The option fillfactor: the percentage of the slots that a build fills. */
-extern int	cuckoo_fillfactor(Relation rel);
+/* The options of an index: the percentage of the slots that a build fills. */
+typedef struct CuckooOptions
+{
+	int32		vl_len_;
+	int			fillfactor;
+} CuckooOptions;
+
+static inline int
+cuckoo_fillfactor(Relation rel)
+{
+	return rel->rd_options == NULL ? CUCKOO_DEFAULT_FILLFACTOR :
+		((CuckooOptions *) rel->rd_options)->fillfactor;
+}
 
 /* Defines the option.  Called when the library is loaded. */
 extern void cuckoo_index_init(void);

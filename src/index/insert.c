@@ -11,7 +11,6 @@
 #include "index/index.h"
 
 #include "access/generic_xlog.h"
-#include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 
@@ -52,29 +51,6 @@ write_and_log(Relation rel, Buffer buffer, const CuckooWrites *writes)
 	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
 		PageSetLSN(page, GetFakeLSNForUnloggedRel());
 	END_CRIT_SECTION();
-}
-
-void
-/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_add_range(CuckooDelta *delta, Page page, const void *from, int length)
-{
-	OffsetNumber offset = (OffsetNumber) ((const char *) from - (char *) page);
-	OffsetNumber size = (OffsetNumber) length;
-
-	Assert(delta->length + 2 * sizeof(offset) + length <= sizeof(delta->data));
-	memcpy(delta->data + delta->length, &offset, sizeof(offset));
-	memcpy(delta->data + delta->length + sizeof(offset), &size, sizeof(size));
-	memcpy(delta->data + delta->length + 2 * sizeof(offset), from, length);
-	delta->length += 2 * (int) sizeof(offset) + length;
-}
-
-XLogRecPtr
-cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta)
-{
-	XLogBeginInsert();
-	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-	XLogRegisterBufData(0, (char *) delta->data, delta->length);
-	return XLogInsert(RM_GENERIC_ID, 0);
 }
 
 /* ---- a full page ---- */

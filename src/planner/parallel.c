@@ -71,7 +71,8 @@ add_constants(Node *node, void *context)
 		return false;
 	if (IsA(node, Const) && !constant->constisnull &&
 		constant->constlen == -1 && is_filter_type(constant->consttype))
-		*(double *) context += VARSIZE_ANY(DatumGetPointer(constant->constvalue));
+		*(double *) context +=
+			VARSIZE_ANY(DatumGetPointer(constant->constvalue));
 	return expression_tree_walker(node, add_constants, context);
 }
 
@@ -98,7 +99,7 @@ sent_bytes(PlannerInfo *root)
 	return bytes;
 }
 
-/* True if a sub-select returns a filter of a temporary table as it is stored. */
+/* True if a sub-select returns the stored filter of a temporary table. */
 static bool
 returns_temporary(Plan *plan, Query *query)
 {
@@ -130,9 +131,10 @@ cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel)
 	/* the sub-selects that were planned before */
 	forboth(plan, root->glob->subplans, subroot, root->glob->subroots)
 	{
-		bytes += sent_bytes(lfirst(subroot));
-		temporary |= returns_temporary(lfirst(plan),
-									   ((PlannerInfo *) lfirst(subroot))->parse);
+		PlannerInfo *sub = lfirst(subroot);
+
+		bytes += sent_bytes(sub);
+		temporary |= returns_temporary(lfirst(plan), sub->parse);
 	}
 	if (temporary || bytes > SENT_MAX)
 	{
