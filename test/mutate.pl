@@ -41,7 +41,7 @@ my @files = (
 	[ 'agg/agg.c',            'agg batch',          '',        '001 005 011 017' ],
 	[ 'agg/agg.h',            'agg batch',          '',        '005' ],
 	[ 'agg/params.c',         'agg',                '',        '003 005 011 017' ],
-	[ 'agg/state.c',          'agg batch',          '',        '002 005 011 017' ],
+	[ 'agg/state.c',          'agg citus batch',    '',        '002 005 011 017' ],
 	[ 'agg/state_io.c',       'agg io',             '',        '001 003 005 011 017' ],
 	[ 'core/bucket.h',        'functions io',       '',        '015', 'bucket' ],
 	[ 'core/build.c',         'agg sets',           '',        '015', 'build table' ],

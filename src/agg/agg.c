@@ -19,7 +19,7 @@
  * window aggregate, and several aggregates may share one state.
  *
  * Distributed engines call the transition function with a new FmgrInfo for each
- * row.  So all data is in the state.  The hasher in fn_extra is only a cache.
+ * row.  So all data is in the state.  fn_extra is only a cache.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,13 +34,20 @@ PG_FUNCTION_INFO_V1(cuckoo_agg_final);
 PG_FUNCTION_INFO_V1(cuckoo_agg_internal_trans);
 PG_FUNCTION_INFO_V1(cuckoo_agg_internal_combine);
 
+/* What fn_extra keeps for cuckoo_agg_trans(). */
+typedef struct AggCache
+{
+	CuckooHasher hasher;
+	CuckooAggArgs last;
+} AggCache;
+
 /* cuckoo_agg_trans(state, value [, fpp | , capacity, fpp [, seed]]) */
 Datum
 cuckoo_agg_trans(PG_FUNCTION_ARGS)
 {
 	const NullableDatum *args = fcinfo->args + 2;
 	int			nargs = PG_NARGS() - 2;
-	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(CuckooHasher));
+	CuckooHasher *hasher = cuckoo_hasher(fcinfo, 1, sizeof(AggCache));
 	MemoryContext context;
 	bool		ours = AggCheckCallContext(fcinfo, &context) != 0;
 	CuckooAggState state;
@@ -60,7 +67,8 @@ cuckoo_agg_trans(PG_FUNCTION_ARGS)
 		/* in an aggregate this is the state returned for the last row */
 		cuckoo_open_state(&state, PG_GETARG_DATUM(0), ours);
 		if (nargs > 0)
-			cuckoo_check_params(&state.params, nargs, args);
+			cuckoo_check_params(&state.params, nargs, args,
+								&((AggCache *) hasher)->last);
 		cuckoo_check_family(hasher, state.params.family, state.params.tag);
 	}
 

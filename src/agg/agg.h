@@ -176,9 +176,18 @@ extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
 extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
 							   const NullableDatum *args);
 
+/* The arguments of the last row, zeroed before the first one. */
+typedef struct CuckooAggArgs
+{
+	double		numbers[2];		/* [fpp] or [capacity, fpp] */
+	int64		seed;
+	CuckooAggParams params;		/* what they give */
+} CuckooAggArgs;
+
 /* Throws error 22023 if a row has other parameters than the rows before. */
 extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
-								const NullableDatum *args);
+								const NullableDatum *args,
+								CuckooAggArgs *last);
 
 /* Throws an error unless two states have equal parameters. */
 extern void cuckoo_compare_params(const CuckooAggParams *a,

@@ -3,13 +3,12 @@
  * agg/params.c
  *		The parameters of cf_agg: capacity, false-positive rate and seed.
  *
- * Every row passes them, with equal values.
+ * Every row passes them, with equal values.  So they are read again only if they
+ * differ from those of the last row.
  *
  *-------------------------------------------------------------------------
  */
 #include "agg/agg.h"
-
-#include <math.h>
 
 #include "lib/stringinfo.h"
 
@@ -79,27 +78,38 @@ difference(const CuckooAggParams *a, const CuckooAggParams *b)
 	return text.data;
 }
 
+static inline bool
+is_number(const NullableDatum *arg, double number)
+{
+	return !arg->isnull && DatumGetFloat8(arg->value) == number;
+}
+
 void
 cuckoo_check_params(const CuckooAggParams *params, int nargs,
-					const NullableDatum *args)
+					const NullableDatum *args, CuckooAggArgs *last)
 {
-	CuckooAggParams given;
+	const CuckooAggParams *given = &last->params;
 
-	if (nargs > 1 && !args[0].isnull && !args[1].isnull &&
-		ceil(DatumGetFloat8(args[0].value)) == (double) params->capacity &&
-		cuckoo_checked_fpp(DatumGetFloat8(args[1].value)) == params->bits &&
-		(nargs == 2 ||
-		 (!args[2].isnull &&
-		  (uint64) DatumGetInt64(args[2].value) == params->seed)))
-		return;
-	cuckoo_read_params(&given, nargs, args);
-	if (given.bits != params->bits || given.capacity != params->capacity ||
-		given.seed != params->seed)
+	if (given->bits == 0 || !is_number(&args[0], last->numbers[0]) ||
+		(nargs > 1 && !is_number(&args[1], last->numbers[1])) ||
+		(nargs > 2 && (args[2].isnull ||
+					   DatumGetInt64(args[2].value) != last->seed)))
+	{
+		CuckooAggArgs row = {.seed = 0};
+
+		cuckoo_read_params(&row.params, nargs, args);
+		for (int i = 0; i < nargs && i < 2; i++)
+			row.numbers[i] = DatumGetFloat8(args[i].value);
+		row.seed = (int64) row.params.seed;
+		*last = row;
+	}
+	if (given->bits != params->bits || given->capacity != params->capacity ||
+		given->seed != params->seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("capacity, fpp and seed of cf_agg must be the same for all rows"),
 				 errdetail("A row differs from the rows before it in %s.",
-						   difference(params, &given)),
+						   difference(params, given)),
 				 errhint("Use constants, or group by the columns that they depend on.")));
 }
 

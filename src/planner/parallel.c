@@ -59,8 +59,8 @@ reads_temporary(Node *node, void *context)
 }
 
 /*
- * Walker: adds the bytes of the constant filters of a query to the double in
- * `context`.  Always returns false, to go on.
+ * Walker: adds the bytes of the constant filters of a query, without those of
+ * its sub-queries, to the double in `context`.  Always returns false, to go on.
  */
 static bool
 add_constants(Node *node, void *context)
@@ -85,9 +85,7 @@ sent_bytes(PlannerInfo *root)
 {
 	double		bytes = 0;
 
-	query_tree_walker(root->parse, add_constants, &bytes,
-					  QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES |
-					  QTW_IGNORE_JOINALIASES);
+	query_tree_walker(root->parse, add_constants, &bytes, 0);
 	bytes *= Max(list_length(root->append_rel_list), 1);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{

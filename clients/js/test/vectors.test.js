@@ -67,6 +67,17 @@ test('places', () => {
   }
 });
 
+// the least hash of each base bucket: all of its 64 bits count
+test('the first of two positions', () => {
+  for (const m0 of [6, 1000, 134217718]) {
+    for (const bucket of [1, 2, 3, m0 / 2, m0 - 1]) {
+      const hash = ((BigInt(bucket) << 64n) + BigInt(m0 - 1)) / BigInt(m0);
+      const [, first] = place({ m0, f0: 9, g: 0, windows: false }, Number(hash >> 32n), Number(hash & 0xffffffffn));
+      assert.equal(first, bucket);
+    }
+  }
+});
+
 test('images', async () => {
   const model = process.env.MODEL ? JSON.parse(readFileSync(process.env.MODEL, 'utf8')).images : [];
   for (const expected of [...vectors('images').images, ...model]) {
@@ -149,6 +160,8 @@ test('flags and reserved bytes that are refused', async () => {
   const flags = 'unknown or wrong flags';
   const refused = [
     [1, 12, 0, flags],
+    [1, 126, 0, flags],
+    [1, 258, 0, flags],
     [1, 0, 0, 'number of base buckets is zero or odd'],
     [0, 12, 4, 'reserved bytes are not zero'],
     [1, 256, 128, 'reserved bytes are not zero'],

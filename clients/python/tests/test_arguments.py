@@ -48,6 +48,13 @@ class Index:
         return 1
 
 
+class Nowhere(dt.tzinfo):
+    """A time zone without an offset, so a datetime in it is naive."""
+
+    def utcoffset(self, _):
+        return None
+
+
 VALUES = [
     # nothing, truth, numbers
     (None, {}),
@@ -102,6 +109,7 @@ VALUES = [
     (DAY, {"date": DAY}),
     (NOON, {"timestamp": NOON}),
     (NOON.replace(tzinfo=UTC), {"timestamptz": NOON.replace(tzinfo=UTC)}),
+    (NOON.replace(tzinfo=Nowhere()), {}),
     (dt.time(12), {"time": dt.time(12)}),
     (dt.time(12, tzinfo=UTC), {}),
     (dt.timedelta(1), {"interval": dt.timedelta(1)}),

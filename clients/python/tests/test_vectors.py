@@ -196,6 +196,8 @@ class Vectors(unittest.TestCase):
         self.assertTrue(CuckooFilter(image(1, 256, 0)).windows)
         for flags, m0, reserved, reason in (
             (1, 12, 0, "unknown or wrong flags"),
+            (1, 126, 0, "unknown or wrong flags"),
+            (1, 258, 0, "unknown or wrong flags"),
             (1, 0, 0, "number of base buckets is zero or odd"),
             (0, 12, 4, "reserved bytes are not zero"),
             (1, 256, 128, "reserved bytes are not zero"),
@@ -270,6 +272,20 @@ class Values(unittest.TestCase):
         for value in (2**63, -(2**63) - 1):
             with self.assertRaises(ElementError):
                 value in CuckooFilter(image)
+
+    def test_least_hashes(self):
+        """The least hash of each bucket: all of its 64 bits count, for one hash and for arrays."""
+        import numpy as np
+        from pg_cuckoofilter.arrays import contains_hashes
+
+        m0 = 1000
+        header = struct.pack("<2s6BIHHQQ", b"CF", 1, 1, 9, 8, 0, 0, m0, 0, 0, 0, 0)
+        f = CuckooFilter(model.sealed(header + bytes(m0 * 4)))
+        hashes = [-(-(bucket << 64) // m0) for bucket in range(m0)]
+        places = [f._place(h) for h in hashes]
+        self.assertEqual([first for _, first, _ in places], list(range(m0)))
+        buckets = np.array([[fingerprint, 0, 0, 0] for fingerprint, _, _ in places], np.uintc)
+        self.assertTrue(contains_hashes(f, buckets, np.array(hashes, np.uint64)).all())
 
     def test_nan(self):
         """Each NaN is the one of FORMAT.md, with numpy as well."""
