@@ -3,8 +3,8 @@
  * agg/params.c
  *		The parameters of cf_agg: capacity, false-positive rate and seed.
  *
- * Every row passes them, with equal values.  So they are read again only if they
- * differ from those of the last row.
+ * Every row passes them, with equal values.  So they are read again only if
+ * they differ from those of the last row.
  *
  *-------------------------------------------------------------------------
  */
