@@ -478,6 +478,7 @@ RESET cpu_tuple_cost;
 SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel FROM unnest(ARRAY[
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM local WHERE n = 900000), v)',
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM (SELECT f FROM local OFFSET 0) s LIMIT 1), v)',
+	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT coalesce(f, cf_new()) FROM local WHERE n = 100), v)',
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM kept WHERE n = 900000), v)',
 	'SELECT count(*) FROM scanned WHERE cf_contains((SELECT cf_agg(n) FROM local), v)']) query;
 SELECT count(*) FROM scanned WHERE cf_contains((SELECT f FROM local WHERE n = 900000), v);

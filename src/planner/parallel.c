@@ -97,7 +97,10 @@ sent_bytes(PlannerInfo *root)
 	return bytes;
 }
 
-/* True if a sub-select returns the stored filter of a temporary table. */
+/*
+ * True if a sub-select may return a stored filter of a temporary table.  An
+ * aggregate returns a new one.
+ */
 static bool
 returns_temporary(Plan *plan, Query *query)
 {
@@ -107,7 +110,7 @@ returns_temporary(Plan *plan, Query *query)
 	{
 		Node	   *column = (Node *) lfirst_node(TargetEntry, cell)->expr;
 
-		if (IsA(column, Var) && is_filter_type(exprType(column)) &&
+		if (!IsA(column, Aggref) && is_filter_type(exprType(column)) &&
 			reads_temporary((Node *) query, NULL))
 			return true;
 	}
