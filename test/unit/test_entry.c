@@ -298,6 +298,38 @@ test_life(int steps)
 	}
 }
 
+#ifndef CUCKOO_SMALL_PAGES
+/* Slots and buckets of stored pages, calculated from the formulas of the README. */
+static void
+test_stored(void)
+{
+	static const struct
+	{
+		CuckooEntryEncoding encoding;
+		CuckooEntry entry;
+		uint64_t	slot;
+		uint32_t	first;
+		uint32_t	second;
+	}			stored[] = {
+		{{0x123456, 18, 6}, {5, 1000, 7}, 0x14027a, 3, 1},
+		{{0, 1, 6}, {0, 0, 1}, 1, 38, 30},
+		{{0xffffff, 38, 11}, {3, 0xfffffffe, 2047}, UINT64_C(0xd446f8654f), 148, 50},
+		{{7, 25, 8}, {42, 70000, 0}, 0x5402b512, 135, 108}
+	};
+
+	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++)
+	{
+		uint32_t	first;
+		uint32_t	second;
+		uint64_t	slot = cuckoo_encode(&stored[i].encoding, &stored[i].entry, &first, &second);
+
+		CHECK(slot == stored[i].slot, "entry %d: slot %" PRIx64, (int) i, slot);
+		CHECK(first == stored[i].first && second == stored[i].second,
+			  "entry %d: buckets %u, %u", (int) i, first, second);
+	}
+}
+#endif
+
 /* Every number of rows of one value, until the page is full. */
 static void
 test_one_value(bool random)
@@ -391,6 +423,9 @@ main(int argc, char **argv)
 	unit_begin(argc, argv, "test_entry");
 	scale = unit_long ? 20 : 1;
 	page_slots = unit_alloc(sizeof(CuckooSlots));
+#ifndef CUCKOO_SMALL_PAGES
+	TEST(test_stored());
+#endif
 	TEST(test_encoding(1000000 * scale));
 	TEST(test_bits());
 	for (int i = 0; i < 5 * scale; i++)
