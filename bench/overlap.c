@@ -6,7 +6,7 @@
  * The sets are as large as the capacity of their filters, twice as large, and
  * a thousandth.  For each fpp it prints the mean error over many pairs, in
  * elements and in its own standard errors.  "Spread" is the root mean square of
- * the errors, and "told" the standard error that cf_overlap_info() returns.
+ * the errors, and "stated" the standard error that cf_overlap_info() returns.
  *
  * Filters are their keys, so none is built.  In sets with copies every second
  * element was added twice, as cf_add() does.
@@ -121,7 +121,7 @@ main(int argc, char **argv)
 	int			rows = 0,
 				good = 0;
 
-	printf("  fpp |  capacity |         a |         b |  common | copies | mean error | s.e. | spread | told\n");
+	printf("  fpp |  capacity |         a |         b |  common | copies | mean error | s.e. | spread | stated\n");
 	for (int r = 0; r < 4; r++)
 		for (int size = 0; size < 3; size++)
 			for (int kind = 0; kind < 6; kind++)
