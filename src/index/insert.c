@@ -219,6 +219,9 @@ split(FullPage *full)
 	return fits;
 }
 
+/* The rows of a tag that make a chain useful. */
+#define FEWEST_ROWS		(CUCKOO_PAGE_SLOTS / 16)
+
 /*
  * Moves the rows of the hottest tag to the head of a new chain, as many as fit,
  * and inserts the link to it.
@@ -236,11 +239,19 @@ make_chain(FullPage *full)
 	Page		chain = GenericXLogRegisterBuffer(state, head,
 												  GENERIC_XLOG_FULL_IMAGE);
 	uint64		tag = 0;
+	int			hottest;
 	int			rows = 0;
 	int			n = 0;
 	Page		page;
 
-	if (cuckoo_hottest_tag(full->entries, full->n, &tag) == 0)
+	/* the rows share the bits of the address, and no tag has many: cut tags */
+	while ((hottest = cuckoo_hottest_tag(full->entries, full->n, &tag)) <
+		   FEWEST_ROWS && encoding.position_bits < CUCKOO_MOST_POSITION_BITS)
+	{
+		encoding.position_bits++;
+		cuckoo_truncate_tags(full->entries, full->n, &encoding);
+	}
+	if (hottest == 0)
 		cuckoo_index_corrupt(rel, BufferGetBlockNumber(full->buffer),
 							 "found %d links to chains, expected rows",
 							 full->n);

@@ -219,5 +219,24 @@ foreach my $kill (@kills)
 	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not restart';
 	check("killed at $kill");
 }
+
+# ---- keys that share many bits of their segments ----
+
+# 300 keys whose segments have 1 in the lowest n bits, and then 0. Each split of the
+# page parts one n from the others, so that its level rises and the map gets sparse.
+# An index that was created on an empty table uses 55 bits of a hash.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION sharing(n int) RETURNS SETOF bigint LANGUAGE sql AS
+	'SELECT k FROM (SELECT test_hash((random() * 2e9)::bigint << n + 1 | (1::bigint << n) - 1, 0) - 11400714819323198485
+			FROM generate_series(1, 300 * 512)) h (hash),
+		LATERAL (SELECT (hash + CASE WHEN hash < -9223372036854775808 THEN 18446744073709551616 ELSE 0 END)::bigint) s (k)
+		WHERE k & 511 = 0';
+CREATE TABLE sparse (LIKE t INCLUDING INDEXES);
+SQL
+is($node->safe_psql('postgres', <<'SQL'), 't|0|t', 'keys that share bits: the map that a session keeps is small');
+INSERT INTO sparse SELECT sharing(n) FROM generate_series(8, 18) n;
+SELECT count(*) > 3000, cf_index_check('sparse_k_idx') - count(*),
+	(SELECT sum(total_bytes) < 300000 FROM pg_backend_memory_contexts WHERE ident = 'sparse_k_idx') FROM sparse;
+SQL
 $node->stop;
 done_testing();
