@@ -395,7 +395,10 @@ test_hottest(void)
 	CHECK(most == 0 || counts[tag] == most, "tag %d", (int) tag);
 }
 
-/* Damaged slots are read and changed without leaving them. */
+/*
+ * Damaged slots are read and changed without leaving them.  A slot that decodes
+ * is that of its entry.
+ */
 static void
 test_damage(void)
 {
@@ -410,6 +413,20 @@ test_damage(void)
 						cuckoo_bit_mask(CUCKOO_SLOT_BITS));
 	n = cuckoo_list_entries(page_slots, &encoding, listed);
 	CHECK(n >= -1 && n <= SLOTS, "%d entries", n);
+	for (uint32_t i = 0; i < SLOTS; i++)
+	{
+		uint64_t	slot = cuckoo_slot(page_slots, i);
+		uint32_t	bucket = i / CUCKOO_BUCKET_SLOTS;
+		uint32_t	first;
+		uint32_t	second;
+		CuckooEntry decoded;
+
+		if (cuckoo_decode(&encoding, slot, bucket, &decoded))
+			CHECK(decoded.block < UINT32_MAX &&
+				  cuckoo_encode(&encoding, &decoded, &first, &second) == slot &&
+				  (first == bucket || second == bucket),
+				  "slot %llx in bucket %u", (unsigned long long) slot, bucket);
+	}
 	CHECK(cuckoo_find_tag(page_slots, &encoding, entry.tag, found) <= SLOTS, "found");
 	if (cuckoo_plan_insert(page_slots, &encoding, &entry, &writes))
 		cuckoo_write_slots(page_slots, &writes);
