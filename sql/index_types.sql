@@ -270,6 +270,13 @@ CREATE INDEX places_l ON places USING cuckoo (l, n);
 INSERT INTO places SELECT CASE WHEN i % 2 = 0 THEN 'ab' ELSE 'AB' END::label, i / 2 FROM generate_series(1, 1000) i;
 SELECT cf_index_check('places_l'), 1000 AS truth;
 
+-- one hash for all values
+CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1;
+CREATE OPERATOR CLASS same_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, FUNCTION 1 same_hash(int, bigint);
+CREATE TABLE same AS SELECT i % 3 AS i FROM generate_series(1, 900) i;
+CREATE INDEX same_i ON same USING cuckoo (i same_ops);
+SELECT * FROM compared('same_i', 'SELECT 3');
+
 -- ---- wrong operator classes ----
 
 CREATE FUNCTION pair_hash(pair, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1;
@@ -291,6 +298,9 @@ AS OPERATOR 1 =, FUNCTION 1 (int, bigint) cuckoo_hash(int, bigint);
 CREATE OPERATOR CLASS int_ops FOR TYPE int USING cuckoo
 AS OPERATOR 1 - FOR ORDER BY integer_ops, FUNCTION 1 cuckoo_hash(int, bigint);
 CREATE OPERATOR FAMILY pair_ops USING cuckoo;
+-- a dump may create a class before the members of its family
+CREATE OPERATOR CLASS early_ops FOR TYPE int USING cuckoo FAMILY pair_ops AS STORAGE int;
+DROP OPERATOR CLASS early_ops USING cuckoo;
 ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD OPERATOR 1 ~= (pair, pair);
 ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD FUNCTION 1 (pair) pair_hash(pair, int);
 ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD FUNCTION 1 (pair) pair_hash(pair);
