@@ -229,7 +229,8 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION sharing(n int) RETURNS SETOF bigint LANGUAGE sql AS
 	'SELECT k FROM (SELECT test_hash((random() * 2e9)::bigint << n + 1 | (1::bigint << n) - 1, 0) - 11400714819323198485
 			FROM generate_series(1, 300 * 512)) h (hash),
-		LATERAL (SELECT (hash + CASE WHEN hash < -9223372036854775808 THEN 18446744073709551616 ELSE 0 END)::bigint) s (k)
+		LATERAL (SELECT hash + CASE WHEN hash < -9223372036854775808 THEN 18446744073709551616 ELSE 0 END) s (wrapped),
+		LATERAL (SELECT wrapped::bigint) k (k)
 		WHERE k & 511 = 0';
 CREATE TABLE sparse (LIKE t INCLUDING INDEXES);
 SQL
