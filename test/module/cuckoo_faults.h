@@ -133,6 +133,8 @@ extern void cuckoo_core_interrupts(void);
 #define LockBuffer(...)	(FAULTS_STEP, LockBuffer(__VA_ARGS__))
 #define ConditionalLockBuffer(...) \
 	(FAULTS_STEP, ConditionalLockBuffer(__VA_ARGS__))
+#undef START_CRIT_SECTION
+#define START_CRIT_SECTION()	(FAULTS_STEP, CritSectionCount++)
 #define MarkBufferDirty(...)	(FAULTS_STEP, MarkBufferDirty(__VA_ARGS__))
 #define UnlockReleaseBuffer(...) \
 	(FAULTS_STEP, UnlockReleaseBuffer(__VA_ARGS__))

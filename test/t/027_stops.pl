@@ -126,7 +126,7 @@ sub wait_for_stop
 
 # What the others do at each stop, if they do not wait still
 my %do = (
-	beside => 'INSERT INTO beside SELECT first(3)', near => 'INSERT INTO t SELECT first(3)',
+	beside => 'INSERT INTO beside SELECT first(3)', near => 'INSERT INTO t SELECT 7 UNION ALL SELECT first(3)',
 	far => 'INSERT INTO t SELECT last(150)', look => 'SELECT lost() AS lost', vacuum => 'VACUUM (SKIP_LOCKED) t',
 	once => 'INSERT INTO once VALUES (1)');
 my %others = map { $_ => start_session() } keys %do;
