@@ -38,6 +38,12 @@ UPDATE twice SET t = i WHERE t = 'same';
 CREATE UNIQUE INDEX twice_t ON twice USING cuckoo (t);
 REINDEX INDEX CONCURRENTLY twice_t;
 SELECT cf_index_check('twice_t') AS checked, count(*) AS truth FROM twice;
+-- different keys with one hash
+CREATE FUNCTION one_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1;
+CREATE OPERATOR CLASS one_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, FUNCTION 1 one_hash(int, bigint);
+CREATE TABLE alike AS SELECT unnest('{1,2,2}'::int[]) AS i;
+CREATE UNIQUE INDEX alike_i ON alike USING cuckoo (i one_ops);
+DROP TABLE alike;
 
 -- ---- inserts and updates ----
 
