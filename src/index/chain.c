@@ -219,6 +219,14 @@ read_position(Relation rel, CuckooChainPosition *position,
 		{
 			n = cuckoo_count_rows(page);
 			memcpy(rows, cuckoo_page_rows(page), n * sizeof(ItemPointerData));
+			for (int i = 0; i < n; i++)
+			{
+				/* PostgreSQL's bitmaps want it */
+				if (!ItemPointerIsValid(&rows[i]))
+					cuckoo_index_corrupt(rel, block,
+										 "found a row with offset 0, expected at least %d",
+										 FirstOffsetNumber);
+			}
 			position->sequence = is_head ? PG_UINT32_MAX :
 				header.chain.sequence;
 		}
