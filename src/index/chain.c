@@ -221,11 +221,12 @@ read_position(Relation rel, CuckooChainPosition *position,
 			memcpy(rows, cuckoo_page_rows(page), n * sizeof(ItemPointerData));
 			for (int i = 0; i < n; i++)
 			{
-				/* PostgreSQL's bitmaps want it */
-				if (!ItemPointerIsValid(&rows[i]))
+				/* PostgreSQL's bitmaps want a possible row */
+				if (!ItemPointerIsValid(&rows[i]) ||
+					!BlockNumberIsValid(ItemPointerGetBlockNumber(&rows[i])))
 					cuckoo_index_corrupt(rel, block,
-										 "found a row with offset 0, expected at least %d",
-										 FirstOffsetNumber);
+										 "found no row at position %d of its rows",
+										 i);
 			}
 			position->sequence = is_head ? PG_UINT32_MAX :
 				header.chain.sequence;

@@ -171,6 +171,23 @@ VACUUM t;
 SELECT 'entries and rows', cf_index_check('t_v'), count(*) FROM t;
 SQL
 
+# ---- an entry that no row follows ----
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION test_page(regclass, bigint) RETURNS bytea LANGUAGE c STRICT AS 'cuckoo_test';
+CREATE FUNCTION test_set_page(regclass, bigint, bytea) RETURNS void LANGUAGE c STRICT AS 'cuckoo_test';
+CREATE TABLE lone (v int);
+CREATE INDEX lone_v ON lone USING cuckoo (v);
+INSERT INTO lone SELECT generate_series(1, 100);
+CREATE TABLE kept AS SELECT block, test_page('lone_v', block) AS bytes
+FROM generate_series(0, pg_relation_size('lone_v') / current_setting('block_size')::int - 1) block;
+DELETE FROM lone WHERE v = 100;
+VACUUM lone;
+SQL
+checks($node, 'postgres', "SELECT 'entries of rows', cf_index_check('lone_v'), 99");
+$node->safe_psql('postgres', q(SELECT test_set_page('lone_v', block, bytes) FROM kept));
+checks($node, 'postgres', "SELECT 'an entry of no row', state('SELECT cf_index_check(''lone_v'')'), '~ ^XX002'");
+
 # ---- random damage of headers, maps, slots and chains ----
 
 my $pages = $ENV{DAMAGED_PAGES} || 300;
@@ -178,8 +195,6 @@ my $seed = int(rand(1e9));
 
 time_limit(600 + $pages / 50);
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION test_page(regclass, bigint) RETURNS bytea LANGUAGE c STRICT AS 'cuckoo_test';
-CREATE FUNCTION test_set_page(regclass, bigint, bytea) RETURNS void LANGUAGE c STRICT AS 'cuckoo_test';
 CREATE FUNCTION test_vacuum(regclass) RETURNS bigint LANGUAGE c STRICT AS 'cuckoo_test';
 TRUNCATE t;
 INSERT INTO t SELECT i FROM generate_series(1, 4000) i;
