@@ -24,7 +24,7 @@ processes=$(getconf _NPROCESSORS_ONLN)
 # in the order in which they begin
 suites=(tap runner style regression isolation clients scan sql unit logs)
 declare -A title=(
-	[tap]='TAP tests, about 2 minutes, beside the others'
+	[tap]='TAP tests, about 7 minutes, beside the others'
 	[runner]='what this script makes of suites'
 	[style]='style'
 	[regression]='regression tests, about 30 seconds'
@@ -32,9 +32,9 @@ declare -A title=(
 	[clients]='clients for C, Python and JavaScript on the golden vectors'
 	[scan]='random queries by the scan and without it, 10 seconds'
 	[sql]='hostile values through SQL'
-	[unit]='unit tests of the core, about a minute'
+	[unit]='unit tests of the core, about 2 minutes'
 	[logs]='the log of the server')
-minutes=3
+minutes=8
 limit=1800	# seconds of a suite
 if [ -n "$nightly" ]; then
 	title[scan]='random queries by the scan and without it, 10 minutes'
