@@ -174,7 +174,9 @@ CREATE INDEX links_v ON links USING cuckoo (v);
 SELECT 'INSERT INTO links SELECT ' || v || ' FROM generate_series(1, 1700)', 'DELETE FROM links', 'VACUUM links'
 FROM generate_series(1, 40) v \gexec
 \set ECHO all
+-- and pages with chains that are split
 INSERT INTO links SELECT generate_series(1, 40);
+INSERT INTO links SELECT generate_series(1000, 9000);
 SELECT * FROM compared('links_v');
 DROP TABLE links;
 
