@@ -221,12 +221,12 @@ read_position(Relation rel, CuckooChainPosition *position,
 			memcpy(rows, cuckoo_page_rows(page), n * sizeof(ItemPointerData));
 			for (int i = 0; i < n; i++)
 			{
-				/* PostgreSQL's bitmaps want a possible row */
+				/* a bitmap scan needs a possible TID */
 				if (!ItemPointerIsValid(&rows[i]) ||
 					!BlockNumberIsValid(ItemPointerGetBlockNumber(&rows[i])))
 					cuckoo_index_corrupt(rel, block,
-										 "found no row at position %d of its rows",
-										 i);
+										 "found an impossible TID, number %d of %d",
+										 i + 1, n);
 			}
 			position->sequence = is_head ? PG_UINT32_MAX :
 				header.chain.sequence;

@@ -397,7 +397,7 @@ test_hottest(void)
 
 /*
  * Damaged slots are read and changed without leaving them.  A slot that decodes
- * is that of its entry.
+ * is the encoding of its entry.
  */
 static void
 test_damage(void)
@@ -425,7 +425,7 @@ test_damage(void)
 			CHECK(decoded.block < UINT32_MAX &&
 				  cuckoo_encode(&encoding, &decoded, &first, &second) == slot &&
 				  (first == bucket || second == bucket),
-				  "slot %llx in bucket %u", (unsigned long long) slot, bucket);
+				  "slot %" PRIx64 " in bucket %u", slot, bucket);
 	}
 	CHECK(cuckoo_find_tag(page_slots, &encoding, entry.tag, found) <= SLOTS, "found");
 	if (cuckoo_plan_insert(page_slots, &encoding, &entry, &writes))
