@@ -462,8 +462,13 @@ RESET cuckoo.enable_scan;
 -- a parameter whose value the planner does not know
 SET plan_cache_mode = force_generic_plan;
 PREPARE unknown(cuckoofilter) AS SELECT count(*) FROM scanned WHERE cf_contains($1, v);
-SELECT plan_of('EXECUTE unknown(NULL)')::text LIKE '%Gather%' AS parallel;
+PREPARE unknown_array(cuckoofilter[]) AS SELECT count(*) FROM scanned WHERE v <@ ANY ($1);
+PREPARE number(int) AS SELECT count(*) FROM scanned WHERE v = $1;
+SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel
+FROM unnest(ARRAY['EXECUTE unknown(NULL)', 'EXECUTE unknown_array(NULL)', 'EXECUTE number(1)']) query;
 DEALLOCATE unknown;
+DEALLOCATE unknown_array;
+DEALLOCATE number;
 RESET plan_cache_mode;
 RESET cpu_operator_cost;
 -- 8 operators for each byte, for each partition its own

@@ -12,8 +12,8 @@
  * A worker cannot read temporary tables, and a sub-select may return the TOAST
  * pointer of a filter in one.  Constants are never TOAST pointers.
  *
- * Parameters of generic plans are sent as bytes, and their size is unknown when
- * the plan is made: the guide queries.md says what to do if they are too large.
+ * A parameter of a generic plan is sent as bytes, which also needs shared
+ * memory.  The planner does not know its size, so it counts as too large.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,12 +60,14 @@ reads_temporary(Node *node, void *context)
 
 /*
  * Walker: adds the bytes of the constant filters of a query, without those of
- * its sub-queries, to the double in `context`.  Always returns false, to go on.
+ * its sub-queries, to the double in `context`, and more than SENT_MAX for a
+ * parameter of unknown value.  Always returns false, to go on.
  */
 static bool
-add_constants(Node *node, void *context)
+add_filters(Node *node, void *context)
 {
 	Const	   *constant = (Const *) node;
+	Param	   *param = (Param *) node;
 
 	if (node == NULL)
 		return false;
@@ -73,19 +75,22 @@ add_constants(Node *node, void *context)
 		constant->constlen == -1 && is_filter_type(constant->consttype))
 		*(double *) context +=
 			VARSIZE_ANY(DatumGetPointer(constant->constvalue));
-	return expression_tree_walker(node, add_constants, context);
+	if (IsA(node, Param) && param->paramkind == PARAM_EXTERN &&
+		is_filter_type(param->paramtype))
+		*(double *) context += SENT_MAX + 1.0;
+	return expression_tree_walker(node, add_filters, context);
 }
 
 /*
- * Returns the bytes of the constant filters of a query and of the sub-queries
- * in its FROM.  A plan has a copy of each constant for each member of a tree.
+ * Returns the bytes of the filters in a query and in the sub-queries in its
+ * FROM.  A plan has a copy of each constant for each member of a tree.
  */
 static double
 sent_bytes(PlannerInfo *root)
 {
 	double		bytes = 0;
 
-	query_tree_walker(root->parse, add_constants, &bytes, 0);
+	query_tree_walker(root->parse, add_filters, &bytes, 0);
 	bytes *= Max(list_length(root->append_rel_list), 1);
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
