@@ -8,9 +8,10 @@
  *		once.  0 is for none, and -1 for the first one in a line where none
  *		of that kind has failed.  The kind 'kill' has the points of 'cancel',
  *		but ends the process there, and with it all sessions of the server.
- *		The kind 'stop' needs -1: the session stops before the first step in
- *		each line.  It writes its pid and the line to the file "stopped" in the
- *		data directory, and waits until the file is gone.
+ *		The kind 'stop' has the session stop before the n-th step, or with -1
+ *		before the first step in each line.  It writes its pid and the line to
+ *		the file "stopped" in the data directory, and waits until the file is
+ *		gone.
  *
  *	test_fault_left()
  *		What is left of n; 0 if the point has failed.
@@ -105,11 +106,12 @@ cuckoo_fault_memory(const char *file, int line)
 void
 cuckoo_fault_step(const char *file, int line)
 {
+	int64		left = Min(stops.left, 0);
 	FILE	   *stopped;
 
 	if (!is_to_fail(&stops, file, line))
 		return;
-	stops.left = -1;
+	stops.left = left;
 	stopped = fopen("stopped", "w");
 	if (stopped == NULL)
 		abort();

@@ -15,7 +15,7 @@ use CuckooTest;
 use List::Util qw(shuffle);
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
+use Time::HiRes qw(sleep time);
 
 time_limit(600);
 my $node = start_node('stops', 'autovacuum = off', 'restart_after_crash = on', 'log_statement = none');
@@ -52,6 +52,7 @@ INSERT INTO t SELECT first(4500);
 INSERT INTO t SELECT 7 FROM generate_series(1, 600);
 DELETE FROM t WHERE k = 7 AND random() < 0.8;
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t WHERE k = 7 ORDER BY ctid OFFSET 20));
+DELETE FROM t WHERE k < 0 AND random() < 0.3;
 VACUUM t;
 INSERT INTO t SELECT 7 FROM generate_series(1, 200);
 INSERT INTO once VALUES (1);
@@ -239,5 +240,105 @@ INSERT INTO sparse SELECT sharing(n) FROM generate_series(8, 18) n;
 SELECT count(*) > 3000, cf_index_check('sparse_k_idx') - count(*),
 	(SELECT sum(total_bytes) < 300000 FROM pg_backend_memory_contexts WHERE ident = 'sparse_k_idx') FROM sparse;
 SQL
+# ---- another session at one step ----
+
+# A session stops before the n-th step of a statement, for each n, and another one
+# performs what it does then. Returns the results of a query after that, each once.
+sub at_each_step
+{
+	my ($setup, $statement, $other, $query) = @_;
+	my ($session, $beside) = (start_session(), start_session());
+	my (%results, $pid);
+
+	for (my $n = 1; $n == 1 || $pid; $n++)
+	{
+		$node->safe_psql('postgres', $setup);
+		perform($session, "SELECT test_fault('stop', $n) \\g /dev/null\n$statement;\nSELECT test_fault('stop', 0) \\g /dev/null\n");
+		($pid) = wait_for_stop($session);
+		if ($pid)
+		{
+			perform($beside, $other);
+			# it may wait
+			ready($beside, 0.1);
+			unlink $file;
+		}
+		ready($session, 60) && ready($beside, 60) or die "not ready at step $n";
+		$results{ $node->safe_psql('postgres', $query) }++;
+	}
+	cmp_ok($session->{sent}, '>', 5, "$session->{sent} steps");
+	return join ' ', sort keys %results;
+}
+
+$node->safe_psql('postgres', <<'SQL');
+ALTER DATABASE postgres SET enable_seqscan = off;
+ALTER DATABASE postgres SET enable_bitmapscan = off;
+CREATE TABLE c (k bigint, i int);
+CREATE INDEX c_k ON c USING cuckoo (k place_ops);
+CREATE TABLE d (LIKE c INCLUDING INDEXES);
+CREATE TABLE found (n int);
+INSERT INTO found VALUES (0);
+SQL
+
+is(at_each_step(<<'SQL', "UPDATE found SET n = (SELECT count(*) FROM c WHERE k = 7::bigint)",
+TRUNCATE c;
+INSERT INTO c SELECT 7, i FROM generate_series(1, 600) i;
+DELETE FROM c WHERE i / 100 % 2 = 1;
+SQL
+		"VACUUM (INDEX_CLEANUP on) c;\nINSERT INTO c SELECT 8, i FROM generate_series(1, 400) i", 'SELECT n FROM found'),
+	300, 'a lookup in a chain finds each row once, while pages are freed and used by another chain');
+is(at_each_step(<<'SQL', <<'SQL', <<'SQL', 'SELECT count(*), sum(i) FROM (TABLE c UNION ALL TABLE d) s WHERE i >= 0'),
+TRUNCATE c, d;
+INSERT INTO c SELECT 7, -1 FROM generate_series(1, 300) i;
+SQL
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+INSERT INTO c SELECT 7, count(*) FROM d WHERE k = 9::bigint;
+COMMIT
+SQL
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+INSERT INTO d SELECT 9, count(*) - 300 FROM c WHERE k = 7::bigint;
+COMMIT
+SQL
+	'1|0', 'of two serializable transactions that do not see each other one fails');
+
+# ---- unique indexes ----
+
+SKIP:
+{
+	skip 'PostgreSQL 18 has unique indexes of this access method', 8 if $node->pg_version < 18;
+	my $insert = 'INSERT INTO once VALUES (1)';
+	my $dead = "TRUNCATE once;\n$insert;\nDELETE FROM once";
+
+	is(at_each_step($dead, $insert, $insert, 'SELECT count(*) FROM once'), 1, 'two sessions insert a key');
+	# in a chain
+	$node->safe_psql('postgres', "DO 'BEGIN FOR i IN 1 .. 400 LOOP $insert; DELETE FROM once; END LOOP; END'");
+	is(at_each_step("DELETE FROM once;\nVACUUM (INDEX_CLEANUP on) once;\n$insert;\nDELETE FROM once",
+			$insert, $insert, 'SELECT count(*), chain_pages > 0 FROM once, cf_index_info(\'once_k\') GROUP BY chain_pages'), '1|t',
+		'two sessions insert a key that has a chain');
+	$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE part (k bigint, p bool);
+CREATE UNIQUE INDEX part_k ON part USING cuckoo (k place_ops) WHERE p;
+CREATE TABLE built (k bigint);
+SQL
+	is(at_each_step("TRUNCATE part;\nINSERT INTO part VALUES (1, true);\nDELETE FROM part", 'INSERT INTO part VALUES (1, true)',
+			"VACUUM (INDEX_CLEANUP on) part;\nINSERT INTO part VALUES (1, false)", 'SELECT count(*) FROM part WHERE p'),
+		1, 'a row that is not in the index takes the place of a dead one');
+
+	# Rows come after the snapshot of the build, and are deleted after that of the validation.
+	my $builder = start_session();
+	my ($rows, $replaced) = (0, 0);
+
+	perform($builder, "SELECT test_fault('stop', -1) \\g /dev/null\n"
+		. "CREATE UNIQUE INDEX CONCURRENTLY built_k ON built USING cuckoo (k place_ops)");
+	while (my ($pid, $line) = wait_for_stop($builder))
+	{
+		$node->safe_psql('postgres', 'INSERT INTO built VALUES (' . ++$rows . ')') if $line =~ /^build/;
+		$node->safe_psql('postgres', 'WITH d AS (DELETE FROM built RETURNING k) INSERT INTO built SELECT k FROM d')
+			if $line =~ /^vacuum/ && !$replaced++;
+		unlink $file;
+	}
+	cmp_ok($replaced * $rows, '>', 2, 'CREATE INDEX CONCURRENTLY stopped in the build and in the validation');
+	is($node->safe_psql('postgres', "SELECT indisvalid, (SELECT count(*) FROM built) FROM pg_index WHERE indexrelid = 'built_k'::regclass"),
+		"t|$rows", 'and does not refuse rows that are deleted meanwhile');
+}
 $node->stop;
 done_testing();
