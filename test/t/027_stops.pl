@@ -143,6 +143,8 @@ while (my ($pid, $line) = wait_for_stop($stopping))
 	push @lines, $line;
 	perform($others{$_}, $do{$_}) foreach @now;
 	ready($others{beside}, 60) or push @stuck, $line;
+	# pages of dead rows are split while VACUUM stops
+	ready($others{far}, 1) if $line =~ /^vacuum/;
 	for (my $try = 0; $try < 20 && grep { !ready($others{$_}) } @now; $try++)
 	{
 		sleep 0.002;
@@ -242,6 +244,21 @@ SELECT count(*) > 3000, cf_index_check('sparse_k_idx') - count(*),
 SQL
 # ---- another session at one step ----
 
+# Waits until a session is ready, or waits for the one that stops: twice for the same
+sub wait_for_end
+{
+	my ($session) = @_;
+	my ($event, $last) = ('', '');
+
+	until (ready($session, 0.05) || ($event ne '' && $event eq $last))
+	{
+		$last = $event;
+		$event = $node->safe_psql('postgres', "SELECT wait_event FROM pg_stat_activity
+			WHERE backend_type = 'client backend' AND wait_event_type NOT IN ('Client', 'IO')");
+	}
+	return;
+}
+
 # A session stops before the n-th step of a statement, for each n, and another one
 # performs what it does then. Returns the results of a query after that, each once.
 sub at_each_step
@@ -258,8 +275,7 @@ sub at_each_step
 		if ($pid)
 		{
 			perform($beside, $other);
-			# it may wait
-			ready($beside, 0.1);
+			wait_for_end($beside);
 			unlink $file;
 		}
 		ready($session, 60) && ready($beside, 60) or die "not ready at step $n";
