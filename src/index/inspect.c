@@ -317,8 +317,9 @@ sort_entry(Check *check, const CuckooPageHeader *header,
 {
 	uint64		ext = entry->tag << header->entries.level |
 		header->entries.segment;
-	int			bits = header->entries.level + CUCKOO_SLOT_BITS -
-		header->entries.position_bits;
+	/* a damaged page may claim more */
+	int			bits = Min(header->entries.level + CUCKOO_SLOT_BITS -
+						   header->entries.position_bits, CUCKOO_SLOT_BITS);
 	CuckooChainPosition position;
 	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
 	int			n;
