@@ -31,14 +31,6 @@ struct CuckooUnique
 	FmgrInfo	equal[INDEX_MAX_KEYS];
 };
 
-/* What a look at a row has found. */
-typedef enum Look
-{
-	LOOK_OTHER,					/* dead, or another key */
-	LOOK_EQUAL,					/* live, and equal */
-	LOOK_WAIT					/* equal, if a transaction commits or aborts */
-} Look;
-
 CuckooUnique *
 cuckoo_unique_begin(Relation heap, Relation rel)
 {
@@ -52,12 +44,6 @@ cuckoo_unique_begin(Relation heap, Relation rel)
 	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
 		fmgr_info(get_opcode(cuckoo_equality(rel, i)), &unique->equal[i]);
 	return unique;
-}
-
-static bool
-fetch_version(CuckooUnique *unique, ItemPointerData tid, Snapshot snapshot)
-{
-	return cuckoo_fetch_row(unique->heap, tid, snapshot, unique->slot);
 }
 
 /* The key of the row in the slot.  Returns false if a column is null. */
@@ -99,23 +85,6 @@ has_key(CuckooUnique *unique, const Datum *key)
 
 /* ---- inserts ---- */
 
-/* Looks at a row.  Sets the transaction that is to be waited for. */
-static Look
-look_at(CuckooUnique *unique, const ItemPointerData *tid, const Datum *key,
-		SnapshotData *dirty, TransactionId *wait)
-{
-	Look		look = LOOK_OTHER;
-
-	InitDirtySnapshot(*dirty);
-	if (!fetch_version(unique, *tid, dirty))
-		return LOOK_OTHER;
-	*wait = TransactionIdIsValid(dirty->xmin) ? dirty->xmin : dirty->xmax;
-	if (has_key(unique, key))
-		look = TransactionIdIsValid(*wait) ? LOOK_WAIT : LOOK_EQUAL;
-	ExecClearTuple(unique->slot);
-	return look;
-}
-
 pg_noreturn static void
 not_unique(CuckooUnique *unique, Datum *values, bool is_build)
 {
@@ -132,20 +101,6 @@ not_unique(CuckooUnique *unique, Datum *values, bool is_build)
 			 is_build ? errdetail("Key %s is duplicated.", key) :
 			 errdetail("Key %s already exists.", key),
 			 errtableconstraint(unique->heap, name)));
-}
-
-/*
- * True if the row that is inserted is live.  CREATE INDEX CONCURRENTLY adds
- * rows that may have been deleted meanwhile.  The row may be a later version in
- * the HOT chain of the TID.
- */
-static bool
-is_live(CuckooUnique *unique, ItemPointer tid)
-{
-	bool		live = fetch_version(unique, *tid, SnapshotSelf);
-
-	ExecClearTuple(unique->slot);
-	return live;
 }
 
 /*
@@ -166,15 +121,21 @@ look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 	{
 		SnapshotData dirty;
 		TransactionId wait;
-		Look		look = look_at(unique, &before->rows[i], key, &dirty,
-								   &wait);
 
 		CHECK_FOR_INTERRUPTS();
-		if (look == LOOK_OTHER)
+		InitDirtySnapshot(dirty);
+		/* dead, or another key? */
+		if (!cuckoo_fetch_row(unique->heap, before->rows[i], &dirty,
+							  unique->slot) || !has_key(unique, key))
 			continue;
-		if (look == LOOK_EQUAL && !partial)
+		/* keep no pin while we wait */
+		ExecClearTuple(unique->slot);
+		wait = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (!partial && !TransactionIdIsValid(wait))
 		{
-			if (!is_live(unique, tid))
+			/* CREATE INDEX CONCURRENTLY may add a row that is dead by now */
+			if (!cuckoo_fetch_row(unique->heap, *tid, SnapshotSelf,
+								  unique->slot))
 				break;
 			not_unique(unique, key, false);
 		}
@@ -223,15 +184,16 @@ cuckoo_unique_check_build(CuckooUnique *unique, ItemPointerData tid,
 	ListCell   *cell;
 
 	unique->slot = added;
-	if (fetch_version(unique, tid, SnapshotSelf) && get_key(unique, key))
+	if (cuckoo_fetch_row(unique->heap, tid, SnapshotSelf, unique->slot) &&
+		get_key(unique, key))
 	{
 		unique->slot = table_slot_create(unique->heap, NULL);
 		foreach(cell, *rows)
 		{
 			const ItemPointerData *row = lfirst(cell);
 
-			if (fetch_version(unique, *row, SnapshotSelf) &&
-				has_key(unique, key))
+			if (cuckoo_fetch_row(unique->heap, *row, SnapshotSelf,
+								 unique->slot) && has_key(unique, key))
 				not_unique(unique, key, true);
 		}
 		ExecDropSingleTupleTableSlot(unique->slot);
