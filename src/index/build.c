@@ -25,7 +25,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
-#include "utils/uuid.h"
 
 #include <math.h>
 
@@ -489,21 +488,21 @@ add_to_group(Build *b, const BuildRow *row)
 
 /*
  * The datum of a row, in the order of hashes and then of TIDs: a bigint, or a
- * uuid, whose 16 bytes the caller provides.
+ * uuid.  The caller provides the 16 bytes for it.
  */
 static Datum
-row_to_datum(const Build *b, const BuildRow *row, pg_uuid_t *uuid)
+row_to_datum(const Build *b, const BuildRow *row, int64 *words)
 {
-	uint64		words[2];
-
 	if (b->hash_bits < 64)
-		return Int64GetDatum((int64) ((row->hash ^ SIGN_BIT) |
-									  (uint64) row->block << ROW_OFFSET_BITS |
-									  row->offset));
-	words[0] = pg_hton64(row->hash);
-	words[1] = pg_hton64((uint64) row->block << 16 | row->offset);
-	memcpy(uuid, words, sizeof(words));
-	return UUIDPGetDatum(uuid);
+	{
+		words[0] = (int64) ((row->hash ^ SIGN_BIT) |
+							(uint64) row->block << ROW_OFFSET_BITS |
+							row->offset);
+		return Int64GetDatumFast(words[0]);
+	}
+	words[0] = (int64) pg_hton64(row->hash);
+	words[1] = (int64) pg_hton64((uint64) row->block << 16 | row->offset);
+	return PointerGetDatum(words);
 }
 
 static BuildRow
@@ -523,7 +522,7 @@ datum_to_row(const Build *b, Datum datum)
 		row.offset = place & cuckoo_bit_mask(ROW_OFFSET_BITS);
 		return row;
 	}
-	memcpy(words, DatumGetUUIDP(datum), sizeof(words));
+	memcpy(words, DatumGetPointer(datum), sizeof(words));
 	words[1] = pg_ntoh64(words[1]);
 	row.hash = pg_ntoh64(words[0]);
 	row.block = (BlockNumber) (words[1] >> 16);
@@ -564,19 +563,16 @@ cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	Build	   *b = state;
 	BuildRow	row = {.block = ItemPointerGetBlockNumber(tid),
 	.offset = ItemPointerGetOffsetNumber(tid)};
-	MemoryContext caller;
-	pg_uuid_t	uuid;
+	int64		words[2];
 
 	if (cuckoo_has_null(rel, isnull))
 		return;
 	/* CREATE INDEX CONCURRENTLY adds rows of later blocks when it validates */
 	if (row.block >= b->most_blocks)
 		return;
-	caller = MemoryContextSwitchTo(b->context);
-	row.hash = cuckoo_hash_row(rel, b->seed, b->hash_bits, values);
-	tuplesort_putdatum(b->sort, row_to_datum(b, &row, &uuid), false);
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(b->context);
+	row.hash = cuckoo_hash_row(rel, b->context, b->seed, b->hash_bits, NULL,
+							   values);
+	tuplesort_putdatum(b->sort, row_to_datum(b, &row, words), false);
 	b->last_block = Max(b->last_block, row.block);
 	b->last_offset = Max(b->last_offset, row.offset);
 	b->rows++;

@@ -166,17 +166,6 @@ cuckoo_chain_insert(Relation rel, BlockNumber head, ItemPointer tid)
 
 /* ---- reading ---- */
 
-CuckooChainPosition
-cuckoo_chain_begin(BlockNumber head)
-{
-	CuckooChainPosition position = {
-		.head = head,
-		.next = head
-	};
-
-	return position;
-}
-
 /*
  * Reads the page at a position, and advances the position.  Returns the number
  * of its rows, and copies them.
@@ -248,16 +237,14 @@ int
 cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
 				  ItemPointerData *rows)
 {
-	while (BlockNumberIsValid(position->next))
-	{
-		int			n;
+	int			n = 0;
 
+	while (n == 0 && BlockNumberIsValid(position->next))
+	{
 		CHECK_FOR_INTERRUPTS();
 		n = read_position(rel, position, rows);
-		if (n > 0)
-			return n;
 	}
-	return -1;
+	return n;
 }
 
 /* ---- freeing ---- */

@@ -86,8 +86,9 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 	if (cuckoo_has_null(rel, isnull))
 		return true;
+	hash = cuckoo_hash_row(rel, state->context, index->seed, index->hash_bits,
+						   NULL, values);
 	caller = MemoryContextSwitchTo(state->context);
-	hash = cuckoo_hash_row(rel, index->seed, index->hash_bits, values);
 	if (check == UNIQUE_CHECK_NO)
 		cuckoo_index_insert(rel, hash, tid, NULL);
 	else

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(cuckoo_hash_int16);
 PG_FUNCTION_INFO_V1(cuckoo_hash_int32);
@@ -30,21 +31,25 @@ PG_FUNCTION_INFO_V1(cuckoo_hash_name);
 PG_FUNCTION_INFO_V1(cuckoo_hash_record);
 
 uint64
-cuckoo_hash_row(Relation rel, uint64 seed, int hash_bits, const Datum *values)
+cuckoo_hash_row(Relation rel, MemoryContext context, uint64 seed,
+				int hash_bits, FmgrInfo *const *procs, const Datum *values)
 {
-	int			columns = IndexRelationGetNumberOfKeyAttributes(rel);
+	MemoryContext caller = MemoryContextSwitchTo(context);
 	uint64		hash = seed;
 
-	for (int i = 0; i < columns; i++)
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
 	{
-		FmgrInfo   *proc = index_getprocinfo(rel, i + 1, CUCKOO_HASH_PROC);
+		FmgrInfo   *proc = procs != NULL ? procs[i] :
+			index_getprocinfo(rel, i + 1, CUCKOO_HASH_PROC);
 		Datum		column = FunctionCall2Coll(proc, rel->rd_indcollation[i],
 											   values[i],
 											   Int64GetDatum((int64) seed));
 
-		hash = cuckoo_combine_hashes(hash, column);
+		hash = cuckoo_mix64(hash ^ (uint64) DatumGetInt64(column));
 	}
-	return cuckoo_limit_hash(hash, hash_bits);
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(context);
+	return hash & ~(PG_UINT64_MAX >> 1 >> (hash_bits - 1));
 }
 
 Oid

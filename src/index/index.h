@@ -376,7 +376,10 @@ extern void cuckoo_chain_insert(Relation rel, BlockNumber head,
 /* Initializes the head of a chain, without rows.  The caller logs it. */
 extern void cuckoo_init_chain(Page page, BlockNumber head);
 
-/* A position in a chain: the page that is read next. */
+/*
+ * A position in a chain: the page that is read next.  At the beginning it is
+ * the head, and the other numbers are 0.
+ */
 typedef struct CuckooChainPosition
 {
 	BlockNumber head;
@@ -386,11 +389,9 @@ typedef struct CuckooChainPosition
 	uint32		restarts;		/* pages that were not as expected */
 } CuckooChainPosition;
 
-extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
-
 /*
  * Copies the rows of the next page to rows[], which has room for
- * CUCKOO_CHAIN_ROWS.  Returns their number, or -1 after the last page.  Each
+ * CUCKOO_CHAIN_ROWS.  Returns their number, or 0 after the last page.  Each
  * row that was in the chain at the beginning is returned once, unless VACUUM
  * has removed it.
  * Locks held on entry: none.
@@ -511,10 +512,12 @@ extern void cuckoo_index_init(void);
 
 /*
  * The hash of a row, with the seed of the index.  values[] are its columns, and
- * none is null.  Of the 64 bits, the index uses the top hash_bits.  Calls
- * functions that may allocate memory in the current context.
+ * none is null.  procs[] are the functions that hash them; NULL for those of
+ * the columns' types.  Of the 64 bits, the index uses the top hash_bits; the
+ * others are 0.  Resets the context, in which the functions are called.
  */
-extern uint64 cuckoo_hash_row(Relation rel, uint64 seed, int hash_bits,
+extern uint64 cuckoo_hash_row(Relation rel, MemoryContext context, uint64 seed,
+							  int hash_bits, FmgrInfo *const *procs,
 							  const Datum *values);
 
 /* True if a column of the row is null, so that it is not in the index. */
@@ -531,20 +534,6 @@ cuckoo_has_null(Relation rel, const bool *isnull)
 
 /* The equality of a column's operator class. */
 extern Oid	cuckoo_equality(Relation rel, int column);
-
-/* Adds the hash of a column to that of the columns before it. */
-static inline uint64
-cuckoo_combine_hashes(uint64 hash, Datum column)
-{
-	return cuckoo_mix64(hash ^ (uint64) DatumGetInt64(column));
-}
-
-/* The top bits of a hash.  The other bits are 0. */
-static inline uint64
-cuckoo_limit_hash(uint64 hash, int hash_bits)
-{
-	return hash & ~(PG_UINT64_MAX >> 1 >> (hash_bits - 1));
-}
 
 /* ---- validate.c: checks of operator classes ---- */
 

@@ -361,12 +361,15 @@ is_as_before(Relation rel, Buffer buffer, uint64 hash, CuckooTagRows *before)
 	before->n = cuckoo_match_rows(rel, buffer, hash, before->rows, &heads);
 	foreach(cell, heads)
 	{
-		CuckooChainPosition chain = cuckoo_chain_begin(lfirst_oid(cell));
+		BlockNumber head = lfirst_oid(cell);
+		CuckooChainPosition chain = {
+			.head = head,
+			.next = head
+		};
 		ItemPointerData rows[CUCKOO_CHAIN_ROWS];
 		int			n;
 
-		cuckoo_check_other(rel, BufferGetBlockNumber(buffer), chain.head);
-
+		cuckoo_check_other(rel, BufferGetBlockNumber(buffer), head);
 		while ((n = cuckoo_chain_next(rel, &chain, rows)) > 0)
 		{
 			before->rows = repalloc_huge(before->rows, (before->n + n +

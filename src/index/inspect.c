@@ -92,167 +92,20 @@ open_index(Oid oid, LOCKMODE mode, Relation *heap)
 	return rel;
 }
 
-/* ---- reading entries ---- */
+/* ---- the list of entries and rows, for cf_index_check ---- */
 
-/*
- * Reads all pages in physical order, as VACUUM does, so that no entry is
- * missed.  Calls add() for a copy of each page of entries, and counts the
- * others.
- */
-typedef struct Pages
+typedef struct Inspection
 {
+	Relation	heap;
 	Relation	rel;
-	int64		of_kind[CUCKOO_PAGE_FREE + 1];	/* [0]: pages of zeros */
-	CuckooEntry entries[CUCKOO_PAGE_SLOTS]; /* of one page */
-	int			n;
-} Pages;
-
-typedef void (*AddPage) (Pages *pages, const CuckooPageHeader *header,
-						 void *state);
-
-static void
-inspect_page(Pages *pages, BlockNumber block, BufferAccessStrategy strategy,
-			 AddPage add, void *state)
-{
-	Buffer		buffer = ReadBufferExtended(pages->rel, MAIN_FORKNUM, block,
-											RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buffer);
-	CuckooPageHeader header = {.kind = 0};
-	CuckooEntryEncoding encoding;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (!PageIsNew(page))
-	{
-		header = *cuckoo_page_header(page);
-		if (header.kind < CUCKOO_PAGE_META || header.kind > CUCKOO_PAGE_FREE)
-			header.kind = CUCKOO_PAGE_ENTRIES;	/* raises the error */
-		cuckoo_check_page(pages->rel, buffer, header.kind);
-	}
-	pages->of_kind[header.kind]++;
-	if (header.kind == CUCKOO_PAGE_ENTRIES)
-	{
-		encoding = cuckoo_page_encoding(page);
-		pages->n = cuckoo_list_entries(cuckoo_page_slots(page), &encoding,
-									   pages->entries);
-		if (pages->n < 0)
-			cuckoo_impossible_entry(pages->rel, buffer);
-	}
-	UnlockReleaseBuffer(buffer);
-	if (header.kind == CUCKOO_PAGE_ENTRIES)
-		add(pages, &header, state);
-}
-
-static Pages *
-inspect_pages(Relation rel, AddPage add, void *state)
-{
-	Pages	   *pages = palloc0(sizeof(Pages));
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-
-	pages->rel = rel;
-	for (BlockNumber block = 0; block < RelationGetNumberOfBlocks(rel); block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		inspect_page(pages, block, strategy, add, state);
-	}
-	FreeAccessStrategy(strategy);
-	return pages;
-}
-
-/* ---- cf_index_info ---- */
-
-typedef struct Info
-{
+	int64		of_kind[CUCKOO_PAGE_FREE + 1];	/* pages; [0]: those of zeros */
 	int64		slots;			/* occupied */
 	int64		rows;
 	double		in_vain;		/* rows that an absent lookup reads */
-} Info;
-
-/* The share of all hashes that belongs to a number. */
-static double
-share_of_number(uint32 pages, uint32 number)
-{
-	return pages == CUCKOO_FEWEST_PAGES ?
-		log2(1 + (number + 1.0) / pages) - log2(1 + (double) number / pages) :
-		1.0 / pages;
-}
-
-static int64
-count_chain(Relation rel, BlockNumber head)
-{
-	CuckooChainPosition position = cuckoo_chain_begin(head);
-	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
-	int64		sum = 0;
-	int			n;
-
-	while ((n = cuckoo_chain_next(rel, &position, rows)) > 0)
-		sum += n;
-	return sum;
-}
-
-static void
-add_info(Pages *pages, const CuckooPageHeader *header, void *state)
-{
-	Info	   *info = state;
-	int64		rows = 0;
-	double		share = share_of_number(cuckoo_index_open(pages->rel)->pages,
-										header->entries.number);
-
-	for (int i = 0; i < pages->n; i++)
-		rows += pages->entries[i].offset != 0 ? 1 :
-			count_chain(pages->rel, pages->entries[i].block);
-	info->slots += pages->n;
-	info->rows += rows;
-	/* a tag of t bits is met by one of 2^t absent values of the page */
-	info->in_vain += share *
-		ldexp((double) rows, header->entries.position_bits - CUCKOO_SLOT_BITS -
-			  header->entries.level);
-}
-
-/* cf_index_info(index) */
-Datum
-cf_index_info(PG_FUNCTION_ARGS)
-{
-	Relation	heap;
-	Relation	rel = open_index(PG_GETARG_OID(0), AccessShareLock, &heap);
-	Info		info = {0};
-	Pages	   *pages;
-	int64		bytes;
-	int64		slots;
-	TupleDesc	desc;
-	Datum		values[8];
-	bool		nulls[lengthof(values)] = {false};
-	int			n = 0;
-
-	if (pg_class_aclcheck(RelationGetRelid(heap), GetUserId(), ACL_SELECT) !=
-		ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV,
-					   get_relkind_objtype(heap->rd_rel->relkind),
-					   RelationGetRelationName(heap));
-	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
-	pages = inspect_pages(rel, add_info, &info);
-	bytes = (int64) RelationGetNumberOfBlocks(rel) * BLCKSZ;
-	slots = pages->of_kind[CUCKOO_PAGE_ENTRIES] * CUCKOO_PAGE_SLOTS;
-
-	values[n++] = Int64GetDatum(info.rows);
-	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_ENTRIES]);
-	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_CHAIN]);
-	values[n++] = Int64GetDatum(pages->of_kind[CUCKOO_PAGE_FREE] +
-								pages->of_kind[0]);
-	values[n++] = Int64GetDatum(bytes);
-	nulls[n] = info.rows == 0;
-	values[n++] = Float8GetDatum((double) bytes / (double) Max(info.rows, 1));
-	values[n++] = Float8GetDatum((double) info.slots / (double) slots);
-	/* or the hashes are equal, as far as the index uses them */
-	values[n++] = Float8GetDatum(info.in_vain +
-								 ldexp((double) info.rows,
-									   -cuckoo_index_open(rel)->hash_bits));
-	Assert(n == lengthof(values));
-	relation_close(rel, AccessShareLock);
-	relation_close(heap, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
-}
-
-/* ---- cf_index_check: the list of entries and rows ---- */
+	MemoryContext context;		/* of hashing */
+	Tuplesortstate *sort;		/* the items; NULL for cf_index_info */
+	CuckooEntry entries[CUCKOO_PAGE_SLOTS]; /* of one page */
+} Inspection;
 
 /*
  * An entry or a row: what is known about its hash is the number of its page,
@@ -268,22 +121,15 @@ typedef struct CheckItem
 	uint32		number;
 } CheckItem;
 
-typedef struct Check
-{
-	Relation	heap;
-	Relation	rel;
-	const CuckooIndex *index;	/* a copy of its meta data */
-	MemoryContext context;		/* of hashing */
-	Tuplesortstate *sort;		/* the items */
-} Check;
-
 /* Items are sorted as uuids, by 16 bytes: in the order of TIDs. */
 static void
-sort_item(Check *check, BlockNumber block, OffsetNumber offset, bool is_row,
-		  int bits, uint64 ext, uint32 number)
+sort_item(Inspection *check, BlockNumber block, OffsetNumber offset,
+		  bool is_row, int bits, uint64 ext, uint32 number)
 {
 	uint64		words[2];
 
+	if (check->sort == NULL)
+		return;
 	words[0] = pg_hton64((uint64) block << 32 | (uint64) offset << 16 |
 						 (uint64) is_row << 15 | (uint64) bits << 8 |
 						 (ext >> 32 & 0xff));
@@ -310,63 +156,180 @@ datum_to_item(Datum datum)
 	return item;
 }
 
-/* Adds the rows of an entry, which are several if it links to a chain. */
-static void
-sort_entry(Check *check, const CuckooPageHeader *header,
-		   const CuckooEntry *entry)
+/* ---- reading entries ---- */
+
+/*
+ * Sorts the rows of an entry, which are several if it links to a chain, and
+ * returns their number.
+ */
+static int64
+inspect_entry(Inspection *check, const CuckooPageHeader *header,
+			  const CuckooEntry *entry)
 {
 	uint64		ext = entry->tag << header->entries.level |
 		header->entries.segment;
-	/* a damaged page may claim more */
-	int			bits = Min(header->entries.level + CUCKOO_SLOT_BITS -
-						   header->entries.position_bits, CUCKOO_SLOT_BITS);
-	CuckooChainPosition position;
+	int			bits = header->entries.level + CUCKOO_SLOT_BITS -
+		header->entries.position_bits;
+	CuckooChainPosition position = {
+		.head = entry->block,
+		.next = entry->block
+	};
 	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
+	int64		sum = 0;
 	int			n;
 
+	/* a damaged page may claim more */
+	bits = Min(bits, CUCKOO_SLOT_BITS);
 	if (entry->offset != 0)
 	{
 		sort_item(check, entry->block, entry->offset, false, bits, ext,
 				  header->entries.number);
-		return;
+		return 1;
 	}
-	position = cuckoo_chain_begin(entry->block);
 	while ((n = cuckoo_chain_next(check->rel, &position, rows)) > 0)
 	{
 		for (int i = 0; i < n; i++)
 			sort_item(check, ItemPointerGetBlockNumber(&rows[i]),
 					  ItemPointerGetOffsetNumber(&rows[i]), false, bits, ext,
 					  header->entries.number);
+		sum += n;
 	}
+	return sum;
+}
+
+/* The share of all hashes that belongs to a number. */
+static double
+share_of_number(uint32 pages, uint32 number)
+{
+	return pages == CUCKOO_FEWEST_PAGES ?
+		log2(1 + (number + 1.0) / pages) - log2(1 + (double) number / pages) :
+		1.0 / pages;
 }
 
 static void
-sort_page(Pages *pages, const CuckooPageHeader *header, void *state)
+inspect_page(Inspection *check, BlockNumber block,
+			 BufferAccessStrategy strategy)
 {
-	for (int i = 0; i < pages->n; i++)
-		sort_entry(state, header, &pages->entries[i]);
+	Buffer		buffer = ReadBufferExtended(check->rel, MAIN_FORKNUM, block,
+											RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buffer);
+	CuckooPageHeader header = {.kind = 0};
+	CuckooEntryEncoding encoding;
+	int64		rows = 0;
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (!PageIsNew(page))
+	{
+		header = *cuckoo_page_header(page);
+		if (header.kind < CUCKOO_PAGE_META || header.kind > CUCKOO_PAGE_FREE)
+			header.kind = CUCKOO_PAGE_ENTRIES;	/* raises the error */
+		cuckoo_check_page(check->rel, buffer, header.kind);
+	}
+	check->of_kind[header.kind]++;
+	if (header.kind == CUCKOO_PAGE_ENTRIES)
+	{
+		encoding = cuckoo_page_encoding(page);
+		n = cuckoo_list_entries(cuckoo_page_slots(page), &encoding,
+								check->entries);
+	}
+	if (n < 0)
+		cuckoo_impossible_entry(check->rel, buffer);
+	UnlockReleaseBuffer(buffer);
+	if (header.kind != CUCKOO_PAGE_ENTRIES)
+		return;
+	for (int i = 0; i < n; i++)
+		rows += inspect_entry(check, &header, &check->entries[i]);
+	check->slots += n;
+	check->rows += rows;
+	/* a tag of t bits is met by one of 2^t absent values of the page */
+	check->in_vain += share_of_number(cuckoo_index_open(check->rel)->pages,
+									  header.entries.number) *
+		ldexp((double) rows, header.entries.position_bits - CUCKOO_SLOT_BITS -
+			  header.entries.level);
 }
+
+/*
+ * Reads all pages in physical order, as VACUUM does, so that no entry is
+ * missed.
+ */
+static void
+inspect_pages(Inspection *check)
+{
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	for (BlockNumber block = 0;
+		 block < RelationGetNumberOfBlocks(check->rel); block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		inspect_page(check, block, strategy);
+	}
+	FreeAccessStrategy(strategy);
+}
+
+/* ---- cf_index_info ---- */
+
+/* cf_index_info(index) */
+Datum
+cf_index_info(PG_FUNCTION_ARGS)
+{
+	Inspection *info = palloc0(sizeof(Inspection));
+	int64		bytes;
+	int64		slots;
+	TupleDesc	desc;
+	Datum		values[8];
+	bool		nulls[lengthof(values)] = {false};
+	int			n = 0;
+
+	info->rel = open_index(PG_GETARG_OID(0), AccessShareLock, &info->heap);
+	if (pg_class_aclcheck(RelationGetRelid(info->heap), GetUserId(),
+						  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(info->heap->rd_rel->relkind),
+					   RelationGetRelationName(info->heap));
+	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
+	inspect_pages(info);
+	bytes = (int64) RelationGetNumberOfBlocks(info->rel) * BLCKSZ;
+	slots = info->of_kind[CUCKOO_PAGE_ENTRIES] * CUCKOO_PAGE_SLOTS;
+
+	values[n++] = Int64GetDatum(info->rows);
+	values[n++] = Int64GetDatum(info->of_kind[CUCKOO_PAGE_ENTRIES]);
+	values[n++] = Int64GetDatum(info->of_kind[CUCKOO_PAGE_CHAIN]);
+	values[n++] = Int64GetDatum(info->of_kind[CUCKOO_PAGE_FREE] +
+								info->of_kind[0]);
+	values[n++] = Int64GetDatum(bytes);
+	nulls[n] = info->rows == 0;
+	values[n++] = Float8GetDatum((double) bytes / (double) Max(info->rows, 1));
+	values[n++] = Float8GetDatum((double) info->slots / (double) slots);
+	/* or the hashes are equal, as far as the index uses them */
+	values[n++] = Float8GetDatum(info->in_vain +
+								 ldexp((double) info->rows,
+									   -cuckoo_index_open(info->rel)->hash_bits));
+	Assert(n == lengthof(values));
+	relation_close(info->rel, AccessShareLock);
+	relation_close(info->heap, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+/* ---- cf_index_check: rows of the table ---- */
 
 static void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 				   bool alive, void *state)
 {
-	Check	   *check = state;
-	MemoryContext caller;
+	Inspection *check = state;
+	const CuckooIndex *index = cuckoo_index_open(rel);
+	uint32		pages = index->pages;	/* hashing may move *index */
 	uint64		hash;
 
 	if (cuckoo_has_null(rel, isnull))
 		return;
-	caller = MemoryContextSwitchTo(check->context);
-	hash = cuckoo_hash_row(rel, check->index->seed, check->index->hash_bits,
-						   values);
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(check->context);
+	hash = cuckoo_hash_row(rel, check->context, index->seed, index->hash_bits,
+						   NULL, values);
 	sort_item(check, ItemPointerGetBlockNumber(tid),
 			  ItemPointerGetOffsetNumber(tid), true, CUCKOO_SLOT_BITS,
-			  cuckoo_ext(hash),
-			  cuckoo_page_number(check->index->pages, hash));
+			  cuckoo_ext(hash), cuckoo_page_number(pages, hash));
 }
 
 /*
@@ -374,7 +337,7 @@ cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
  * are the owner's code, and even BuildIndexInfo() evaluates constants in them.
  */
 static void
-sort_rows(Check *check, Snapshot snapshot)
+sort_rows(Inspection *check, Snapshot snapshot)
 {
 	Oid			user;
 	int			context;
@@ -399,7 +362,7 @@ sort_rows(Check *check, Snapshot snapshot)
 /* ---- cf_index_check: comparing them ---- */
 
 pg_noreturn static void
-wrong_entry(const Check *check, const CheckItem *row, const char *what)
+wrong_entry(const Inspection *check, const CheckItem *row, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -416,7 +379,7 @@ wrong_entry(const Check *check, const CheckItem *row, const char *what)
  * that the snapshot does not see, or that VACUUM has not removed yet.
  */
 static void
-check_unseen(const Check *check, BlockNumber block, OffsetNumber offset)
+check_unseen(const Inspection *check, BlockNumber block, OffsetNumber offset)
 {
 	bool		used = false;
 
@@ -457,7 +420,7 @@ is_same_hash(const CheckItem *a, const CheckItem *b)
  * Returns the number of entries.
  */
 static int64
-compare_items(const Check *check)
+compare_items(const Inspection *check)
 {
 	CheckItem	last = {0};
 	int			entries = 0;	/* of the TID of the last item */
@@ -503,8 +466,7 @@ Datum
 cf_index_check(PG_FUNCTION_ARGS)
 {
 	Oid			table = IndexGetRelation(PG_GETARG_OID(0), true);
-	Check	   *check = palloc0(sizeof(Check));
-	CuckooIndex meta;
+	Inspection *check = palloc0(sizeof(Inspection));
 	Snapshot	snapshot;
 	int64		checked;
 	TypeCacheEntry *uuid;
@@ -526,9 +488,6 @@ cf_index_check(PG_FUNCTION_ARGS)
 				 errdetail("VACUUM, CREATE INDEX or another command holds a lock."),
 				 errhint("Try again later.")));
 	check->rel = open_index(PG_GETARG_OID(0), NoLock, &check->heap);
-	/* the relcache entry may move it */
-	meta = *cuckoo_index_open(check->rel);
-	check->index = &meta;
 	check->context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo check",
 										   ALLOCSET_SMALL_SIZES);
 	uuid = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
@@ -537,7 +496,7 @@ cf_index_check(PG_FUNCTION_ARGS)
 										TUPLESORT_NONE);
 	/* first the snapshot: the rows that it sees have entries already */
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	pfree(inspect_pages(check->rel, sort_page, check));
+	inspect_pages(check);
 	sort_rows(check, snapshot);
 	tuplesort_performsort(check->sort);
 	checked = compare_items(check);

@@ -43,7 +43,7 @@ typedef struct KeyHash
 typedef struct CuckooScan
 {
 	KeyHash		hashes[INDEX_MAX_KEYS];
-	MemoryContext context;		/* of hashing, reset for each lookup */
+	MemoryContext context;		/* of hashing and the list, reset by hashing */
 	bool		began;
 	int			n;				/* rows that were found */
 	int			next;			/* of the rows, to be returned */
@@ -81,7 +81,6 @@ cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 	state->began = false;
 	state->n = state->next = 0;
 	state->chain.next = InvalidBlockNumber;
-	list_free(state->chains);
 	state->chains = NIL;
 }
 
@@ -90,7 +89,6 @@ cuckoo_scan_end(IndexScanDesc scan)
 {
 	CuckooScan *state = scan->opaque;
 
-	list_free(state->chains);
 	MemoryContextDelete(state->context);
 	pfree(state);
 }
@@ -150,30 +148,24 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 {
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
-	const CuckooIndex *index = cuckoo_index_open(rel);
-	uint64		seed = index->seed;
-	int			hash_bits = index->hash_bits;
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
-	bool		result = true;
+	const CuckooIndex *index;
+	FmgrInfo   *procs[INDEX_MAX_KEYS];
+	Datum		values[INDEX_MAX_KEYS];
 
-	*hash = seed;
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
 	{
 		const ScanKeyData *key = key_of_column(scan, i);
-		Datum		part;
 
-		result = (key->sk_flags & SK_ISNULL) == 0;
-		if (!result)
-			break;
-		part = FunctionCall2Coll(hash_of_key(scan, i, key),
-								 rel->rd_indcollation[i], key->sk_argument,
-								 Int64GetDatum((int64) seed));
-		*hash = cuckoo_combine_hashes(*hash, part);
+		if (key->sk_flags & SK_ISNULL)
+			return false;
+		values[i] = key->sk_argument;
+		procs[i] = hash_of_key(scan, i, key);
 	}
-	*hash = cuckoo_limit_hash(*hash, hash_bits);
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(state->context);
-	return result;
+	/* valid until the next catalog lookup */
+	index = cuckoo_index_open(rel);
+	*hash = cuckoo_hash_row(rel, state->context, index->seed, index->hash_bits,
+							procs, values);
+	return true;
 }
 
 static bool
@@ -234,8 +226,7 @@ look_up(IndexScanDesc scan, uint64 hash)
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
 	Buffer		buffer = cuckoo_find_page(rel, hash, BUFFER_LOCK_SHARE);
-	MemoryContext caller =
-		MemoryContextSwitchTo(MemoryContextGetParent(state->context));
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 	PredicateLockPage(rel, BufferGetBlockNumber(buffer), scan->xs_snapshot);
 	state->n = cuckoo_match_rows(rel, buffer, hash, state->rows,
@@ -270,23 +261,17 @@ fetch_rows(IndexScanDesc scan)
 		if (state->n > 0)
 			return true;
 	}
-	for (;;)
+	while ((state->n = cuckoo_chain_next(rel, &state->chain,
+										 state->rows)) == 0)
 	{
-		int			n = -1;
-
-		if (BlockNumberIsValid(state->chain.next))
-			n = cuckoo_chain_next(rel, &state->chain, state->rows);
-		if (n > 0)
-		{
-			state->n = n;
-			return true;
-		}
 		if (state->chains == NIL)
 			return false;
-		state->chain = cuckoo_chain_begin(llast_oid(state->chains));
+		memset(&state->chain, 0, sizeof(CuckooChainPosition));
+		state->chain.head = state->chain.next = llast_oid(state->chains);
 		state->chains = list_delete_last(state->chains);
 		PredicateLockPage(rel, state->chain.head, scan->xs_snapshot);
 	}
+	return true;
 }
 
 bool

@@ -164,7 +164,7 @@ test_fault_lines(PG_FUNCTION_ARGS)
 /*
  * test_hash(bigint, bigint)
  *
- * The inverse of cuckoo_combine_hashes(seed, column).
+ * The inverse of cuckoo_hash_row()'s mixing of a seed and a column's hash.
  */
 Datum
 test_hash(PG_FUNCTION_ARGS)
