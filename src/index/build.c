@@ -330,17 +330,8 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 		write_page(b, segment, level, &encoding, slots, has_chain);
 	else
 	{
-		int			first = 0;
-		int			second = n;
+		int			first = cuckoo_part_entries(entries, n, cut);
 
-		for (int i = 0; i < n; i++)
-		{
-			CuckooEntry *to = entries[i].tag & 1 ? &cut[--second] :
-				&cut[first++];
-
-			*to = entries[i];
-			to->tag >>= 1;
-		}
 		write_entries(b, segment, level + 1, cut, first);
 		write_entries(b, segment | UINT32_C(1) << level, level + 1, cut + first,
 					  n - first);

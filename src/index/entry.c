@@ -266,6 +266,23 @@ cuckoo_truncate_tags(CuckooEntry *entries, int n,
 		entries[i].tag &= mask;
 }
 
+int
+cuckoo_part_entries(const CuckooEntry *entries, int n, CuckooEntry *halves)
+{
+	int			first = 0;
+	int			second = n;
+
+	for (int i = 0; i < n; i++)
+	{
+		CuckooEntry *to = entries[i].tag & 1 ? &halves[--second] :
+			&halves[first++];
+
+		*to = entries[i];
+		to->tag >>= 1;
+	}
+	return first;
+}
+
 static int
 compare_entries(const void *a, const void *b)
 {

@@ -293,6 +293,14 @@ extern void cuckoo_truncate_tags(CuckooEntry *entries, int n,
 								 const CuckooEntryEncoding *encoding);
 
 /*
+ * Distributes n entries to two halves, by the lowest bit of their tags, which
+ * the tags then lose.  Returns the number of entries of the first half, which
+ * come first.
+ */
+extern int	cuckoo_part_entries(const CuckooEntry *entries, int n,
+								CuckooEntry *halves);
+
+/*
  * Finds the tag that most of the rows have; links do not count.  Returns its
  * number of rows, and sorts the entries by tag.
  */

@@ -125,35 +125,6 @@ widen(FullPage *full)
 }
 
 /*
- * Distributes the entries to two halves, by the lowest bit of their tags, which
- * the tags then lose.  Returns the number of entries of the first half, which
- * come first.
- */
-static int
-part_entries(FullPage *full, CuckooEntry *halves)
-{
-	int			first = 0;
-	int			second = full->n;
-
-	for (int i = 0; i < full->n; i++)
-	{
-		CuckooEntry entry = full->entries[i];
-
-		if (entry.tag & 1)
-		{
-			entry.tag >>= 1;
-			halves[--second] = entry;
-		}
-		else
-		{
-			entry.tag >>= 1;
-			halves[first++] = entry;
-		}
-	}
-	return first;
-}
-
-/*
  * Splits the page into itself and its child.  Returns false if an address has
  * no bit left for it, or if a half would be full.
  * Locks held on entry: the page; takes those of README, "Lock Definitions".
@@ -184,7 +155,7 @@ split(FullPage *full)
 	encodings[1].position_bits++;
 	halves = palloc(CUCKOO_PAGE_SLOTS * sizeof(CuckooEntry));
 	slots = palloc(2 * sizeof(CuckooSlots));
-	first = part_entries(full, halves);
+	first = cuckoo_part_entries(full->entries, full->n, halves);
 	fits = cuckoo_fill_slots(&slots[0], &encodings[0], halves, first) &&
 		cuckoo_fill_slots(&slots[1], &encodings[1], halves + first,
 						  full->n - first);
