@@ -47,18 +47,13 @@
 #define PHASE_SORT		3
 #define PHASE_WRITE		4
 
-/* A row, or the link to a chain, that is not in a page yet. */
-typedef struct BuildRow
-{
-	uint64		hash;
-	BlockNumber block;
-	OffsetNumber offset;
-} BuildRow;
-
-/* Rows in an array that grows. */
+/*
+ * Rows, and links to chains, in an array that grows.  Until its page is
+ * written, the tag of a row is its hash.
+ */
 typedef struct BuildRows
 {
-	BuildRow   *row;
+	CuckooEntry *row;
 	int			n;
 	int			room;
 } BuildRows;
@@ -73,8 +68,7 @@ typedef struct Build
 	MemoryContext context;		/* of hashing, reset for each row */
 	Tuplesortstate *sort;
 	double		rows;			/* in the index */
-	BlockNumber last_block;		/* of the rows */
-	OffsetNumber last_offset;
+	CuckooEntry last;			/* the largest block and offset of the rows */
 	CuckooEntryEncoding encoding;	/* of level 0 */
 	BuildRows	group;			/* rows with one hash, up to CUCKOO_HOT_ROWS */
 	CuckooUnique *unique;		/* or NULL */
@@ -294,7 +288,7 @@ write_page(Build *b, uint32 segment, int level,
 
 /*
  * Writes entries whose tags have all ext bits above the level: in one page, or
- * in two that are split, or if no bit is left with chains.  Changes entries[].
+ * in two that are split, or if no bit is left with chains.
  */
 static void
 write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
@@ -304,7 +298,7 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 	bool		fits;
 	bool		has_chain = false;
 	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
-	CuckooEntry *cut = palloc_extended(Max(n, 1) * sizeof(CuckooEntry),
+	CuckooEntry *cut = palloc_extended(n * sizeof(CuckooEntry),
 									   MCXT_ALLOC_HUGE);
 
 	check_stack_depth();
@@ -312,12 +306,14 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 										 CUCKOO_MOST_POSITION_BITS);
 	cuckoo_widen(&encoding, entries, n);
 	for (int i = 0; i < n; i++)
+	{
 		has_chain |= entries[i].offset == 0;
+		cut[i] = entries[i];
+	}
 	/* see cuckoo_can_map(): the file will have more than N blocks */
 	may_split = level < CUCKOO_MOST_LEVEL &&
 		encoding.position_bits < CUCKOO_MOST_POSITION_BITS &&
 		(segment | UINT32_C(1) << level) < CUCKOO_SPARSEST_MAP;
-	memcpy(cut, entries, n * sizeof(CuckooEntry));
 	cuckoo_truncate_tags(cut, n, &encoding);
 	fits = cuckoo_fill_slots(slots, &encoding, cut, n);
 	while (!fits && !may_split)
@@ -344,20 +340,9 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 static void
 end_page(Build *b)
 {
-	CuckooEntry *entries = palloc_extended(Max(b->page.n, 1) *
-										   sizeof(CuckooEntry),
-										   MCXT_ALLOC_HUGE);
-
 	for (int i = 0; i < b->page.n; i++)
-	{
-		const BuildRow *row = &b->page.row[i];
-
-		entries[i].tag = cuckoo_ext(row->hash);
-		entries[i].block = row->block;
-		entries[i].offset = row->offset;
-	}
-	write_entries(b, 0, 0, entries, b->page.n);
-	pfree(entries);
+		b->page.row[i].tag = cuckoo_ext(b->page.row[i].tag);
+	write_entries(b, 0, 0, b->page.row, b->page.n);
 	b->page.n = 0;
 	b->number++;
 }
@@ -365,23 +350,23 @@ end_page(Build *b)
 /* ---- rows in the order of hashes ---- */
 
 static void
-push_row(BuildRows *rows, const BuildRow *row)
+push_row(BuildRows *rows, const CuckooEntry *row)
 {
 	if (rows->n == rows->room)
 	{
 		rows->room = Max(rows->room * 2, 1024);
 		rows->row = rows->row == NULL ?
-			palloc(rows->room * sizeof(BuildRow)) :
-			repalloc_huge(rows->row, rows->room * sizeof(BuildRow));
+			palloc(rows->room * sizeof(CuckooEntry)) :
+			repalloc_huge(rows->row, rows->room * sizeof(CuckooEntry));
 	}
 	rows->row[rows->n++] = *row;
 }
 
 /* Adds a row, or a link, to its page. */
 static void
-add_to_page(Build *b, const BuildRow *row)
+add_to_page(Build *b, const CuckooEntry *row)
 {
-	while (b->number < cuckoo_page_number(b->pages, row->hash))
+	while (b->number < cuckoo_page_number(b->pages, row->tag))
 		end_page(b);
 	push_row(&b->page, row);
 }
@@ -406,7 +391,7 @@ choose_pages(Build *b, double share)
 }
 
 static void
-add_sorted(Build *b, const BuildRow *row)
+add_sorted(Build *b, const CuckooEntry *row)
 {
 	if (b->pages != 0)
 		add_to_page(b, row);
@@ -414,7 +399,7 @@ add_sorted(Build *b, const BuildRow *row)
 	{
 		push_row(&b->sample, row);
 		if (b->sample.n == SAMPLE_ROWS)
-			choose_pages(b, ldexp((double) row->hash + 1, -64));
+			choose_pages(b, ldexp((double) row->tag + 1, -64));
 	}
 }
 
@@ -424,7 +409,7 @@ end_group(Build *b)
 {
 	if (b->in_chain)
 	{
-		BuildRow	link = {b->group.row[0].hash, b->head, 0};
+		CuckooEntry link = {b->group.row[0].tag, b->head, 0};
 
 		end_chain(b);
 		add_sorted(b, &link);
@@ -441,7 +426,7 @@ end_group(Build *b)
 
 /* Raises error 23505 if a row of the group has the same key. */
 static void
-check_group(Build *b, const BuildRow *row)
+check_group(Build *b, const CuckooEntry *row)
 {
 	ItemPointerData tid;
 
@@ -456,9 +441,9 @@ check_group(Build *b, const BuildRow *row)
 }
 
 static void
-add_to_group(Build *b, const BuildRow *row)
+add_to_group(Build *b, const CuckooEntry *row)
 {
-	if (b->group.n > 0 && b->group.row[0].hash != row->hash)
+	if (b->group.n > 0 && b->group.row[0].tag != row->tag)
 		end_group(b);
 	if (b->group.n > 0 && b->unique != NULL)
 		check_group(b, row);
@@ -482,25 +467,25 @@ add_to_group(Build *b, const BuildRow *row)
  * uuid.  The caller provides the 16 bytes for it.
  */
 static Datum
-row_to_datum(const Build *b, const BuildRow *row, int64 *words)
+row_to_datum(const Build *b, const CuckooEntry *row, int64 *words)
 {
 	if (b->hash_bits < 64)
 	{
-		words[0] = (int64) ((row->hash ^ SIGN_BIT) |
+		words[0] = (int64) ((row->tag ^ SIGN_BIT) |
 							(uint64) row->block << ROW_OFFSET_BITS |
 							row->offset);
 		return Int64GetDatumFast(words[0]);
 	}
-	words[0] = (int64) pg_hton64(row->hash);
+	words[0] = (int64) pg_hton64(row->tag);
 	words[1] = (int64) pg_hton64((uint64) row->block << 16 | row->offset);
 	return PointerGetDatum(words);
 }
 
-static BuildRow
+static CuckooEntry
 datum_to_row(const Build *b, Datum datum)
 {
 	uint64		words[2];
-	BuildRow	row;
+	CuckooEntry row;
 
 	if (b->hash_bits < 64)
 	{
@@ -508,14 +493,14 @@ datum_to_row(const Build *b, Datum datum)
 
 		words[0] = (uint64) DatumGetInt64(datum) ^ SIGN_BIT;
 		place = words[0] & (PG_UINT64_MAX >> b->hash_bits);
-		row.hash = words[0] ^ place;
+		row.tag = words[0] ^ place;
 		row.block = (BlockNumber) (place >> ROW_OFFSET_BITS);
 		row.offset = place & cuckoo_bit_mask(ROW_OFFSET_BITS);
 		return row;
 	}
 	memcpy(words, DatumGetPointer(datum), sizeof(words));
 	words[1] = pg_ntoh64(words[1]);
-	row.hash = pg_ntoh64(words[0]);
+	row.tag = pg_ntoh64(words[0]);
 	row.block = (BlockNumber) (words[1] >> 16);
 	row.offset = (OffsetNumber) words[1];
 	return row;
@@ -552,7 +537,7 @@ cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 				  bool alive, void *state)
 {
 	Build	   *b = state;
-	BuildRow	row = {.block = ItemPointerGetBlockNumber(tid),
+	CuckooEntry row = {.block = ItemPointerGetBlockNumber(tid),
 	.offset = ItemPointerGetOffsetNumber(tid)};
 	int64		words[2];
 
@@ -561,11 +546,11 @@ cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 	/* CREATE INDEX CONCURRENTLY adds rows of later blocks when it validates */
 	if (row.block >= b->most_blocks)
 		return;
-	row.hash = cuckoo_hash_row(rel, b->context, b->seed, b->hash_bits, NULL,
-							   values);
+	row.tag = cuckoo_hash_row(rel, b->context, b->seed, b->hash_bits, NULL,
+							  values);
 	tuplesort_putdatum(b->sort, row_to_datum(b, &row, words), false);
-	b->last_block = Max(b->last_block, row.block);
-	b->last_offset = Max(b->last_offset, row.offset);
+	b->last.block = Max(b->last.block, row.block);
+	b->last.offset = Max(b->last.offset, row.offset);
 	b->rows++;
 }
 
@@ -579,7 +564,7 @@ read_sorted(Build *b)
 
 	while (CUCKOO_GET_DATUM(b->sort, &datum, &isnull))
 	{
-		BuildRow	row = datum_to_row(b, datum);
+		CuckooEntry row = datum_to_row(b, datum);
 
 		add_to_group(b, &row);
 		if (b->hash_bits == 64 || sizeof(Datum) < sizeof(int64))
@@ -614,9 +599,8 @@ static void
 write_index(Build *b)
 {
 	UnlockReleaseBuffer(append(b)); /* block 0 */
-	b->encoding.offset_bits = (uint8) Max(cuckoo_bits_of(b->last_offset), 1);
-	b->encoding.position_bits = (uint8)
-		cuckoo_position_bits(b->last_block, b->encoding.offset_bits);
+	b->encoding.offset_bits = 1;
+	cuckoo_widen(&b->encoding, &b->last, 1);
 	if (b->sort != NULL)
 		read_sorted(b);
 	if (b->group.n > 0)
