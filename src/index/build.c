@@ -15,13 +15,11 @@
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
-#include "catalog/index.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "port/pg_bswap.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
@@ -93,14 +91,8 @@ typedef struct Build
 static Buffer
 append(Build *b)
 {
-	Buffer		buffer;
-
 	CHECK_FOR_INTERRUPTS();
-	LockRelationForExtension(b->rel, ExclusiveLock);
-	buffer = ReadBufferExtended(b->rel, b->fork, P_NEW, RBM_NORMAL, NULL);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	UnlockRelationForExtension(b->rel, ExclusiveLock);
-	return buffer;
+	return cuckoo_extend(b->rel, b->fork);
 }
 
 /* Stores the block of a page in the map. */
@@ -173,7 +165,6 @@ write_meta(Build *b)
 	write_lists(b, maps + direct, n - direct, meta->maps + CUCKOO_META_DIRECT);
 	MarkBufferDirty(buffer);
 	UnlockReleaseBuffer(buffer);
-	pfree(maps);
 }
 
 /* ---- chains ---- */
@@ -386,8 +377,6 @@ choose_pages(Build *b, double share)
 							CUCKOO_FEWEST_PAGES);
 	for (int i = 0; i < b->sample.n; i++)
 		add_to_page(b, &b->sample.row[i]);
-	if (b->sample.row != NULL)
-		pfree(b->sample.row);
 }
 
 static void

@@ -123,7 +123,7 @@ add_page(Relation rel, Buffer head, ItemPointer tid)
 		}
 	}
 	if (!BufferIsValid(added))
-		added = cuckoo_extend(rel);
+		added = cuckoo_extend(rel, MAIN_FORKNUM);
 	state = GenericXLogStart(rel);
 	header = cuckoo_page_header(GenericXLogRegisterBuffer(state, head, 0));
 	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);

@@ -17,7 +17,6 @@
 #include "access/amapi.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/itup.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "storage/block.h"
@@ -61,10 +60,6 @@ typedef struct CuckooPageHeader
 			uint32		sequence;	/* falls from the page after the head */
 			uint32		last;	/* of a head: the largest sequence so far */
 		}			chain;
-		struct
-		{
-			uint32		zero[4];
-		}			other;
 	};
 	uint32		zero;
 	uint16		kind;
@@ -272,11 +267,11 @@ extern Buffer cuckoo_find_page(Relation rel, uint64 hash, int mode);
 extern void cuckoo_check_page(Relation rel, Buffer buffer, int kind);
 
 /*
- * Appends a page to the file.  Returns its buffer, pinned and exclusively
+ * Appends a page to a fork.  Returns its buffer, pinned and exclusively
  * locked.  The page is zero.
  * Locks held on entry: any pages; takes the relation extension lock.
  */
-extern Buffer cuckoo_extend(Relation rel);
+extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
 
 /*
  * Returns the map page for the page of a segment, exclusively locked, and

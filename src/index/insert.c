@@ -166,7 +166,7 @@ split(FullPage *full)
 
 		map = cuckoo_lock_map(rel, number, segment,
 							  BufferGetBlockNumber(full->buffer), &at);
-		child = cuckoo_extend(rel);
+		child = cuckoo_extend(rel, MAIN_FORKNUM);
 		PredicateLockPageSplit(rel, BufferGetBlockNumber(full->buffer),
 							   BufferGetBlockNumber(child));
 		state = GenericXLogStart(rel);
@@ -205,7 +205,7 @@ make_chain(FullPage *full)
 	CuckooEntry link;
 	CuckooEntryEncoding encoding = full->encoding;
 	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
-	Buffer		head = cuckoo_extend(rel);
+	Buffer		head = cuckoo_extend(rel, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(rel);
 	Page		chain = GenericXLogRegisterBuffer(state, head,
 												  GENERIC_XLOG_FULL_IMAGE);

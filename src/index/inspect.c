@@ -14,7 +14,6 @@
 #include "result.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
@@ -32,7 +31,6 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
-#include "utils/uuid.h"
 
 #include <math.h>
 

@@ -156,12 +156,12 @@ cuckoo_check_page(Relation rel, Buffer buffer, int kind)
 }
 
 Buffer
-cuckoo_extend(Relation rel)
+cuckoo_extend(Relation rel, ForkNumber fork)
 {
 	Buffer		buffer;
 
 	LockRelationForExtension(rel, ExclusiveLock);
-	buffer = ReadBuffer(rel, P_NEW);
+	buffer = ReadBufferExtended(rel, fork, P_NEW, RBM_NORMAL, NULL);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	UnlockRelationForExtension(rel, ExclusiveLock);
 	return buffer;
@@ -368,7 +368,7 @@ create_map(Relation rel, uint64 k)
 		UnlockReleaseBuffer(meta);
 		return;
 	}
-	map = cuckoo_extend(rel);
+	map = cuckoo_extend(rel, MAIN_FORKNUM);
 	state = GenericXLogStart(rel);
 	cuckoo_init_page(GenericXLogRegisterBuffer(state, map,
 											   GENERIC_XLOG_FULL_IMAGE),
@@ -384,7 +384,7 @@ create_map(Relation rel, uint64 k)
 		directory = lock_directory(rel, meta, k, BUFFER_LOCK_EXCLUSIVE, &at);
 		if (!BufferIsValid(directory))
 		{
-			directory = cuckoo_extend(rel);
+			directory = cuckoo_extend(rel, MAIN_FORKNUM);
 			maps[CUCKOO_META_DIRECT + (k - CUCKOO_META_DIRECT) /
 				 CUCKOO_MAP_BLOCKS] = BufferGetBlockNumber(directory);
 			flags = GENERIC_XLOG_FULL_IMAGE;

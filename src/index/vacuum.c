@@ -13,7 +13,6 @@
 
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
-#include "miscadmin.h"
 #include "nodes/pg_list.h"
 
 /* State of one VACUUM. */

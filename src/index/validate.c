@@ -22,32 +22,12 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
-
-/* Returns the row of an operator family.  The caller releases it. */
-static HeapTuple
-find_family(Oid family)
-{
-	HeapTuple	tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator family %u", family);
-	return tuple;
-}
-
-static Oid
-access_method_of(Oid family)
-{
-	HeapTuple	tuple = find_family(family);
-	Oid			method = ((Form_pg_opfamily) GETSTRUCT(tuple))->opfmethod;
-
-	ReleaseSysCache(tuple);
-	return method;
-}
 
 /* True if a type has a hash function in the family. */
 static bool
@@ -65,6 +45,7 @@ is_comparable(Oid family, Oid type)
 
 /* ---- members: functions and operators ---- */
 
+/* The rule that a function breaks, as a sentence; or NULL. */
 static const char *
 fault_of_function(const OpFamilyMember *member)
 {
@@ -111,14 +92,6 @@ fault_of_operator(const OpFamilyMember *member)
 	return NULL;
 }
 
-/* The rule that a member breaks, as a sentence; or NULL. */
-static const char *
-fault_of(const OpFamilyMember *member)
-{
-	return member->is_func ? fault_of_function(member) :
-		fault_of_operator(member);
-}
-
 static char *
 describe(const OpFamilyMember *member)
 {
@@ -137,7 +110,9 @@ report_fault(Oid family, const OpFamilyMember *member, const char *fault)
 
 	if (fault == NULL)
 		return true;
-	tuple = find_family(family);
+	tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator family %u", family);
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("operator family \"%s\" of access method \"cuckoo\" contains the wrong %s",
@@ -164,7 +139,8 @@ validate_functions(Oid family)
 		member.number = form->amprocnum;
 		member.lefttype = form->amproclefttype;
 		member.righttype = form->amprocrighttype;
-		valid &= report_fault(family, &member, fault_of(&member));
+		valid &= report_fault(family, &member,
+							  fault_of_function(&member));
 	}
 	ReleaseCatCacheList(list);
 	return valid;
@@ -188,7 +164,7 @@ validate_operators(Oid family)
 		member.lefttype = form->amoplefttype;
 		member.righttype = form->amoprighttype;
 		member.sortfamily = form->amopsortfamily;
-		fault = fault_of(&member);
+		fault = fault_of_operator(&member);
 		if (fault == NULL && !(is_hashable(family, member.lefttype) &&
 							   is_hashable(family, member.righttype)))
 			fault = "The family must have functions for these types.";
@@ -235,7 +211,8 @@ members_hint(void)
 static void
 check_member(const OpFamilyMember *member)
 {
-	const char *fault = fault_of(member);
+	const char *fault = member->is_func ? fault_of_function(member) :
+		fault_of_operator(member);
 
 	if (fault != NULL)
 		ereport(ERROR,
@@ -291,7 +268,7 @@ set_dependency(OpFamilyMember *member, Oid family, Oid opclass)
 		opclass = InvalidOid;
 	else if (!OidIsValid(opclass) ||
 			 get_opclass_input_type(opclass) != member->lefttype)
-		opclass = opclass_for_family_datatype(access_method_of(family), family,
+		opclass = opclass_for_family_datatype(get_am_oid("cuckoo", true), family,
 											  member->lefttype);
 	member->ref_is_hard = OidIsValid(opclass);
 	member->ref_is_family = !OidIsValid(opclass);
@@ -314,5 +291,4 @@ cuckoo_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
 	}
 	if (OidIsValid(opclass))
 		check_complete(family, opclass, members);
-	list_free(members);
 }
