@@ -26,15 +26,6 @@ typedef struct Vacuum
 	bool		has_empty;		/* a page of a chain is empty */
 } Vacuum;
 
-static bool
-is_dead(Vacuum *v, BlockNumber block, OffsetNumber offset)
-{
-	ItemPointerData tid;
-
-	ItemPointerSet(&tid, block, offset);
-	return v->is_dead(&tid, v->state);
-}
-
 /*
  * Removes the dead rows of a page of entries.  `page` is a copy.  Returns true
  * if it has changed.
@@ -50,14 +41,16 @@ vacuum_entries(Vacuum *v, Buffer buffer, Page page)
 	{
 		uint64		slot = cuckoo_slot(slots, at);
 		CuckooEntry entry;
+		ItemPointerData tid;
 
 		if (slot == 0)
 			continue;
 		if (!cuckoo_decode(&encoding, slot, at / CUCKOO_BUCKET_SLOTS, &entry))
 			cuckoo_impossible_entry(v->info->index, buffer);
+		ItemPointerSet(&tid, entry.block, entry.offset);
 		if (entry.offset == 0)
 			v->heads = lappend_oid(v->heads, entry.block);
-		else if (is_dead(v, entry.block, entry.offset))
+		else if (v->is_dead(&tid, v->state))
 		{
 			cuckoo_set_slot(slots, at, 0);
 			v->stats->tuples_removed++;
@@ -136,7 +129,7 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		.is_dead = callback,
 		.state = callback_state
 	};
-	BlockNumber end;
+	BlockNumber end = 0;		/* of the file; looked up again when reached */
 	ListCell   *cell;
 
 	if (stats == NULL)
@@ -145,14 +138,11 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	stats->num_index_tuples = 0;
 	stats->pages_free = 0;
 	for (BlockNumber block = CUCKOO_META_BLOCK + 1;
-		 block < (end = RelationGetNumberOfBlocks(info->index)); block++)
+		 block < end || block < (end = RelationGetNumberOfBlocks(info->index));
+		 block++)
 	{
-		for (; block < end; block++)
-		{
-			CUCKOO_VACUUM_DELAY();
-			vacuum_page(&v, block);
-		}
-		block--;
+		CUCKOO_VACUUM_DELAY();
+		vacuum_page(&v, block);
 	}
 	if (v.has_empty)
 	{
@@ -166,9 +156,8 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 IndexBulkDeleteResult *
 cuckoo_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	/* nothing was counted: pg_class keeps its values */
-	if (stats == NULL || info->analyze_only)
-		return stats;
-	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	/* NULL if nothing was counted: pg_class keeps its values */
+	if (stats != NULL)
+		stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	return stats;
 }
