@@ -39,18 +39,6 @@ PG_FUNCTION_INFO_V1(cf_index_check);
 
 /* ---- opening ---- */
 
-pg_noreturn static void
-not_our_index(Oid oid)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
-					get_rel_name(oid) != NULL ? get_rel_name(oid)
-					: psprintf("%u", oid)),
-			 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
-			 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") : 0));
-}
-
 /*
  * Opens an index and its table, and locks the table in a mode, or not with
  * NoLock.
@@ -71,7 +59,13 @@ open_index(Oid oid, LOCKMODE mode, Relation *heap)
 		rel = try_relation_open(oid, AccessShareLock);
 	if (rel == NULL || rel->rd_rel->relkind != RELKIND_INDEX ||
 		rel->rd_indam->ambuild != cuckoo_build_index)
-		not_our_index(oid);
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
+						get_rel_name(oid) != NULL ? get_rel_name(oid)
+						: psprintf("%u", oid)),
+				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
+				 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") : 0));
 	if (RELATION_IS_OTHER_TEMP(rel) ||
 		(rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
 		 RecoveryInProgress()))
