@@ -57,39 +57,30 @@ lock_chain_page(Relation rel, BlockNumber block, BlockNumber head)
 
 /* ---- inserting ---- */
 
-static bool
-has_room(Buffer buffer)
-{
-	return cuckoo_count_rows(BufferGetPage(buffer)) < (int) CUCKOO_CHAIN_ROWS;
-}
-
 /*
- * Adds a row to a page that has room, and logs it.
+ * Adds a row to a page, and logs it.  Returns false if the page is full.
  * Locks held: the page, exclusive.
  */
-static void
+static bool
 write_row(Relation rel, Buffer buffer, ItemPointer tid)
 {
 	Page		page = BufferGetPage(buffer);
 	int			n = cuckoo_count_rows(page);
+	CuckooDelta delta = {0};
 
+	if (n == (int) CUCKOO_CHAIN_ROWS)
+		return false;
 	START_CRIT_SECTION();
 	cuckoo_page_rows(page)[n] = *tid;
 	cuckoo_set_row_count(page, n + 1);
 	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(rel))
-	{
-		CuckooDelta delta = {0};
-		XLogRecPtr	lsn;
-
-		cuckoo_add_range(&delta, page, &((PageHeader) page)->pd_lower,
-						 sizeof(LocationIndex));
-		cuckoo_add_range(&delta, page, &cuckoo_page_rows(page)[n],
-						 sizeof(ItemPointerData));
-		lsn = cuckoo_log_delta(buffer, &delta);
-		PageSetLSN(page, lsn);
-	}
+	cuckoo_add_range(&delta, page, &((PageHeader) page)->pd_lower,
+					 sizeof(LocationIndex));
+	cuckoo_add_range(&delta, page, &cuckoo_page_rows(page)[n],
+					 sizeof(ItemPointerData));
+	cuckoo_log_delta(rel, buffer, &delta);
 	END_CRIT_SECTION();
+	return true;
 }
 
 /*
@@ -151,16 +142,15 @@ cuckoo_chain_insert(Relation rel, BlockNumber head, ItemPointer tid)
 
 	CheckForSerializableConflictIn(rel, NULL, head);
 	cuckoo_check_other(rel, head, next);
-	if (!has_room(first) && BlockNumberIsValid(next))
-		second = lock_chain_page(rel, next, head);
-	if (has_room(first))
-		write_row(rel, first, tid);
-	else if (BufferIsValid(second) && has_room(second))
-		write_row(rel, second, tid);
-	else
-		add_page(rel, first, tid);
-	if (BufferIsValid(second))
-		UnlockReleaseBuffer(second);
+	if (!write_row(rel, first, tid))
+	{
+		if (BlockNumberIsValid(next))
+			second = lock_chain_page(rel, next, head);
+		if (!BufferIsValid(second) || !write_row(rel, second, tid))
+			add_page(rel, first, tid);
+		if (BufferIsValid(second))
+			UnlockReleaseBuffer(second);
+	}
 	UnlockReleaseBuffer(first);
 }
 

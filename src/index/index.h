@@ -331,11 +331,12 @@ extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
 							 int length);
 
 /*
- * Writes the generic WAL record of a change.  The caller is in a critical
- * section, and sets the page's LSN to the result.
+ * Writes the generic WAL record of a change.  The page gets its LSN; a false
+ * one if the index is unlogged.  The caller is in a critical section.
  * Locks held: the page, exclusive.
  */
-extern XLogRecPtr cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta);
+extern void cuckoo_log_delta(Relation rel, Buffer buffer,
+							 const CuckooDelta *delta);
 
 /* ---- insert.c: one entry, full pages, and their WAL ---- */
 

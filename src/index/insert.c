@@ -27,29 +27,21 @@ write_and_log(Relation rel, Buffer buffer, const CuckooWrites *writes)
 {
 	Page		page = BufferGetPage(buffer);
 	CuckooSlots *slots = cuckoo_page_slots(page);
+	CuckooDelta delta = {0};
 
 	START_CRIT_SECTION();
 	cuckoo_write_slots(slots, writes);
 	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(rel))
+	for (int i = 0; i < writes->n; i++)
 	{
-		CuckooDelta delta = {0};
-		XLogRecPtr	lsn;
+		uint32		at = writes->write[i].at;
 
-		for (int i = 0; i < writes->n; i++)
-		{
-			uint32		at = writes->write[i].at;
-
-			cuckoo_add_range(&delta, page, &slots->high[at],
-							 sizeof(slots->high[at]));
-			cuckoo_add_range(&delta, page, &slots->low[at],
-							 sizeof(slots->low[at]));
-		}
-		lsn = cuckoo_log_delta(buffer, &delta);
-		PageSetLSN(page, lsn);
+		cuckoo_add_range(&delta, page, &slots->high[at],
+						 sizeof(slots->high[at]));
+		cuckoo_add_range(&delta, page, &slots->low[at],
+						 sizeof(slots->low[at]));
 	}
-	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		PageSetLSN(page, GetFakeLSNForUnloggedRel());
+	cuckoo_log_delta(rel, buffer, &delta);
 	END_CRIT_SECTION();
 }
 

@@ -200,13 +200,23 @@ cuckoo_add_range(CuckooDelta *delta, Page page, const void *from, int length)
 	delta->length += 2 * (int) sizeof(offset) + length;
 }
 
-XLogRecPtr
-cuckoo_log_delta(Buffer buffer, const CuckooDelta *delta)
+void
+cuckoo_log_delta(Relation rel, Buffer buffer, const CuckooDelta *delta)
 {
-	XLogBeginInsert();
-	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-	XLogRegisterBufData(0, (char *) delta->data, delta->length);
-	return XLogInsert(RM_GENERIC_ID, 0);
+	XLogRecPtr	lsn;
+
+	if (RelationNeedsWAL(rel))
+	{
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) delta->data, delta->length);
+		lsn = XLogInsert(RM_GENERIC_ID, 0);
+	}
+	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		lsn = GetFakeLSNForUnloggedRel();
+	else
+		return;
+	PageSetLSN(BufferGetPage(buffer), lsn);
 }
 
 /* ---- meta data ---- */
