@@ -315,38 +315,32 @@ map_block(Relation rel, Buffer meta, uint64 k)
 	return block;
 }
 
-/* Makes room in the cached map for the blocks of map page k. */
-static CuckooIndex *
-room_for_map(Relation rel, uint64 k)
-{
-	CuckooIndex *index = cuckoo_index_open(rel);
-	uint64		room = (k + 1) * CUCKOO_MAP_BLOCKS;
-
-	if (index->room >= room)
-		return index;
-	index = repalloc_huge(index, offsetof(CuckooIndex, blocks) +
-						  room * sizeof(BlockNumber));
-	rel->rd_amcache = index;
-	memset(index->blocks + index->room, 0xff,
-		   (room - index->room) * sizeof(BlockNumber));
-	index->room = room;
-	return index;
-}
-
 /*
- * Reads map page k into the cached map.  Its blocks are 0 if it does not exist.
+ * Reads map page k into the cached map, and makes room there.  Its blocks are 0
+ * if it does not exist.
  * Locks held on entry: none, or pages of entries.
  */
 static void
 load_map(Relation rel, uint64 k)
 {
-	CuckooIndex *index = room_for_map(rel, k);
-	BlockNumber *blocks = index->blocks + k * CUCKOO_MAP_BLOCKS;
+	CuckooIndex *index = cuckoo_index_open(rel);
+	uint64		room = (k + 1) * CUCKOO_MAP_BLOCKS;
+	BlockNumber *blocks;
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
 	BlockNumber block = map_block(rel, meta, k);
 	Buffer		buffer;
 
 	UnlockReleaseBuffer(meta);
+	if (index->room < room)
+	{
+		index = repalloc_huge(index, offsetof(CuckooIndex, blocks) +
+							  room * sizeof(BlockNumber));
+		rel->rd_amcache = index;
+		memset(index->blocks + index->room, 0xff,
+			   (room - index->room) * sizeof(BlockNumber));
+		index->room = room;
+	}
+	blocks = index->blocks + k * CUCKOO_MAP_BLOCKS;
 	if (block == 0)
 	{
 		memset(blocks, 0, CUCKOO_MAP_BLOCKS * sizeof(BlockNumber));
