@@ -402,16 +402,6 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	GenericCosts costs = {0};
 
-	if (!has_all_conditions(path))
-	{
-		CUCKOO_DISABLE_PATH(path);
-		*startup = 0;
-		*total = UNWANTED_COST;
-		*selectivity = 1;
-		*correlation = 0;
-		*pages = path->indexinfo->pages;
-		return;
-	}
 	genericcostestimate(root, path, loop_count, &costs);
 	*startup = costs.indexStartupCost;
 	*total = costs.indexTotalCost +
@@ -419,4 +409,9 @@ cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	*selectivity = costs.indexSelectivity;
 	*correlation = 0;
 	*pages = costs.numIndexPages;
+	if (!has_all_conditions(path))
+	{
+		CUCKOO_DISABLE_PATH(path);
+		*total = UNWANTED_COST;
+	}
 }
