@@ -343,24 +343,10 @@ check_call(FunctionCallInfo fcinfo)
 }
 
 /*
- * Waits for other transactions that insert or delete a row with the key.
- * Raises error 23P01 if one of the rows is there.
+ * Checks the row of the slot in all partitions.  Waits for other transactions
+ * that insert or delete a row with the key.  Raises error 23P01 if one of the
+ * rows is there.
  */
-static void
-check_partition(UniqueTrigger *state, const PartitionIndex *partition,
-				ItemPointer tid, Datum *values, bool *isnull)
-{
-	Relation	rel = index_open(partition->index, NoLock);
-	Relation	heap = table_open(partition->table, NoLock);
-
-	check_exclusion_constraint(heap, rel, partition->info, tid, values, isnull,
-							   state->estate, false);
-	ResetPerTupleExprContext(state->estate);
-	table_close(heap, NoLock);
-	index_close(rel, NoLock);
-}
-
-/* Checks the row of the slot in all partitions. */
 static void
 check_row(UniqueTrigger *state, TupleTableSlot *slot)
 {
@@ -379,11 +365,17 @@ check_row(UniqueTrigger *state, TupleTableSlot *slot)
 	foreach(cell, state->indexes)
 	{
 		const PartitionIndex *partition = lfirst(cell);
+		Relation	rel = index_open(partition->index, NoLock);
+		Relation	heap = table_open(partition->table, NoLock);
 
 		CHECK_FOR_INTERRUPTS();
-		check_partition(state, partition,
-						partition->info == state->own ? &slot->tts_tid :
-						&nowhere, values, isnull);
+		check_exclusion_constraint(heap, rel, partition->info,
+								   partition->info == state->own ?
+								   &slot->tts_tid : &nowhere,
+								   values, isnull, state->estate, false);
+		ResetPerTupleExprContext(state->estate);
+		table_close(heap, NoLock);
+		index_close(rel, NoLock);
 	}
 }
 
