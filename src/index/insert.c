@@ -280,28 +280,18 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 }
 
 /*
- * Returns the head of a chain with the tag, or InvalidBlockNumber.
+ * Returns the head of a chain with the tag of a hash, or InvalidBlockNumber.
  * Locks held: the page.
  */
 static BlockNumber
-find_chain(Page page, const CuckooEntryEncoding *encoding, uint64 tag)
+find_chain(Relation rel, Buffer buffer, uint64 hash)
 {
-	const CuckooSlots *slots = cuckoo_page_slots(page);
-	uint16		found[CUCKOO_PAGE_SLOTS];
-	uint32		n;
-	CuckooEntry entry;
+	ItemPointerData rows[CUCKOO_PAGE_SLOTS];
+	List	   *heads = NIL;
 
-	if (!cuckoo_page_header(page)->entries.has_chain)
-		return InvalidBlockNumber;
-	n = cuckoo_find_tag(slots, encoding, tag, found);
-	for (uint32 i = 0; i < n; i++)
-	{
-		if (cuckoo_decode(encoding, cuckoo_slot(slots, found[i]),
-						  found[i] / CUCKOO_BUCKET_SLOTS, &entry) &&
-			entry.offset == 0)
-			return entry.block;
-	}
-	return InvalidBlockNumber;
+	if (cuckoo_page_header(BufferGetPage(buffer))->entries.has_chain)
+		cuckoo_match_rows(rel, buffer, hash, rows, &heads);
+	return heads == NIL ? InvalidBlockNumber : linitial_oid(heads);
 }
 
 /*
@@ -395,14 +385,14 @@ cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
 			UnlockReleaseBuffer(buffer);
 			return false;
 		}
-		entry.tag = cuckoo_tag(hash, cuckoo_page_header(page)->entries.level,
-							   &encoding);
-		head = find_chain(page, &encoding, entry.tag);
+		head = find_chain(rel, buffer, hash);
 		if (BlockNumberIsValid(head))
 		{
 			insert_into_chain(rel, buffer, head, tid, before);
 			return true;
 		}
+		entry.tag = cuckoo_tag(hash, cuckoo_page_header(page)->entries.level,
+							   &encoding);
 		inserted = cuckoo_can_encode(&encoding, entry.block, entry.offset) &&
 			cuckoo_plan_insert(cuckoo_page_slots(page), &encoding, &entry,
 							   &writes);
