@@ -497,9 +497,7 @@ datum_to_row(const Build *b, Datum datum)
 
 /*
  * Begins to sort the rows of a table with a number of blocks.  If hash and TID
- * fit into 64 bits, they are sorted as bigints, in half of the time.  The hash
- * then needs as many bits as are always left: rows with different hashes have
- * different tags in most cases, README explains why.
+ * fit into 64 bits, they are sorted as bigints: README, "Hashing".
  */
 static void
 begin_sort(Build *b, BlockNumber blocks)

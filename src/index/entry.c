@@ -3,9 +3,7 @@
  * index/entry.c
  *		The slots of a page: finding, inserting, rewriting.
  *
- * An insert uses the emptier of two buckets, or moves at most two entries to
- * their other buckets.  Moves are planned before anything changes, so an insert
- * never loses an entry.  A page is full at 99% of its slots.
+ * Moves are planned before anything changes, so an insert never loses an entry.
  *
  *-------------------------------------------------------------------------
  */

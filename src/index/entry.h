@@ -3,19 +3,7 @@
  * index/entry.h
  *		Entries: a row of a table and some bits of a hash, in 40 bits.
  *
- * A page has w buckets of eight slots.  An entry is in one of two buckets, its
- * pair.  There are Q = (w - 1) / 2 pairs for each slot value, and the choice of
- * the pair stores a part of the row's position:
- *
- *	position	block << offset_bits | offset, which is pq * Q + pr
- *	slot		tag << position_bits | pq + 1			never 0
- *	pair		pr, rotated by a hash of the slot
- *
- * So an entry decodes to one row, without the hash.  The buckets depend on the
- * row, so the rows of one value are spread over the page.  An offset of 0 is no
- * row: such an entry is the link to a chain, and `block` is the chain's head.
- *
- * README explains why.  This code needs no PostgreSQL.
+ * README, "Entries", explains them.  This code needs no PostgreSQL.
  * test/unit/test_entry.c tests it alone.
  *
  *-------------------------------------------------------------------------

@@ -205,10 +205,8 @@ cuckoo_tag(uint64 hash, int level, const CuckooEntryEncoding *encoding)
 }
 
 /*
- * The number of a hash's page, by its top bits: hash order is page order.  N
- * pages have equal shares of the hashes.  The fewest pages have unequal shares,
- * log2(1 + i / 4) to log2(1 + (i + 1) / 4): a growing index then splits a page
- * now and then, instead of all pages at almost the same time.
+ * The number of a hash's page, by its top bits: hash order is page order.  The
+ * fewest pages have unequal shares of the hashes: README, "Page Addressing".
  */
 static inline uint32
 cuckoo_page_number(uint32 pages, uint64 hash)

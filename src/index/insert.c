@@ -17,9 +17,8 @@
 /* ---- one entry ---- */
 
 /*
- * Writes the slots of a page, and logs them.  Writes the record that
- * GenericXLogFinish() would write.  That function compares 8 kB under the lock
- * for a few changed bytes.  The LSN of the page changes.
+ * Writes the slots of a page, and logs them as GenericXLogFinish() would, but
+ * faster: README, "WAL Considerations".  The LSN of the page changes.
  * Locks held: the page, exclusive.
  */
 static void

@@ -3,9 +3,7 @@
  * index/map.c
  *		The meta page, the map, and finding the page of a hash.
  *
- * The map gives the block of the page (number, segment).  A block of 0 means
- * that the page does not exist: its parent has not been split yet.  README
- * explains page addressing, with the algorithm of cuckoo_find_page().
+ * README, "Page Addressing" and after, has the algorithm of cuckoo_find_page().
  *
  *-------------------------------------------------------------------------
  */

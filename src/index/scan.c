@@ -287,9 +287,8 @@ cuckoo_fetch_row(Relation heap, ItemPointerData tid, Snapshot snapshot,
 }
 
 /*
- * Compares the row with the keys.  Logical replication ignores xs_recheck: if
- * the index is the replica identity, it changes the first row that the index
- * returns.  Such an index has no expressions and no predicate.
+ * Compares the row with the keys, for logical replication: README, "Scans and
+ * VACUUM".  A replica identity has no expressions and no predicate.
  */
 static bool
 is_equal(IndexScanDesc scan)
@@ -314,10 +313,7 @@ is_equal(IndexScanDesc scan)
 	return equal;
 }
 
-/*
- * The planner never chooses an index scan without conditions on all columns.
- * Rows with a null are not in the index, so it could not return them.
- */
+/* Needs a condition on each column: README, "Hashing". */
 bool
 cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
 {

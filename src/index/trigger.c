@@ -4,11 +4,7 @@
  *		The trigger function cf_unique_trigger: a key is in one row of a table,
  *		or of all partitions of a table.
  *
- * The trigger checks the index of each partition as PostgreSQL checks an
- * exclusion constraint: after a row and its entry have been inserted, and with
- * PostgreSQL's check_exclusion_constraint().  It checks each entry once.  So of
- * two equal keys, the session that looks later finds the other one, and waits
- * for its transaction.  README, "Unique Values", has the argument.
+ * README, "Unique Values", has the argument.
  *
  *-------------------------------------------------------------------------
  */
@@ -262,9 +258,7 @@ set_state(UniqueTrigger *state, const Trigger *trigger, Relation table)
 
 /*
  * Returns the state.  It is set for the first row of a statement, and again
- * after a change of any relation.  So a partition that was attached before our
- * row was inserted is in the list.  If a partition is attached later, a session
- * that inserts our key into it finds our row.
+ * after a change of any relation: README, "Unique Values".
  */
 static UniqueTrigger *
 current_state(FunctionCallInfo fcinfo, const Trigger *trigger, Relation table)

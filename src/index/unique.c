@@ -4,10 +4,7 @@
  *		Unique indexes: no two live rows have one key.
  *
  * PostgreSQL 18 and later allow unique indexes of other access methods than
- * B-tree.  Equal keys have one page and one tag.  So an insert looks at the
- * rows with its tag, without a lock, and then adds its entry only if nothing
- * was inserted into the page meanwhile.  README, "Unique Values", has the
- * argument.
+ * B-tree.  README, "Unique Values", has the algorithm.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,7 @@
  * index/vacuum.c
  *		VACUUM: removes the entries of dead rows.
  *
- * Reads all pages in physical order, up to the present end of the file.  An
- * entry moves only to a page that has just been appended, so VACUUM sees each
- * entry that was in the index when it began: README, "VACUUM and Splits".
+ * Reads all pages in physical order: README, "VACUUM and Splits".
  *
  *-------------------------------------------------------------------------
  */
