@@ -262,15 +262,18 @@ move_hottest(Build *b, CuckooEntry *entries, int n)
 
 /* Writes a page with the entries, which fit into the slots. */
 static void
-write_page(Build *b, uint32 segment, int level,
-		   const CuckooEntryEncoding *encoding, const CuckooSlots *slots,
-		   bool has_chain)
+write_page(Build *b, uint32 segment, const CuckooEntryEncoding *encoding,
+		   const CuckooSlots *slots)
 {
 	Buffer		buffer = append(b);
 	Page		page = BufferGetPage(buffer);
+	CuckooPageHeader *header;
 
-	cuckoo_init_entries(page, b->number, segment, level, encoding);
-	cuckoo_page_header(page)->entries.has_chain = has_chain;
+	cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
+	header = cuckoo_page_header(page);
+	header->entries.number = b->number;
+	header->entries.segment = segment;
+	header->entries.encoding = *encoding;
 	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
 	map_page(b, segment, BufferGetBlockNumber(buffer));
 	MarkBufferDirty(buffer);
@@ -287,20 +290,17 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 	CuckooEntryEncoding encoding = b->encoding;
 	bool		may_split;
 	bool		fits;
-	bool		has_chain = false;
 	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
 	CuckooEntry *cut = palloc_extended(n * sizeof(CuckooEntry),
 									   MCXT_ALLOC_HUGE);
 
 	check_stack_depth();
+	encoding.level = (uint8) level;
 	encoding.position_bits = (uint8) Min(encoding.position_bits + level,
 										 CUCKOO_MOST_POSITION_BITS);
 	cuckoo_widen(&encoding, entries, n);
 	for (int i = 0; i < n; i++)
-	{
-		has_chain |= entries[i].offset == 0;
 		cut[i] = entries[i];
-	}
 	/* see cuckoo_can_map(): the file will have more than N blocks */
 	may_split = level < CUCKOO_MOST_LEVEL &&
 		encoding.position_bits < CUCKOO_MOST_POSITION_BITS &&
@@ -310,11 +310,10 @@ write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
 	while (!fits && !may_split)
 	{
 		n = move_hottest(b, cut, n);
-		has_chain = true;
 		fits = cuckoo_fill_slots(slots, &encoding, cut, n);
 	}
 	if (fits)
-		write_page(b, segment, level, &encoding, slots, has_chain);
+		write_page(b, segment, &encoding, slots);
 	else
 	{
 		int			first = cuckoo_part_entries(entries, n, cut);

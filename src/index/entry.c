@@ -225,6 +225,9 @@ cuckoo_fill_slots(CuckooSlots *slots, CuckooEntryEncoding *encoding,
 {
 	if (n > CUCKOO_PAGE_SLOTS)
 		return false;
+	encoding->has_chain = false;
+	for (int i = 0; i < n; i++)
+		encoding->has_chain |= entries[i].offset == 0;
 	for (int i = 0; i < SALTS; i++)
 	{
 		if (fill_with_salt(slots, encoding, entries, n))

@@ -47,12 +47,14 @@
 #define CUCKOO_MOST_OFFSET_BITS		11
 #define CUCKOO_MOST_POSITION_BITS	(CUCKOO_SLOT_BITS - 2)
 
-/* How the entries of a page are encoded.  Each page has its own encoding. */
+/* How the entries of a page are encoded, stored in its header. */
 typedef struct CuckooEntryEncoding
 {
 	uint32_t	salt;			/* of the hash of slots */
+	uint8_t		level;			/* bits of the hash in the page's segment */
 	uint8_t		position_bits;	/* of pq + 1; the tag has the other bits */
 	uint8_t		offset_bits;
+	uint8_t		has_chain;		/* some entry links to a chain */
 } CuckooEntryEncoding;
 
 typedef struct CuckooEntry
@@ -263,8 +265,8 @@ extern int	cuckoo_list_entries(const CuckooSlots *slots,
 
 /*
  * Fills the slots with n entries that the encoding can encode.  Tries salts,
- * beginning with the salt in *encoding, and stores the salt that it used.
- * Returns false if the entries do not fit.
+ * beginning with the salt in *encoding, and stores the salt that it used, and
+ * has_chain.  Returns false if the entries do not fit.
  */
 extern bool cuckoo_fill_slots(CuckooSlots *slots, CuckooEntryEncoding *encoding,
 							  const CuckooEntry *entries, int n);

@@ -47,11 +47,7 @@ typedef struct CuckooPageHeader
 		{
 			uint32		number; /* 0 to N - 1 */
 			uint32		segment;
-			uint32		salt;	/* CuckooEntryEncoding */
-			uint8		level;
-			uint8		position_bits;
-			uint8		offset_bits;
-			uint8		has_chain;	/* some entry links to a chain */
+			CuckooEntryEncoding encoding;
 		}			entries;
 		struct
 		{
@@ -174,19 +170,6 @@ cuckoo_set_row_count(Page page, int n)
 		(SizeOfPageHeaderData + n * sizeof(ItemPointerData));
 }
 
-static inline CuckooEntryEncoding
-cuckoo_page_encoding(Page page)
-{
-	const CuckooPageHeader *header = cuckoo_page_header(page);
-	CuckooEntryEncoding encoding = {
-		header->entries.salt,
-		header->entries.position_bits,
-		header->entries.offset_bits
-	};
-
-	return encoding;
-}
-
 /* ---- addresses of hashes ---- */
 
 /* The ext bits of a hash: segments and tags. */
@@ -196,11 +179,11 @@ cuckoo_ext(uint64 hash)
 	return cuckoo_mix64(hash + UINT64CONST(0x9e3779b97f4a7c15));
 }
 
-/* The tag of a hash in a page of a level. */
+/* The tag of a hash in a page. */
 static inline uint64
-cuckoo_tag(uint64 hash, int level, const CuckooEntryEncoding *encoding)
+cuckoo_tag(uint64 hash, const CuckooEntryEncoding *encoding)
 {
-	return cuckoo_ext(hash) >> level &
+	return cuckoo_ext(hash) >> encoding->level &
 		cuckoo_bit_mask(cuckoo_tag_bits(encoding));
 }
 
@@ -289,10 +272,6 @@ extern void cuckoo_note_block(Relation rel, uint32 number, uint32 segment,
 
 /* Initializes a page of a kind, without content.  The caller logs it. */
 extern void cuckoo_init_page(Page page, int kind);
-
-/* Initializes a page of entries.  The caller fills the slots. */
-extern void cuckoo_init_entries(Page page, uint32 number, uint32 segment,
-								int level, const CuckooEntryEncoding *encoding);
 
 /*
  * Raises the error for a corrupt page.  The format says what was found and

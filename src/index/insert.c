@@ -51,68 +51,27 @@ typedef struct FullPage
 {
 	Relation	rel;
 	Buffer		buffer;
-	CuckooPageHeader header;
 	CuckooEntryEncoding encoding;	/* widened for the new entry */
 	CuckooEntry *entries;
 	int			n;
 } FullPage;
 
-/* Fills in the entries.  Error XX002 if one is impossible. */
-static void
-read_full_page(FullPage *full, Relation rel, Buffer buffer)
-{
-	Page		page = BufferGetPage(buffer);
-
-	full->rel = rel;
-	full->buffer = buffer;
-	full->header = *cuckoo_page_header(page);
-	full->encoding = cuckoo_page_encoding(page);
-	full->entries = palloc(CUCKOO_PAGE_SLOTS * sizeof(CuckooEntry));
-	full->n = cuckoo_list_entries(cuckoo_page_slots(page), &full->encoding,
-								  full->entries);
-	if (full->n < 0)
-		cuckoo_impossible_entry(rel, buffer);
-}
-
 /*
- * Initializes a page, with other slots.  The caller logs it.  The page keeps
- * its LSN, and its child gets the same, in case the index is not logged.
- */
-static void
-rewrite(Page page, const FullPage *full, int level,
-		const CuckooEntryEncoding *encoding, const CuckooSlots *slots)
-{
-	cuckoo_init_entries(page, full->header.entries.number,
-						full->header.entries.segment, level, encoding);
-	cuckoo_page_header(page)->entries.has_chain =
-		full->header.entries.has_chain;
-	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
-	PageSetLSN(page, PageGetLSN(BufferGetPage(full->buffer)));
-}
-
-/*
- * Writes the entries with more bits for positions.  Returns false if they do
- * not fit.
+ * Writes the entries into the page, and ends the record.  Returns false if they
+ * do not fit.
  */
 static bool
-widen(FullPage *full)
+write_entries(FullPage *full, GenericXLogState *state)
 {
-	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
-	CuckooEntryEncoding encoding = full->encoding;
-	bool		fits = cuckoo_fill_slots(slots, &encoding, full->entries,
-										 full->n);
+	Page		page = GenericXLogRegisterBuffer(state, full->buffer,
+												 GENERIC_XLOG_FULL_IMAGE);
 
-	if (fits)
-	{
-		GenericXLogState *state = GenericXLogStart(full->rel);
-
-		rewrite(GenericXLogRegisterBuffer(state, full->buffer,
-										  GENERIC_XLOG_FULL_IMAGE),
-				full, full->header.entries.level, &encoding, slots);
-		GenericXLogFinish(state);
-	}
-	pfree(slots);
-	return fits;
+	if (!cuckoo_fill_slots(cuckoo_page_slots(page), &full->encoding,
+						   full->entries, full->n))
+		return false;
+	cuckoo_page_header(page)->entries.encoding = full->encoding;
+	GenericXLogFinish(state);
+	return true;
 }
 
 /*
@@ -124,61 +83,58 @@ static bool
 split(FullPage *full)
 {
 	Relation	rel = full->rel;
-	uint32		number = full->header.entries.number;
-	int			level = full->header.entries.level;
-	uint32		segment;
+	BlockNumber block = BufferGetBlockNumber(full->buffer);
+	CuckooPageHeader header = *cuckoo_page_header(BufferGetPage(full->buffer));
+	CuckooEntryEncoding encoding = full->encoding;
+	GenericXLogState *state;
 	CuckooEntry *halves;
 	CuckooSlots *slots;
-	CuckooEntryEncoding encodings[2] = {full->encoding, full->encoding};
+	Page		parent;
+	Page		page;
 	Buffer		map;
 	Buffer		child;
 	uint32		at;
 	int			first;
-	bool		fits;
 
-	if (level == CUCKOO_MOST_LEVEL ||
-		full->encoding.position_bits == CUCKOO_MOST_POSITION_BITS)
+	if (encoding.level == CUCKOO_MOST_LEVEL ||
+		encoding.position_bits == CUCKOO_MOST_POSITION_BITS)
 		return false;
-	segment = full->header.entries.segment | UINT32_C(1) << level;
-	if (!cuckoo_can_map(rel, number, segment))
+	header.entries.segment |= UINT32_C(1) << encoding.level;
+	if (!cuckoo_can_map(rel, header.entries.number, header.entries.segment))
 		return false;
-	encodings[0].position_bits++;
-	encodings[1].position_bits++;
-	halves = palloc(CUCKOO_PAGE_SLOTS * sizeof(CuckooEntry));
-	slots = palloc(2 * sizeof(CuckooSlots));
+	encoding.level++;
+	encoding.position_bits++;
+	header.entries.encoding = encoding;
+	halves = palloc(full->n * sizeof(CuckooEntry));
 	first = cuckoo_part_entries(full->entries, full->n, halves);
-	fits = cuckoo_fill_slots(&slots[0], &encodings[0], halves, first) &&
-		cuckoo_fill_slots(&slots[1], &encodings[1], halves + first,
-						  full->n - first);
-	if (fits)
-	{
-		GenericXLogState *state;
-		Page		page;
+	slots = palloc(sizeof(CuckooSlots));
+	state = GenericXLogStart(rel);
+	parent = GenericXLogRegisterBuffer(state, full->buffer,
+									   GENERIC_XLOG_FULL_IMAGE);
+	if (!cuckoo_fill_slots(cuckoo_page_slots(parent), &encoding, halves,
+						   first) ||
+		!cuckoo_fill_slots(slots, &header.entries.encoding, halves + first,
+						   full->n - first))
+		return false;
+	cuckoo_page_header(parent)->entries.encoding = encoding;
 
-		map = cuckoo_lock_map(rel, number, segment,
-							  BufferGetBlockNumber(full->buffer), &at);
-		child = cuckoo_extend(rel, MAIN_FORKNUM);
-		PredicateLockPageSplit(rel, BufferGetBlockNumber(full->buffer),
-							   BufferGetBlockNumber(child));
-		state = GenericXLogStart(rel);
-		rewrite(GenericXLogRegisterBuffer(state, full->buffer,
-										  GENERIC_XLOG_FULL_IMAGE),
-				full, level + 1, &encodings[0], &slots[0]);
-		page = GenericXLogRegisterBuffer(state, child,
-										 GENERIC_XLOG_FULL_IMAGE);
-		rewrite(page, full, level + 1, &encodings[1], &slots[1]);
-		cuckoo_page_header(page)->entries.segment = segment;
-		page = GenericXLogRegisterBuffer(state, map, 0);
-		cuckoo_page_map(page)[at] = BufferGetBlockNumber(child);
-		GenericXLogFinish(state);
-		cuckoo_note_block(rel, number, segment, level + 1,
-						  BufferGetBlockNumber(child));
-		UnlockReleaseBuffer(child);
-		UnlockReleaseBuffer(map);
-	}
-	pfree(halves);
-	pfree(slots);
-	return fits;
+	map = cuckoo_lock_map(rel, header.entries.number, header.entries.segment,
+						  block, &at);
+	child = cuckoo_extend(rel, MAIN_FORKNUM);
+	PredicateLockPageSplit(rel, block, BufferGetBlockNumber(child));
+	/* the child has the LSN of the page, in case the index is not logged */
+	page = GenericXLogRegisterBuffer(state, child, GENERIC_XLOG_FULL_IMAGE);
+	memcpy(page, parent, BLCKSZ);
+	*cuckoo_page_header(page) = header;
+	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
+	page = GenericXLogRegisterBuffer(state, map, 0);
+	cuckoo_page_map(page)[at] = BufferGetBlockNumber(child);
+	GenericXLogFinish(state);
+	cuckoo_note_block(rel, header.entries.number, header.entries.segment,
+					  encoding.level, BufferGetBlockNumber(child));
+	UnlockReleaseBuffer(child);
+	UnlockReleaseBuffer(map);
+	return true;
 }
 
 /* The rows of a tag that make a chain useful. */
@@ -193,39 +149,35 @@ static void
 make_chain(FullPage *full)
 {
 	Relation	rel = full->rel;
-	CuckooEntry link;
-	CuckooEntryEncoding encoding = full->encoding;
-	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
+	BlockNumber block = BufferGetBlockNumber(full->buffer);
+	CuckooEntry link = {0};
 	Buffer		head = cuckoo_extend(rel, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(rel);
 	Page		chain = GenericXLogRegisterBuffer(state, head,
 												  GENERIC_XLOG_FULL_IMAGE);
-	uint64		tag = 0;
 	int			hottest;
 	int			rows = 0;
 	int			n = 0;
-	Page		page;
 
 	/* the rows share the bits of the address, and no tag has many: cut tags */
-	while ((hottest = cuckoo_hottest_tag(full->entries, full->n, &tag)) <
-		   FEWEST_ROWS && encoding.position_bits < CUCKOO_MOST_POSITION_BITS)
+	while ((hottest = cuckoo_hottest_tag(full->entries, full->n, &link.tag)) <
+		   FEWEST_ROWS &&
+		   full->encoding.position_bits < CUCKOO_MOST_POSITION_BITS)
 	{
-		encoding.position_bits++;
-		cuckoo_truncate_tags(full->entries, full->n, &encoding);
+		full->encoding.position_bits++;
+		cuckoo_truncate_tags(full->entries, full->n, &full->encoding);
 	}
 	if (hottest == 0)
-		cuckoo_index_corrupt(rel, BufferGetBlockNumber(full->buffer),
+		cuckoo_index_corrupt(rel, block,
 							 "found %d links to chains, expected rows",
 							 full->n);
-	link.tag = tag;
 	link.block = BufferGetBlockNumber(head);
-	link.offset = 0;
 	cuckoo_init_chain(chain, link.block);
 	for (int i = 0; i < full->n; i++)
 	{
 		const CuckooEntry *entry = &full->entries[i];
 
-		if (entry->tag == tag && entry->offset != 0 &&
+		if (entry->tag == link.tag && entry->offset != 0 &&
 			rows < (int) CUCKOO_CHAIN_ROWS)
 		{
 			ItemPointerSet(&cuckoo_page_rows(chain)[rows], entry->block,
@@ -237,45 +189,47 @@ make_chain(FullPage *full)
 	}
 	cuckoo_set_row_count(chain, rows);
 	full->entries[n++] = link;
-	cuckoo_widen(&encoding, &link, 1);
-	cuckoo_truncate_tags(full->entries, n, &encoding);
+	full->n = n;
+	cuckoo_widen(&full->encoding, &link, 1);
+	cuckoo_truncate_tags(full->entries, n, &full->encoding);
 	/* fewer entries than before: they fit */
-	if (!cuckoo_fill_slots(slots, &encoding, full->entries, n))
-		cuckoo_index_corrupt(rel, BufferGetBlockNumber(full->buffer),
+	if (!write_entries(full, state))
+		cuckoo_index_corrupt(rel, block,
 							 "found no place for %d entries, expected one with some salt",
 							 n);
-	page = GenericXLogRegisterBuffer(state, full->buffer,
-									 GENERIC_XLOG_FULL_IMAGE);
-	rewrite(page, full, full->header.entries.level, &encoding, slots);
-	cuckoo_page_header(page)->entries.has_chain = true;
-	GenericXLogFinish(state);
 	UnlockReleaseBuffer(head);
-	pfree(slots);
 }
 
 /*
- * Makes room in a page for an entry that it cannot store.
+ * Makes room in a page for an entry that it cannot store.  Error XX002 if one
+ * of its entries is impossible.
  * Locks held: the page, exclusive.
  */
 static void
 make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 {
-	FullPage	full;
-	bool		done = false;
+	Page		page = BufferGetPage(buffer);
+	FullPage	full = {
+		.rel = rel,
+		.buffer = buffer
+	};
 
-	read_full_page(&full, rel, buffer);
+	full.encoding = cuckoo_page_header(page)->entries.encoding;
+	full.entries = palloc(CUCKOO_PAGE_SLOTS * sizeof(CuckooEntry));
+	full.n = cuckoo_list_entries(cuckoo_page_slots(page), &full.encoding,
+								 full.entries);
+	if (full.n < 0)
+		cuckoo_impossible_entry(rel, buffer);
 	if (!cuckoo_can_encode(&full.encoding, entry->block, entry->offset))
 	{
 		cuckoo_widen(&full.encoding, entry, 1);
 		cuckoo_widen(&full.encoding, full.entries, full.n);
 		cuckoo_truncate_tags(full.entries, full.n, &full.encoding);
-		done = widen(&full);
+		if (write_entries(&full, GenericXLogStart(rel)))
+			return;
 	}
-	if (!done)
-		done = !cuckoo_has_hot_tag(full.entries, full.n) && split(&full);
-	if (!done)
+	if (cuckoo_has_hot_tag(full.entries, full.n) || !split(&full))
 		make_chain(&full);
-	pfree(full.entries);
 }
 
 /*
@@ -288,7 +242,7 @@ find_chain(Relation rel, Buffer buffer, uint64 hash)
 	ItemPointerData rows[CUCKOO_PAGE_SLOTS];
 	List	   *heads = NIL;
 
-	if (cuckoo_page_header(BufferGetPage(buffer))->entries.has_chain)
+	if (cuckoo_page_header(BufferGetPage(buffer))->entries.encoding.has_chain)
 		cuckoo_match_rows(rel, buffer, hash, rows, &heads);
 	return heads == NIL ? InvalidBlockNumber : linitial_oid(heads);
 }
@@ -372,7 +326,8 @@ cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
 		Buffer		buffer = cuckoo_find_page(rel, hash,
 											  BUFFER_LOCK_EXCLUSIVE);
 		Page		page = BufferGetPage(buffer);
-		CuckooEntryEncoding encoding = cuckoo_page_encoding(page);
+		CuckooEntryEncoding encoding =
+			cuckoo_page_header(page)->entries.encoding;
 		BlockNumber head;
 		CuckooWrites writes;
 		bool		inserted;
@@ -390,8 +345,7 @@ cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
 			insert_into_chain(rel, buffer, head, tid, before);
 			return true;
 		}
-		entry.tag = cuckoo_tag(hash, cuckoo_page_header(page)->entries.level,
-							   &encoding);
+		entry.tag = cuckoo_tag(hash, &encoding);
 		inserted = cuckoo_can_encode(&encoding, entry.block, entry.offset) &&
 			cuckoo_plan_insert(cuckoo_page_slots(page), &encoding, &entry,
 							   &writes);

@@ -158,10 +158,9 @@ static int64
 inspect_entry(Inspection *check, const CuckooPageHeader *header,
 			  const CuckooEntry *entry)
 {
-	uint64		ext = entry->tag << header->entries.level |
-		header->entries.segment;
-	int			bits = header->entries.level + CUCKOO_SLOT_BITS -
-		header->entries.position_bits;
+	const CuckooEntryEncoding *encoding = &header->entries.encoding;
+	uint64		ext = entry->tag << encoding->level | header->entries.segment;
+	int			bits = encoding->level + cuckoo_tag_bits(encoding);
 	CuckooChainPosition position = {
 		.head = entry->block,
 		.next = entry->block
@@ -206,7 +205,6 @@ inspect_page(Inspection *check, BlockNumber block,
 											RBM_NORMAL, strategy);
 	Page		page = BufferGetPage(buffer);
 	CuckooPageHeader header = {.kind = 0};
-	CuckooEntryEncoding encoding;
 	int64		rows = 0;
 	int			n = 0;
 
@@ -220,11 +218,8 @@ inspect_page(Inspection *check, BlockNumber block,
 	}
 	check->of_kind[header.kind]++;
 	if (header.kind == CUCKOO_PAGE_ENTRIES)
-	{
-		encoding = cuckoo_page_encoding(page);
-		n = cuckoo_list_entries(cuckoo_page_slots(page), &encoding,
-								check->entries);
-	}
+		n = cuckoo_list_entries(cuckoo_page_slots(page),
+								&header.entries.encoding, check->entries);
 	if (n < 0)
 		cuckoo_impossible_entry(check->rel, buffer);
 	UnlockReleaseBuffer(buffer);
@@ -237,8 +232,8 @@ inspect_page(Inspection *check, BlockNumber block,
 	/* a tag of t bits is met by one of 2^t absent values of the page */
 	check->in_vain += share_of_number(cuckoo_index_open(check->rel)->pages,
 									  header.entries.number) *
-		ldexp((double) rows, header.entries.position_bits - CUCKOO_SLOT_BITS -
-			  header.entries.level);
+		ldexp((double) rows, -header.entries.encoding.level -
+			  cuckoo_tag_bits(&header.entries.encoding));
 }
 
 /*

@@ -42,7 +42,7 @@ cuckoo_impossible_entry(Relation rel, Buffer buffer)
 
 	cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
 						 "an entry has no position, expected %d bits of one",
-						 header->entries.position_bits);
+						 header->entries.encoding.position_bits);
 }
 
 /* ---- pages ---- */
@@ -64,42 +64,26 @@ cuckoo_init_page(Page page, int kind)
 		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
 }
 
-void
-cuckoo_init_entries(Page page, uint32 number, uint32 segment, int level,
-					const CuckooEntryEncoding *encoding)
-{
-	CuckooPageHeader *header;
-
-	cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
-	header = cuckoo_page_header(page);
-	header->entries.number = number;
-	header->entries.segment = segment;
-	header->entries.level = (uint8) level;
-	header->entries.salt = encoding->salt;
-	header->entries.position_bits = encoding->position_bits;
-	header->entries.offset_bits = encoding->offset_bits;
-}
-
 static void
 check_entries(Relation rel, BlockNumber block, const CuckooPageHeader *header)
 {
 	uint32		pages = cuckoo_index_open(rel)->pages;
+	uint32		number = header->entries.number;
+	uint32		segment = header->entries.segment;
+	CuckooEntryEncoding encoding = header->entries.encoding;
 
-	if (header->entries.number >= pages ||
-		header->entries.level > CUCKOO_MOST_LEVEL ||
-		header->entries.segment >> header->entries.level != 0)
+	if (number >= pages || encoding.level > CUCKOO_MOST_LEVEL ||
+		segment >> encoding.level != 0)
 		cuckoo_index_corrupt(rel, block,
 							 "found page %u of segment %u at level %d, expected a page up to %u and a segment below 2^level",
-							 header->entries.number, header->entries.segment,
-							 header->entries.level, pages - 1);
-	if (header->entries.position_bits < 1 ||
-		header->entries.position_bits > CUCKOO_MOST_POSITION_BITS ||
-		header->entries.offset_bits < 1 ||
-		header->entries.offset_bits > CUCKOO_MOST_OFFSET_BITS)
+							 number, segment, encoding.level, pages - 1);
+	if (encoding.position_bits < 1 ||
+		encoding.position_bits > CUCKOO_MOST_POSITION_BITS ||
+		encoding.offset_bits < 1 ||
+		encoding.offset_bits > CUCKOO_MOST_OFFSET_BITS)
 		cuckoo_index_corrupt(rel, block,
 							 "found %d bits of positions and %d of offsets, expected up to %d and %d",
-							 header->entries.position_bits,
-							 header->entries.offset_bits,
+							 encoding.position_bits, encoding.offset_bits,
 							 CUCKOO_MOST_POSITION_BITS,
 							 CUCKOO_MOST_OFFSET_BITS);
 }
@@ -506,9 +490,9 @@ cuckoo_find_page(Relation rel, uint64 hash, int mode)
 								 header->entries.number,
 								 header->entries.segment, number, segment);
 		differ = (uint32) ((ext ^ segment) &
-						   cuckoo_bit_mask(header->entries.level));
+						   cuckoo_bit_mask(header->entries.encoding.level));
 		index = cuckoo_index_open(rel);
-		index->level = Max(index->level, header->entries.level);
+		index->level = Max(index->level, header->entries.encoding.level);
 		if (likely(differ == 0))
 			return buffer;
 		UnlockReleaseBuffer(buffer);

@@ -193,11 +193,10 @@ cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 {
 	Page		page = BufferGetPage(buffer);
 	const CuckooSlots *slots = cuckoo_page_slots(page);
-	CuckooEntryEncoding encoding = cuckoo_page_encoding(page);
-	int			level = cuckoo_page_header(page)->entries.level;
+	CuckooEntryEncoding encoding = cuckoo_page_header(page)->entries.encoding;
 	uint16		found[CUCKOO_PAGE_SLOTS];
 	uint32		n = cuckoo_find_tag(slots, &encoding,
-									cuckoo_tag(hash, level, &encoding), found);
+									cuckoo_tag(hash, &encoding), found);
 	int			matches = 0;
 
 	for (uint32 i = 0; i < n; i++)

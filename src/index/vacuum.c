@@ -31,7 +31,7 @@ typedef struct Vacuum
 static bool
 vacuum_entries(Vacuum *v, Buffer buffer, Page page)
 {
-	CuckooEntryEncoding encoding = cuckoo_page_encoding(page);
+	CuckooEntryEncoding encoding = cuckoo_page_header(page)->entries.encoding;
 	CuckooSlots *slots = cuckoo_page_slots(page);
 	bool		changed = false;
 

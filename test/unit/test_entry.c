@@ -60,7 +60,7 @@ agrees(const CuckooEntryEncoding *encoding)
 static CuckooEntryEncoding
 random_encoding(void)
 {
-	CuckooEntryEncoding encoding;
+	CuckooEntryEncoding encoding = {0};
 
 	encoding.offset_bits = (uint8_t) (1 + unit_below(9));
 	encoding.position_bits = (uint8_t) (1 + unit_below(CUCKOO_MOST_POSITION_BITS));
@@ -128,7 +128,7 @@ test_bits(void)
 		for (int i = 0; i < 1000; i++)
 		{
 			uint32_t	block = (uint32_t) unit_random() >> unit_below(32);
-			CuckooEntryEncoding encoding = {0, 0, (uint8_t) offset_bits};
+			CuckooEntryEncoding encoding = {.offset_bits = (uint8_t) offset_bits};
 			int			bits = cuckoo_position_bits(block, offset_bits);
 			uint16_t	last = (uint16_t) cuckoo_bit_mask(offset_bits);
 
@@ -259,7 +259,7 @@ split(CuckooEntryEncoding *encoding, uint64_t bit)
 static void
 test_life(int steps)
 {
-	CuckooEntryEncoding encoding = {0, (uint8_t) (5 + unit_below(15)), 6};
+	CuckooEntryEncoding encoding = {0, 0, (uint8_t) (5 + unit_below(15)), 6, 0};
 
 	n_shadow = 0;
 	memset(page_slots, 0, sizeof(CuckooSlots));
@@ -311,10 +311,10 @@ test_stored(void)
 		uint32_t	first;
 		uint32_t	second;
 	}			stored[] = {
-		{{0x123456, 18, 6}, {5, 1000, 7}, 0x14027a, 3, 1},
-		{{0, 1, 6}, {0, 0, 1}, 1, 38, 30},
-		{{0xffffff, 38, 11}, {3, 0xfffffffe, 2047}, UINT64_C(0xd446f8654f), 148, 50},
-		{{7, 25, 8}, {42, 70000, 0}, 0x5402b512, 135, 108}
+		{{0x123456, 0, 18, 6, 0}, {5, 1000, 7}, 0x14027a, 3, 1},
+		{{0, 0, 1, 6, 0}, {0, 0, 1}, 1, 38, 30},
+		{{0xffffff, 0, 38, 11, 0}, {3, 0xfffffffe, 2047}, UINT64_C(0xd446f8654f), 148, 50},
+		{{7, 0, 25, 8, 0}, {42, 70000, 0}, 0x5402b512, 135, 108}
 	};
 
 	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++)
@@ -334,7 +334,7 @@ test_stored(void)
 static void
 test_one_value(bool random)
 {
-	CuckooEntryEncoding encoding = {0, (uint8_t) cuckoo_position_bits(200000, 6), 6};
+	CuckooEntryEncoding encoding = {0, 0, (uint8_t) cuckoo_position_bits(200000, 6), 6, 0};
 	CuckooEntry entry = {unit_below(1 << 16), 0, 0};
 	uint32_t	first = (uint32_t) unit_below(100000);
 	uint16_t	found[SLOTS];
@@ -357,7 +357,7 @@ test_one_value(bool random)
 static void
 test_fill(void)
 {
-	CuckooEntryEncoding encoding = {5, 18, 6};
+	CuckooEntryEncoding encoding = {5, 0, 18, 6, 0};
 
 	for (int i = 0; i <= SLOTS; i++)
 		shadow[i] = random_entry(&encoding);
