@@ -61,7 +61,7 @@ typedef struct FullPage
  * do not fit.
  */
 static bool
-write_entries(FullPage *full, GenericXLogState *state)
+rewrite(FullPage *full, GenericXLogState *state)
 {
 	Page		page = GenericXLogRegisterBuffer(state, full->buffer,
 												 GENERIC_XLOG_FULL_IMAGE);
@@ -193,7 +193,7 @@ make_chain(FullPage *full)
 	cuckoo_widen(&full->encoding, &link, 1);
 	cuckoo_truncate_tags(full->entries, n, &full->encoding);
 	/* fewer entries than before: they fit */
-	if (!write_entries(full, state))
+	if (!rewrite(full, state))
 		cuckoo_index_corrupt(rel, block,
 							 "found no place for %d entries, expected one with some salt",
 							 n);
@@ -225,7 +225,7 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 		cuckoo_widen(&full.encoding, entry, 1);
 		cuckoo_widen(&full.encoding, full.entries, full.n);
 		cuckoo_truncate_tags(full.entries, full.n, &full.encoding);
-		if (write_entries(&full, GenericXLogStart(rel)))
+		if (rewrite(&full, GenericXLogStart(rel)))
 			return;
 	}
 	if (cuckoo_has_hot_tag(full.entries, full.n) || !split(&full))

@@ -289,9 +289,9 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = Float8GetDatum((double) bytes / (double) Max(info->rows, 1));
 	values[n++] = Float8GetDatum((double) info->slots / (double) slots);
 	/* or the hashes are equal, as far as the index uses them */
-	values[n++] = Float8GetDatum(info->in_vain +
-								 ldexp((double) info->rows,
-									   -cuckoo_index_open(info->rel)->hash_bits));
+	info->in_vain += ldexp((double) info->rows,
+						   -cuckoo_index_open(info->rel)->hash_bits);
+	values[n++] = Float8GetDatum(info->in_vain);
 	Assert(n == lengthof(values));
 	relation_close(info->rel, AccessShareLock);
 	relation_close(info->heap, AccessShareLock);

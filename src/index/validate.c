@@ -268,8 +268,8 @@ set_dependency(OpFamilyMember *member, Oid family, Oid opclass)
 		opclass = InvalidOid;
 	else if (!OidIsValid(opclass) ||
 			 get_opclass_input_type(opclass) != member->lefttype)
-		opclass = opclass_for_family_datatype(get_am_oid("cuckoo", true), family,
-											  member->lefttype);
+		opclass = opclass_for_family_datatype(get_am_oid("cuckoo", true),
+											  family, member->lefttype);
 	member->ref_is_hard = OidIsValid(opclass);
 	member->ref_is_family = !OidIsValid(opclass);
 	member->refobjid = OidIsValid(opclass) ? opclass : family;
