@@ -42,7 +42,7 @@ typedef struct KeyHash
 typedef struct CuckooScan
 {
 	KeyHash		hashes[INDEX_MAX_KEYS];
-	MemoryContext context;		/* of hashing and the list, reset by hashing */
+	MemoryContext context;		/* of hashing and chains; hashing resets it */
 	bool		began;
 	int			n;				/* rows that were found */
 	int			next;			/* of the rows, to be returned */
