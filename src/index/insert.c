@@ -233,18 +233,28 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 }
 
 /*
- * Returns the head of a chain with the tag of a hash, or InvalidBlockNumber.
+ * Returns the head of a chain with the tag, or InvalidBlockNumber.
  * Locks held: the page.
  */
 static BlockNumber
-find_chain(Relation rel, Buffer buffer, uint64 hash)
+find_chain(Page page, const CuckooEntryEncoding *encoding, uint64 tag)
 {
-	ItemPointerData rows[CUCKOO_PAGE_SLOTS];
-	List	   *heads = NIL;
+	const CuckooSlots *slots = cuckoo_page_slots(page);
+	uint16		found[CUCKOO_PAGE_SLOTS];
+	uint32		n;
+	CuckooEntry entry;
 
-	if (cuckoo_page_header(BufferGetPage(buffer))->entries.encoding.has_chain)
-		cuckoo_match_rows(rel, buffer, hash, rows, &heads);
-	return heads == NIL ? InvalidBlockNumber : linitial_oid(heads);
+	if (!encoding->has_chain)
+		return InvalidBlockNumber;
+	n = cuckoo_find_tag(slots, encoding, tag, found);
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (cuckoo_decode(encoding, cuckoo_slot(slots, found[i]),
+						  found[i] / CUCKOO_BUCKET_SLOTS, &entry) &&
+			entry.offset == 0)
+			return entry.block;
+	}
+	return InvalidBlockNumber;
 }
 
 /*
@@ -339,13 +349,13 @@ cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
 			UnlockReleaseBuffer(buffer);
 			return false;
 		}
-		head = find_chain(rel, buffer, hash);
+		entry.tag = cuckoo_tag(hash, &encoding);
+		head = find_chain(page, &encoding, entry.tag);
 		if (BlockNumberIsValid(head))
 		{
 			insert_into_chain(rel, buffer, head, tid, before);
 			return true;
 		}
-		entry.tag = cuckoo_tag(hash, &encoding);
 		inserted = cuckoo_can_encode(&encoding, entry.block, entry.offset) &&
 			cuckoo_plan_insert(cuckoo_page_slots(page), &encoding, &entry,
 							   &writes);
