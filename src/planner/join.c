@@ -27,17 +27,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 
-/* True if two expressions are equal except for relabelings. */
-static bool
-is_same_expression(Node *a, Node *b)
-{
-	while (a != NULL && IsA(a, RelabelType))
-		a = (Node *) ((RelabelType *) a)->arg;
-	while (b != NULL && IsA(b, RelabelType))
-		b = (Node *) ((RelabelType *) b)->arg;
-	return equal(a, b);
-}
-
 /* The element of a test, or NULL for another condition. */
 static Node *
 get_tested_element(RestrictInfo *rinfo)
@@ -57,30 +46,10 @@ get_tested_share(PlannerInfo *root, RelOptInfo *rel, Node *element)
 
 	foreach(cell, rel->baserestrictinfo)
 	{
-		Node	   *other = get_tested_element(lfirst(cell));
-
-		if (other != NULL && is_same_expression(other, element))
+		if (equal(get_tested_element(lfirst(cell)), element))
 			tests = lappend(tests, lfirst(cell));
 	}
 	return clauselist_selectivity(root, tests, 0, JOIN_INNER, NULL);
-}
-
-/* True if the class contains this expression of the relation. */
-static bool
-is_member(const EquivalenceClass *class, RelOptInfo *rel, Node *expression)
-{
-	ListCell   *cell;
-
-	foreach(cell, class->ec_members)
-	{
-		EquivalenceMember *member = lfirst(cell);
-
-		/* a member for a partition has other relids */
-		if (bms_equal(member->em_relids, rel->relids) &&
-			is_same_expression((Node *) member->em_expr, expression))
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -170,7 +139,8 @@ adjust_joins_by(PlannerInfo *root, RelOptInfo *rel, Node *element)
 		EquivalenceClass *class = lfirst(cell);
 		int			relid = -1;
 
-		if (!is_member(class, rel, element))
+		if (find_ec_member_matching_expr(class, (Expr *) element,
+										 rel->relids) == NULL)
 			continue;
 		while ((relid = bms_next_member(class->ec_relids, relid)) >= 0)
 		{

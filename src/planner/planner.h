@@ -37,7 +37,7 @@ typedef struct CuckooTest
 	Node	   *call;
 	FmgrInfo	info;			/* of the function */
 	Expr	   *filter;
-	Expr	   *element;
+	Expr	   *element;		/* without relabelings */
 	int			filter_no;		/* argument number of the filter, 0 or 1 */
 } CuckooTest;
 

@@ -66,6 +66,8 @@ cuckoo_recognize_test(CuckooTest *test, Node *condition)
 	test->filter_no = test->info.fn_addr == cf_contains ? 0 : 1;
 	test->filter = list_nth(args, test->filter_no);
 	test->element = list_nth(args, 1 - test->filter_no);
+	while (IsA(test->element, RelabelType))
+		test->element = ((RelabelType *) test->element)->arg;
 	return true;
 }
 

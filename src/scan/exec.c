@@ -116,7 +116,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	int			test_no = linitial_int(plan->custom_private);
 	List	   *before = list_truncate(list_copy(plan->custom_exprs), test_no);
 	List	   *after = list_copy_tail(plan->custom_exprs, test_no + 1);
-	Expr	   *element;
+	const Var  *element;
 
 	CUCKOO_INIT_CUSTOM_SCAN_SLOT(estate, node,
 								 RelationGetDescr(node->ss.ss_currentRelation),
@@ -131,11 +131,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	s->all = ExecInitQual(plan->custom_exprs, NULL);
 	s->before = ExecInitQual(before, ps);
 	s->after = ExecInitQual(after, ps);
-	element = s->test.element;
-	while (IsA(element, RelabelType))
-		element = ((RelabelType *) element)->arg;
-	if (before == NIL && IsA(element, Var) && ((Var *) element)->varattno > 0)
-		s->column = ((Var *) element)->varattno;
+	element = (Var *) s->test.element;
+	if (before == NIL && IsA(element, Var) && element->varattno > 0)
+		s->column = element->varattno;
 	else
 		s->element = ExecInitExpr(s->test.element, ps);
 	s->expected = lsecond_int(plan->custom_private);
