@@ -28,10 +28,7 @@
 
 #include "access/detoast.h"
 #include "access/heaptoast.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "miscadmin.h"
-#include "utils/rel.h"
 
 /*
  * The number of chunks that are read in sequence in the time of one probe in
@@ -150,20 +147,6 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 	return s;
 }
 
-struct varlena *
-cuckoo_stored_slice(const CuckooStored *stored, Relation toastrel,
-					uint64 offset, uint32 length)
-{
-	const struct varatt_external *pointer = &stored->pointer;
-	struct varlena *slice = palloc(VARHDRSZ + length);
-
-	SET_VARSIZE(slice, VARHDRSZ + length);
-	table_relation_fetch_toast_slice(toastrel, pointer->va_valueid,
-									 VARATT_EXTERNAL_GET_EXTSIZE(*pointer),
-									 (int32) offset, (int32) length, slice);
-	return slice;
-}
-
 /* Fetches the filter if that pays, see cuckoo_stored_filter(). */
 static void
 fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
@@ -171,26 +154,16 @@ fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
 {
 	const struct varatt_external *pointer = &stored->pointer;
 	uint32		size = VARATT_EXTERNAL_GET_EXTSIZE(*pointer);
-	bool		compressed = size < (uint32) pointer->va_rawsize - VARHDRSZ;
 	MemoryContext caller;
 
 	/* a compressed value can only be read from its beginning */
-	if (!compressed &&
+	if (size >= (uint32) pointer->va_rawsize - VARHDRSZ &&
 		(uint64) stored->probes + probes <=
 		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
 		return;
 	make_room(cache, pointer->va_rawsize);
 	caller = MemoryContextSwitchTo(cache->context);
-	if (compressed)
-		stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
-	else
-	{
-		Relation	toastrel = table_open(pointer->va_toastrelid,
-										  AccessShareLock);
-
-		stored->filter = cuckoo_stored_slice(stored, toastrel, 0, size);
-		table_close(toastrel, AccessShareLock);
-	}
+	stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
 	MemoryContextSwitchTo(caller);
 	cache->bytes += VARSIZE(stored->filter);
 }

@@ -17,6 +17,7 @@
 #include "probe/probe.h"
 
 #include "access/table.h"
+#include "access/tableam.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -116,6 +117,21 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 	open->drops = cuckoo_drops;
 }
 
+/* Reads bytes of an uncompressed filter into a new datum. */
+static struct varlena *
+read_slice(const CuckooStored *stored, Relation toastrel, uint64 offset,
+		   uint32 length)
+{
+	const struct varatt_external *pointer = &stored->pointer;
+	struct varlena *slice = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(slice, VARHDRSZ + length);
+	table_relation_fetch_toast_slice(toastrel, pointer->va_valueid,
+									 VARATT_EXTERNAL_GET_EXTSIZE(*pointer),
+									 (int32) offset, (int32) length, slice);
+	return slice;
+}
+
 /* Counts the copies of an element in the site's stored filter, in slices. */
 static int
 probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
@@ -134,16 +150,16 @@ probe_slices(ProbeSite *site, Relation toastrel, uint64 hash)
 	apart = probe.offset[1 - first] - probe.offset[first];
 	if (apart <= ONE_SLICE)
 	{
-		slice = cuckoo_stored_slice(stored, toastrel, probe.offset[first],
-									(int) apart + probe.length);
+		slice = read_slice(stored, toastrel, probe.offset[first],
+						   (int) apart + probe.length);
 		bytes[first] = (const uint8 *) VARDATA(slice);
 		bytes[1 - first] = bytes[first] + apart;
 	}
 	else
 		for (int i = 0; i < 2; i++)
 		{
-			slice = cuckoo_stored_slice(stored, toastrel, probe.offset[i],
-										probe.length);
+			slice = read_slice(stored, toastrel, probe.offset[i],
+							   probe.length);
 			bytes[i] = (const uint8 *) VARDATA(slice);
 		}
 	return cuckoo_probe_copies(&probe, h, bytes[0], bytes[1]);

@@ -11,8 +11,6 @@
 
 #include "element/element.h"
 
-#include "utils/relcache.h"
-
 extern Datum cf_contains(PG_FUNCTION_ARGS);
 extern Datum cuckoo_contained(PG_FUNCTION_ARGS);
 extern Datum cf_contains_any(PG_FUNCTION_ARGS);
@@ -87,10 +85,5 @@ extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
 												  CuckooStored *stored,
 												  struct varlena *datum,
 												  uint32 probes);
-
-/* Reads bytes of an uncompressed filter into a new datum. */
-extern struct varlena *cuckoo_stored_slice(const CuckooStored *stored,
-										   Relation toastrel, uint64 offset,
-										   uint32 length);
 
 #endif							/* CUCKOO_PROBE_H */
