@@ -54,7 +54,6 @@ struct CuckooCache
 };
 
 static CuckooCache *all_caches;
-uint64		cuckoo_drops;
 
 /* Called before the memory of a cache is freed. */
 static void
@@ -98,7 +97,6 @@ drop(CuckooCache *cache, CuckooStored *stored)
 	{
 		cache->bytes -= VARSIZE(stored->filter);
 		pfree(stored->filter);
-		cuckoo_drops++;
 	}
 	memset(stored, 0, sizeof(*stored));
 }

@@ -114,7 +114,6 @@ cuckoo_open_filter(CuckooOpenFilter *open, FunctionCallInfo fcinfo, int argno,
 		cuckoo_is_of_family(open->hasher, open->header);
 	open->fetched = filter != NULL &&
 		VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(argno));
-	open->drops = cuckoo_drops;
 }
 
 /* Reads bytes of an uncompressed filter into a new datum. */
@@ -266,7 +265,7 @@ void
 cuckoo_probe_hashes(const CuckooOpenFilter *open, FunctionCallInfo fcinfo,
 					int argno, const uint64 *hashes, int n, bool *found)
 {
-	if (open->fetched && open->drops != cuckoo_drops)
+	if (open->fetched)
 		probe_hashes(fcinfo, argno, (ProbeSite *) fcinfo->flinfo->fn_extra,
 					 hashes, NULL, n, found);
 	else if (n == 1)

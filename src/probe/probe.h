@@ -25,7 +25,6 @@ typedef struct CuckooOpenFilter
 								 * function instead */
 	bool		of_family;		/* the filter is of the elements' family */
 	bool		fetched;		/* the cache may drop the header and image */
-	uint64		drops;			/* cuckoo_drops when it was opened */
 } CuckooOpenFilter;
 
 /*
@@ -44,12 +43,6 @@ extern void cuckoo_probe_hashes(const CuckooOpenFilter *open,
 								const uint64 *hashes, int n, bool *found);
 
 /* ---- within this folder: probe/cache.c, the stored filters of a query ---- */
-
-/*
- * Counts filters that the caches of queries have dropped.  Pointers to fetched
- * filters are valid until it changes.
- */
-extern uint64 cuckoo_drops;
 
 typedef struct CuckooCache CuckooCache;
 
