@@ -117,8 +117,9 @@ make_room(CuckooCache *cache, Size size)
 	}
 }
 
-CuckooStored *
-cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
+/* The entry for a TOAST pointer.  First tries `last`, which may be NULL. */
+static CuckooStored *
+find_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 {
 	struct varatt_external pointer;
 	CuckooStored *oldest = cache->stored;
@@ -145,33 +146,28 @@ cuckoo_stored(CuckooCache *cache, CuckooStored *last, struct varlena *datum)
 	return s;
 }
 
-/* Fetches the filter if that pays, see cuckoo_stored_filter(). */
-static void
-fetch_if_it_pays(CuckooCache *cache, CuckooStored *stored,
-				 struct varlena *datum, uint32 probes)
-{
-	const struct varatt_external *pointer = &stored->pointer;
-	uint32		size = VARATT_EXTERNAL_GET_EXTSIZE(*pointer);
-	MemoryContext caller;
-
-	/* a compressed value can only be read from its beginning */
-	if (size >= (uint32) pointer->va_rawsize - VARHDRSZ &&
-		(uint64) stored->probes + probes <=
-		size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE)
-		return;
-	make_room(cache, pointer->va_rawsize);
-	caller = MemoryContextSwitchTo(cache->context);
-	stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
-	MemoryContextSwitchTo(caller);
-	cache->bytes += VARSIZE(stored->filter);
-}
-
 const struct varlena *
-cuckoo_stored_filter(CuckooCache *cache, CuckooStored *stored,
+cuckoo_stored_filter(CuckooCache *cache, CuckooStored **last,
 					 struct varlena *datum, uint32 probes)
 {
-	if (stored->filter == NULL)
-		fetch_if_it_pays(cache, stored, datum, probes);
+	CuckooStored *stored = *last = find_stored(cache, *last, datum);
+	const struct varatt_external *pointer = &stored->pointer;
+	uint32		size = VARATT_EXTERNAL_GET_EXTSIZE(*pointer);
+
+	/* a compressed value can only be read from its beginning */
+	if (stored->filter == NULL &&
+		(size < (uint32) pointer->va_rawsize - VARHDRSZ ||
+		 (uint64) stored->probes + probes >
+		 size / TOAST_MAX_CHUNK_SIZE / CHUNKS_OF_A_PROBE))
+	{
+		MemoryContext caller;
+
+		make_room(cache, pointer->va_rawsize);
+		caller = MemoryContextSwitchTo(cache->context);
+		stored->filter = PG_DETOAST_DATUM(PointerGetDatum(datum));
+		MemoryContextSwitchTo(caller);
+		cache->bytes += VARSIZE(stored->filter);
+	}
 	/* after an error the next call reads the header again */
 	if (!stored->has_header)
 	{

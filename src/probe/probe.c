@@ -42,7 +42,7 @@ typedef struct ProbeSite
 {
 	CuckooHasher hasher;		/* first, see cuckoo_hasher() */
 	CuckooCache *cache;			/* NULL until a stored filter is probed */
-	CuckooStored *stored;		/* of the last call, see cuckoo_stored() */
+	CuckooStored *stored;		/* of the last call */
 
 	/* the last filter in memory */
 	bool		has_memory;		/* the next three fields are valid */
@@ -90,9 +90,10 @@ call_filter(FunctionCallInfo fcinfo, int argno, ProbeSite *site, uint32 probes,
 	{
 		if (site->cache == NULL)
 			site->cache = cuckoo_cache(fcinfo->flinfo->fn_mcxt);
-		site->stored = cuckoo_stored(site->cache, site->stored, datum);
+		filter = cuckoo_stored_filter(site->cache, &site->stored, datum,
+									  probes);
 		*h = &site->stored->header;
-		return cuckoo_stored_filter(site->cache, site->stored, datum, probes);
+		return filter;
 	}
 	filter = cuckoo_filter(PointerGetDatum(datum));
 	*h = memory_header(site, filter);

@@ -61,21 +61,15 @@ typedef struct CuckooStored
 extern CuckooCache *cuckoo_cache(MemoryContext context);
 
 /*
- * Returns the entry for a TOAST pointer.  First tries `last`, the previous
- * entry of the call site.  The next call for another TOAST pointer may reuse
- * the entry.
- */
-extern CuckooStored *cuckoo_stored(CuckooCache *cache, CuckooStored *last,
-								   struct varlena *datum);
-
-/*
  * Returns the whole filter, or NULL if the caller should read slices.  Fetches
  * the filter if `probes` more probes, and the probes in slices so far, cost
- * more than fetching.  Always fetches a compressed filter.  The header is then
- * valid; error XX001 if it is corrupt.
+ * more than fetching.  Always fetches a compressed filter.  *last is the entry
+ * of the call site's last call, or NULL, and becomes that of this filter.  The
+ * next call for another TOAST pointer may reuse it.  Its header is valid; error
+ * XX001 if it is corrupt.
  */
 extern const struct varlena *cuckoo_stored_filter(CuckooCache *cache,
-												  CuckooStored *stored,
+												  CuckooStored **last,
 												  struct varlena *datum,
 												  uint32 probes);
 
