@@ -182,45 +182,34 @@ cuckoo_probe_row(CuckooScanFilters *set, Datum element)
 }
 
 void
-cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes, int n,
-				   bool *found)
+cuckoo_probe_batch(CuckooScanFilters *set, uint64 *hashes, int n, bool *found)
 {
-	/* the elements that no earlier filter contains */
-	uint64		left_hashes[MaxHeapTuplesPerPage];
-	int			left[MaxHeapTuplesPerPage];
-	bool		left_found[MaxHeapTuplesPerPage];
-	bool		first = true;
+	int			rows[MaxHeapTuplesPerPage]; /* of the hashes that are left */
+	bool		buffer[MaxHeapTuplesPerPage];
+	bool	   *contained = set->count == 1 ? found : buffer;
 
 	Assert(n <= MaxHeapTuplesPerPage);
 	memset(found, 0, n * sizeof(bool));
-	if (set->all_empty || n == 0)
-		return;
-	for (int i = 0; i < set->count; i++)
+	for (int i = 0; i < n; i++)
+		rows[i] = i;
+	for (int i = 0; i < set->count && n > 0 && !set->all_empty; i++)
 	{
 		const CuckooScanFilter *filter = &set->filters[i];
-		int			left_count = 0;
+		int			left = 0;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!filter->open.fetched && filter->open.header->items == 0)
 			continue;
-		if (first)
-		{
-			cuckoo_probe_hashes(&filter->open, filter->call,
-								set->test->filter_no, hashes, n, found);
-			first = false;
-			continue;
-		}
-		for (int row = 0; row < n; row++)
-			if (!found[row])
-			{
-				left_hashes[left_count] = hashes[row];
-				left[left_count++] = row;
-			}
-		if (left_count == 0)
-			break;
 		cuckoo_probe_hashes(&filter->open, filter->call, set->test->filter_no,
-							left_hashes, left_count, left_found);
-		for (int j = 0; j < left_count; j++)
-			found[left[j]] = left_found[j];
+							hashes, n, contained);
+		/* the next filter is probed for the hashes that are left */
+		for (int j = 0; j < n && contained != found; j++)
+		{
+			found[rows[j]] = contained[j];
+			rows[left] = rows[j];
+			hashes[left] = hashes[j];
+			left += !contained[j];
+		}
+		n = left;
 	}
 }

@@ -94,9 +94,9 @@ extern bool cuckoo_probe_row(CuckooScanFilters *set, Datum element);
 
 /*
  * Like cuckoo_probe_row(), for the hashes of n elements, at most
- * MaxHeapTuplesPerPage.
+ * MaxHeapTuplesPerPage.  Overwrites the hashes.
  */
-extern void cuckoo_probe_batch(CuckooScanFilters *set, const uint64 *hashes,
-							   int n, bool *found);
+extern void cuckoo_probe_batch(CuckooScanFilters *set, uint64 *hashes, int n,
+							   bool *found);
 
 #endif							/* CUCKOO_SCAN_H */
