@@ -171,16 +171,6 @@ read_row(CuckooScanState *s)
 	return s->tuple != NULL;
 }
 
-/* True if the next row belongs to the same batch. */
-static bool
-batch_goes_on(const CuckooScanState *s)
-{
-	HeapScanDesc scan = (HeapScanDesc) s->scan;
-
-	return s->phase == PAGE_BY_PAGE &&
-		(int64) scan->rs_cindex + 1 < (int64) scan->rs_ntuples;
-}
-
 static TupleTableSlot *
 store_row(CuckooScanState *s, HeapTuple tuple)
 {
@@ -284,6 +274,7 @@ next_batch(CuckooScanState *s)
 	MemoryContext per_tuple =
 		s->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
 	MemoryContext caller;
+	HeapScanDesc scan;
 
 	s->count = s->next = 0;
 	if (s->phase == AFTER_LAST_ROW || !read_row(s))
@@ -302,11 +293,14 @@ next_batch(CuckooScanState *s)
 
 	/* before the rows: all rows of a batch are probed in the same way */
 	prepare_filters(s);
+	scan = (HeapScanDesc) s->scan;
 	do
 	{
 		if (!add_row(s))
 			InstrCountFiltered1(&s->css.ss, 1);
-	} while (batch_goes_on(s) && read_row(s));
+	} while (s->phase == PAGE_BY_PAGE &&
+			 (int64) scan->rs_cindex + 1 < (int64) scan->rs_ntuples &&
+			 read_row(s));
 	s->probes = Min(s->probes + s->count, PG_INT32_MAX / PROBES_AHEAD);
 
 	/* in other phases add_element() has probed */
