@@ -106,7 +106,7 @@ BEGIN
 END $$;
 CREATE TABLE special (id int GENERATED ALWAYS AS IDENTITY, covers text[], command text);
 INSERT INTO cases (covers, expression) VALUES
-	('{cuckoo_contains_support,cuckoo_contains_sel,cuckoo_contains_joinsel,cuckoo_change_support}', 'planned(i)');
+	('{cuckoo_contains_support,cuckoo_contains_sel,cuckoo_change_support}', 'planned(i)');
 \set file `mktemp -u "${TMPDIR:-/tmp}/cuckoo-memory.XXXXXX"`
 INSERT INTO special (covers, command) VALUES
 	('{cuckoo_agg_internal_combine,cuckoo_agg_serialize,cuckoo_agg_deserialize}',

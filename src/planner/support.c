@@ -16,7 +16,6 @@
 
 PG_FUNCTION_INFO_V1(cuckoo_contains_support);
 PG_FUNCTION_INFO_V1(cuckoo_contains_sel);
-PG_FUNCTION_INFO_V1(cuckoo_contains_joinsel);
 PG_FUNCTION_INFO_V1(cuckoo_change_support);
 
 /* True for a test of an array.  *all: the filter must contain all elements. */
@@ -100,7 +99,10 @@ cuckoo_contains_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* Selectivity of the operators as restrictions. */
+/*
+ * Selectivity of the operators as restrictions, and as join clauses if the
+ * filter is a column.  Only the former have four arguments.
+ */
 Datum
 cuckoo_contains_sel(PG_FUNCTION_ARGS)
 {
@@ -108,18 +110,8 @@ cuckoo_contains_sel(PG_FUNCTION_ARGS)
 										get_opcode(PG_GETARG_OID(1)),
 										PG_GET_COLLATION(),
 										(List *) PG_GETARG_POINTER(2),
-										PG_GETARG_INT32(3)));
-}
-
-/* Selectivity of the operators as join clauses, if the filter is a column. */
-Datum
-cuckoo_contains_joinsel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(cuckoo_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-										get_opcode(PG_GETARG_OID(1)),
-										PG_GET_COLLATION(),
-										(List *) PG_GETARG_POINTER(2),
-										0));
+										PG_NARGS() == 4 ? PG_GETARG_INT32(3)
+										: 0));
 }
 
 /*
