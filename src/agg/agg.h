@@ -65,16 +65,10 @@ enum
 #define CUCKOO_FLAT_ROOM(bytes) \
 	(((bytes) - VARHDRSZ - CUCKOO_STATE_AT_HASHES) / sizeof(uint64))
 
-static inline uint8 *
-cuckoo_flat_bytes(const struct varlena *flat)
-{
-	return (uint8 *) VARDATA(flat);
-}
-
 static inline Size
 cuckoo_flat_count(const struct varlena *flat)
 {
-	return (Size) cuckoo_load64(cuckoo_flat_bytes(flat) +
+	return (Size) cuckoo_load64((uint8 *) VARDATA(flat) +
 								CUCKOO_STATE_AT_COUNT);
 }
 
@@ -88,7 +82,7 @@ cuckoo_flat_size(Size count)
 static inline void
 cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 {
-	uint8	   *bytes = cuckoo_flat_bytes(flat);
+	uint8	   *bytes = (uint8 *) VARDATA(flat);
 
 	params->family = bytes[CUCKOO_STATE_AT_FAMILY];
 	params->bits = bytes[CUCKOO_STATE_AT_BITS];

@@ -50,7 +50,7 @@
 static inline uint8 *
 flat_hash(const struct varlena *flat, Size i)
 {
-	return cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_HASHES +
+	return (uint8 *) VARDATA(flat) + CUCKOO_STATE_AT_HASHES +
 		i * sizeof(uint64);
 }
 
@@ -59,7 +59,7 @@ static const char *
 find_header_problem(const struct varlena *flat)
 {
 	Size		size = VARSIZE(flat) - VARHDRSZ;
-	uint8	   *bytes = cuckoo_flat_bytes(flat);
+	uint8	   *bytes = (uint8 *) VARDATA(flat);
 	CuckooAggParams params;
 	CuckooHeader h;
 
@@ -125,13 +125,13 @@ cuckoo_check_flat(const struct varlena *flat)
 static inline void
 flat_set_count(struct varlena *flat, Size count)
 {
-	cuckoo_store64(cuckoo_flat_bytes(flat) + CUCKOO_STATE_AT_COUNT, count);
+	cuckoo_store64((uint8 *) VARDATA(flat) + CUCKOO_STATE_AT_COUNT, count);
 }
 
 static void
 flat_write_params(struct varlena *flat, const CuckooAggParams *params)
 {
-	uint8	   *bytes = cuckoo_flat_bytes(flat);
+	uint8	   *bytes = (uint8 *) VARDATA(flat);
 
 	bytes[CUCKOO_STATE_AT_MAGIC] = 'C';
 	bytes[CUCKOO_STATE_AT_MAGIC + 1] = 'S';

@@ -63,7 +63,7 @@ cuckoostate_out(PG_FUNCTION_ARGS)
 {
 	struct varlena *flat = pack_state(PG_GETARG_DATUM(0));
 
-	PG_RETURN_CSTRING(cuckoo_base64_encode(cuckoo_flat_bytes(flat),
+	PG_RETURN_CSTRING(cuckoo_base64_encode((uint8 *) VARDATA(flat),
 										   VARSIZE(flat) - VARHDRSZ));
 }
 
