@@ -32,8 +32,6 @@
 #include "agg/agg.h"
 #include "error.h"
 
-#include "miscadmin.h"
-
 /*
  * The size of a growing flat state is a power of two, as palloc would round it.
  * It has room for 3, 11, 27, 59 or 123 hashes.
@@ -100,8 +98,7 @@ cuckoo_flat_problem(const struct varlena *flat)
 		return "length does not agree with the number of hashes";
 	for (Size i = 1; i < cuckoo_flat_count(flat); i++)
 	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		cuckoo_pause(i);
 		if (cuckoo_load64(flat_hash(flat, i)) <=
 			cuckoo_load64(flat_hash(flat, i - 1)))
 			return "hashes are not in order";
