@@ -52,7 +52,7 @@ typedef struct KnownFilter
 } KnownFilter;
 
 bool
-cuckoo_type_has_input(Oid type, PGFunction input_function)
+cuckoo_is_filter_type(Oid type)
 {
 	Oid			input;
 	Oid			param;
@@ -60,7 +60,7 @@ cuckoo_type_has_input(Oid type, PGFunction input_function)
 
 	getTypeInputInfo(type, &input, &param);
 	fmgr_info(input, &info);
-	return info.fn_addr == input_function;
+	return info.fn_addr == cuckoofilter_in;
 }
 
 /* The InitPlan that sets a parameter, of this or an outer query, or NULL. */
@@ -142,7 +142,7 @@ known_filter(KnownFilter *known, PlannerInfo *root, Node *node, Oid type)
 	/* estimate_expression_value() would copy a constant */
 	if (!IsA(node, Const))
 		node = estimate_expression_value(root, node);
-	if (exprType(node) != type || !cuckoo_type_has_input(type, cuckoofilter_in))
+	if (exprType(node) != type || !cuckoo_is_filter_type(type))
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 	{

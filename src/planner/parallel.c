@@ -38,8 +38,7 @@ is_filter_type(Oid type)
 {
 	Oid			element = get_element_type(type);
 
-	return cuckoo_type_has_input(OidIsValid(element) ? element : type,
-								 cuckoofilter_in);
+	return cuckoo_is_filter_type(OidIsValid(element) ? element : type);
 }
 
 /* Walker: true if a query reads a temporary table. */

@@ -84,9 +84,9 @@ extern Selectivity cuckoo_selectivity(PlannerInfo *root, Oid function,
 									  int varRelid);
 
 /*
- * True if the type has this input function.  Only a superuser can give our
- * input function to another type.
+ * True if the type has our input function.  Only a superuser can give it to
+ * another type.
  */
-extern bool cuckoo_type_has_input(Oid type, PGFunction input_function);
+extern bool cuckoo_is_filter_type(Oid type);
 
 #endif							/* CUCKOO_PLANNER_H */
