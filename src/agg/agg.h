@@ -173,8 +173,7 @@ extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
 /* The arguments of the last row, zeroed before the first one. */
 typedef struct CuckooAggArgs
 {
-	double		numbers[2];		/* [fpp] or [capacity, fpp] */
-	int64		seed;
+	int64		bits[3];		/* of the numbers: both types have 8 bytes */
 	CuckooAggParams params;		/* what they give */
 } CuckooAggArgs;
 

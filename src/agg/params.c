@@ -78,29 +78,24 @@ difference(const CuckooAggParams *a, const CuckooAggParams *b)
 	return text.data;
 }
 
-static inline bool
-is_number(const NullableDatum *arg, double number)
-{
-	return !arg->isnull && DatumGetFloat8(arg->value) == number;
-}
-
 void
 cuckoo_check_params(const CuckooAggParams *params, int nargs,
 					const NullableDatum *args, CuckooAggArgs *last)
 {
 	const CuckooAggParams *given = &last->params;
+	bool		same = given->bits != 0;
 
-	if (given->bits == 0 || !is_number(&args[0], last->numbers[0]) ||
-		(nargs > 1 && !is_number(&args[1], last->numbers[1])) ||
-		(nargs > 2 && (args[2].isnull ||
-					   DatumGetInt64(args[2].value) != last->seed)))
+	nargs = Min(nargs, (int) lengthof(last->bits));
+	for (int i = 0; i < nargs; i++)
+		same = same && !args[i].isnull &&
+			DatumGetInt64(args[i].value) == last->bits[i];
+	if (!same)
 	{
-		CuckooAggArgs row = {.seed = 0};
+		CuckooAggArgs row = {.bits = {0}};
 
 		cuckoo_read_params(&row.params, nargs, args);
-		for (int i = 0; i < nargs && i < 2; i++)
-			row.numbers[i] = DatumGetFloat8(args[i].value);
-		row.seed = (int64) row.params.seed;
+		for (int i = 0; i < nargs; i++)
+			row.bits[i] = DatumGetInt64(args[i].value);
 		*last = row;
 	}
 	if (given->bits != params->bits || given->capacity != params->capacity ||
