@@ -38,9 +38,8 @@ $| = 1;
 
 # What is about a file: regression tests; isolation tests; TAP tests; unit tests.
 my @files = (
-	[ 'agg/agg.c',            'agg batch',          '',        '001 005 011 017' ],
+	[ 'agg/agg.c',            'agg batch',          '',        '001 003 005 011 017' ],
 	[ 'agg/agg.h',            'agg batch',          '',        '005' ],
-	[ 'agg/params.c',         'agg',                '',        '003 005 011 017' ],
 	[ 'agg/state.c',          'agg citus batch',    '',        '002 005 011 017' ],
 	[ 'agg/state_io.c',       'agg io',             '',        '001 003 005 011 017' ],
 	[ 'core/bucket.h',        'functions io',       '',        '015', 'bucket' ],

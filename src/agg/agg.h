@@ -164,26 +164,4 @@ extern Datum cuckoo_merge_states(CuckooAggState *a, CuckooAggState *b,
 /* Returns the hashes, sorted and distinct, and their number in *n. */
 extern const uint64 *cuckoo_get_hashes(CuckooAggState *state, Size *n);
 
-/* ---- parameters: agg/params.c ---- */
-
-/* Reads the arguments after the value: [fpp] or [capacity, fpp [, seed]]. */
-extern void cuckoo_read_params(CuckooAggParams *params, int nargs,
-							   const NullableDatum *args);
-
-/* The arguments of the last row, zeroed before the first one. */
-typedef struct CuckooAggArgs
-{
-	int64		bits[3];		/* of the numbers: both types have 8 bytes */
-	CuckooAggParams params;		/* what they give */
-} CuckooAggArgs;
-
-/* Throws error 22023 if a row has other parameters than the rows before. */
-extern void cuckoo_check_params(const CuckooAggParams *params, int nargs,
-								const NullableDatum *args,
-								CuckooAggArgs *last);
-
-/* Throws an error unless two states have equal parameters. */
-extern void cuckoo_compare_params(const CuckooAggParams *a,
-								  const CuckooAggParams *b);
-
 #endif							/* CUCKOO_AGG_H */
