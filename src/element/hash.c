@@ -6,27 +6,7 @@
  * Equal values of a family are the same element.  The hash is XXH3, 64 bits,
  * with the filter's seed, of canonical bytes.  These depend only on the value:
  * they are the same on every machine and in databases of every encoding.
- * Filters outlive servers, so FORMAT.md specifies the bytes.
- *
- *	family		types							canonical bytes
- *	integer		int2, int4, int8				int64, little-endian
- *	text		text, varchar, char(n), name,	UTF-8; char(n) without trailing
- *				"char", enums by label			blanks; see hash_char()
- *	bytea		bytea							its bytes
- *	uuid		uuid							its 16 bytes
- *	boolean		boolean							one byte
- *	date		date							int32, little-endian
- *	timestamp, timestamptz						int64, little-endian
- *	float		float4, float8					float8, little-endian; -0 is 0,
- *												one NaN
- *	inet		inet, cidr						4 or 6, mask length, address
- *	macaddr, macaddr8							its bytes
- *	numeric		numeric							see hash_decimal()
- *	time		time							int64, little-endian
- *	interval	interval						int128, see hash_interval()
- *	other		any type with an extended		that hash (with seed 0), int64,
- *				hash function					little-endian; for an array
- *												also its shape
+ * FORMAT.md, "Element to hash", specifies the bytes.
  *
  * A renamed enum label is another element.  Text under a nondeterministic
  * collation has the family "other", because different bytes may be equal there.
