@@ -165,50 +165,31 @@ cuckoo_validate(const uint8_t *image, uint64_t size)
 const char *
 cuckoo_status_text(CuckooStatus status)
 {
-	switch (status)
-	{
-		case CUCKOO_OK:
-			return "no error";
-		case CUCKOO_UNCHANGED:
-			return "nothing to change";
-		case CUCKOO_FULL:
-			return "no room at this growth level";
-		case CUCKOO_CRAFTED:
-			return "no room for the element while the filter is almost empty";
-		case CUCKOO_LAST_LEVEL:
-			return "no fingerprint bit is left to grow by";
-		case CUCKOO_TOO_LARGE:
-			return "larger than 512 MiB";
-		case CUCKOO_BAD_SHORT:
-			return "shorter than a header";
-		case CUCKOO_BAD_MAGIC:
-			return "first two bytes are not \"CF\"";
-		case CUCKOO_BAD_VERSION:
-			return "unknown format version";
-		case CUCKOO_BAD_FAMILY:
-			return "unknown element family";
-		case CUCKOO_BAD_BITS:
-			return "fingerprint bits or growth level out of range";
-		case CUCKOO_BAD_FLAGS:
-			return "unknown or wrong flags";
-		case CUCKOO_BAD_BUCKETS:
-			return "number of base buckets is zero or odd";
-		case CUCKOO_BAD_TAG:
-			return "type tag in a family that has none";
-		case CUCKOO_BAD_RESERVED:
-			return "reserved bytes are not zero";
-		case CUCKOO_BAD_LENGTH:
-			return "length does not agree with the header";
-		case CUCKOO_BAD_CHECKSUM:
-			return "checksum does not match";
-		case CUCKOO_BAD_CODE:
-			return "bucket code out of range";
-		case CUCKOO_BAD_SLOT:
-			return "fingerprint with a fixed byte of zero";
-		case CUCKOO_BAD_ORDER:
-			return "fingerprints of a bucket out of order";
-		case CUCKOO_BAD_ITEMS:
-			return "item count differs from the occupied slots";
-	}
-	return "unknown status";
+	static const char *const texts[] = {
+		[CUCKOO_OK] = "no error",
+		[CUCKOO_UNCHANGED] = "nothing to change",
+		[CUCKOO_FULL] = "no room at this growth level",
+		[CUCKOO_CRAFTED] =
+		"no room for the element while the filter is almost empty",
+		[CUCKOO_LAST_LEVEL] = "no fingerprint bit is left to grow by",
+		[CUCKOO_TOO_LARGE] = "larger than 512 MiB",
+		[CUCKOO_BAD_SHORT] = "shorter than a header",
+		[CUCKOO_BAD_MAGIC] = "first two bytes are not \"CF\"",
+		[CUCKOO_BAD_VERSION] = "unknown format version",
+		[CUCKOO_BAD_FAMILY] = "unknown element family",
+		[CUCKOO_BAD_BITS] = "fingerprint bits or growth level out of range",
+		[CUCKOO_BAD_FLAGS] = "unknown or wrong flags",
+		[CUCKOO_BAD_BUCKETS] = "number of base buckets is zero or odd",
+		[CUCKOO_BAD_TAG] = "type tag in a family that has none",
+		[CUCKOO_BAD_RESERVED] = "reserved bytes are not zero",
+		[CUCKOO_BAD_LENGTH] = "length does not agree with the header",
+		[CUCKOO_BAD_CHECKSUM] = "checksum does not match",
+		[CUCKOO_BAD_CODE] = "bucket code out of range",
+		[CUCKOO_BAD_SLOT] = "fingerprint with a fixed byte of zero",
+		[CUCKOO_BAD_ORDER] = "fingerprints of a bucket out of order",
+		[CUCKOO_BAD_ITEMS] = "item count differs from the occupied slots"
+	};
+
+	return (size_t) status < sizeof(texts) / sizeof(*texts) ? texts[status]
+		: "unknown status";
 }
