@@ -218,34 +218,11 @@ cuckoo_header_enlarge(CuckooHeader *h, int percent)
 }
 
 /*
- * The halvings of `wanted` buckets that leave at least `least`, and at most
- * CUCKOO_MAX_BITS fingerprint bits.
- */
-static int
-choose_doublings(uint64_t wanted, uint64_t least, int bits)
-{
-	int			doublings = 0;
-
-	while (wanted >> (doublings + 1) >= least &&
-		   bits + doublings < CUCKOO_MAX_BITS)
-		doublings++;
-	return doublings;
-}
-
-/* Rounds base buckets up to an even number, or to whole windows. */
-static uint64_t
-round_base(uint64_t exact, bool windows)
-{
-	return round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
-					CUCKOO_WINDOW : 2);
-}
-
-/*
  * Chooses m0 by halving the buckets for the capacity.  Up to a capacity of a
  * million, 32 to 63 base buckets remain.  Above it 128 to 255 remain, so each
  * segment is a window.  The halvings end earlier if fingerprints get 32 bits.
- * Then m0 is rounded up to a multiple of 128, for windows; halvings are undone
- * while this adds more than 1/32.
+ * Then m0 is rounded up to an even number, or for windows to a multiple of 128;
+ * halvings are undone while this adds more than 1/32.
  *
  *	capacity	bits	buckets		doublings	base buckets	f0
  *	1e6			13		263158		13			33 -> 34		26
@@ -262,7 +239,7 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 	uint64_t	base;
 	bool		windows;
 	int			bits = fpp_bits;	/* fingerprint bits at capacity */
-	int			doublings;
+	int			doublings = 0;
 
 	if (capacity > ITEMS_MAX)
 		return CUCKOO_TOO_LARGE;
@@ -273,13 +250,17 @@ cuckoo_header_sized(CuckooHeader *h, uint64_t capacity, int fpp_bits,
 	 */
 	if (bits == CUCKOO_FIXED_BITS)
 		bits++;
-	for (doublings = choose_doublings(wanted, least, bits);; doublings--)
+	while (wanted >> (doublings + 1) >= least &&
+		   bits + doublings < CUCKOO_MAX_BITS)
+		doublings++;
+	for (;; doublings--)
 	{
 		uint64_t	parts = UINT64_C(1) << doublings;
 		uint64_t	exact = (wanted + parts - 1) / parts;
 
 		windows = large || exact >= WINDOWS_COST * CUCKOO_WINDOW;
-		base = round_base(exact, windows);
+		base = round_up(exact, windows && exact > 2 * CUCKOO_WINDOW ?
+						CUCKOO_WINDOW : 2);
 		if (!windows || (base - exact) * WINDOWS_COST <= exact)
 			break;
 	}
