@@ -25,12 +25,6 @@
 #define MAX_STEPS		CUCKOO_LIMIT(500, 24)
 #define LAST_STEPS		CUCKOO_LIMIT(1 << 25, 96)
 
-static inline bool
-is_small(const CuckooHeader *h)
-{
-	return h->buckets <= CUCKOO_SEARCHED_BUCKETS;
-}
-
 uint64_t
 cuckoo_build_size(const CuckooHeader *h)
 {
@@ -58,17 +52,6 @@ is_far(uint64_t hash)
 {
 	/* a fixed byte of 0 is replaced by 1 */
 	return (hash & 3) == 0 && (hash & 0xff) != 0;
-}
-
-/* The steps of all walks beyond MAX_STEPS. */
-static int
-extra_steps_of(const CuckooHeader *h)
-{
-	CuckooHeader next = *h;
-
-	return is_small(h) ||
-		cuckoo_header_set_level(&next, h->level + 1) == CUCKOO_OK ? 0
-		: LAST_STEPS;
 }
 
 /*
@@ -116,7 +99,7 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 		fp = evicted;
 		pos = others[v];
 	}
-	if (is_small(h))
+	if (h->buckets <= CUCKOO_SEARCHED_BUCKETS)
 	{
 		CuckooTable table = {h, NULL, slots};
 
@@ -162,7 +145,12 @@ cuckoo_build(CuckooHeader *h, const uint64_t *hashes, uint64_t n,
 			 uint32_t *slots)
 {
 	CuckooPair	pairs[AHEAD] = {{0}};
-	int			extra_steps = extra_steps_of(h);
+	CuckooHeader next = *h;
+	int			extra_steps;	/* of all walks, beyond MAX_STEPS */
+
+	extra_steps = h->buckets > CUCKOO_SEARCHED_BUCKETS &&
+		cuckoo_header_set_level(&next, h->level + 1) != CUCKOO_OK ?
+		LAST_STEPS : 0;
 
 	h->items = 0;
 	if (n > (uint64_t) h->buckets * CUCKOO_SLOTS)
