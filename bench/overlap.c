@@ -93,7 +93,8 @@ measure(double fpp, uint64_t capacity, uint64_t a, uint64_t b,
 			hashes[i] = next_random();
 		run_a = keys_of(&h, hashes, a, copies);
 		run_b = keys_of(&h, hashes + a - common, b, copies);
-		matches = cuckoo_keys_common(run_a.keys, run_a.n, run_b.keys, run_b.n);
+		matches = cuckoo_keys_merge(CUCKOO_MERGE_INTERSECTION, run_a.keys,
+									run_a.n, run_b.keys, run_b.n, NULL);
 		cuckoo_overlap(&h, run_a.n, run_b.n, matches, &overlap);
 		error = overlap.common - (double) common;
 		sum += error;

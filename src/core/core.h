@@ -178,15 +178,12 @@ typedef enum CuckooMerge
 
 /*
  * Merges two runs of one geometry to `out`, and returns its length.  `out` has
- * room for both runs; for an intersection, for the shorter run.
+ * room for both runs; for an intersection, for the shorter run.  If `out` is
+ * NULL, returns only the length of an intersection.
  */
 extern uint64_t cuckoo_keys_merge(CuckooMerge how, const uint64_t *a,
 								  uint64_t a_count, const uint64_t *b,
 								  uint64_t b_count, uint64_t *out);
-
-/* The length of the intersection of two runs. */
-extern uint64_t cuckoo_keys_common(const uint64_t *a, uint64_t a_count,
-								   const uint64_t *b, uint64_t b_count);
 
 /*
  * A sorted run.  A counted run has distinct keys: times[i] is the number of

@@ -126,8 +126,8 @@ cuckoo_keys_limit(uint64_t *keys, uint64_t n, uint64_t copies)
 /*
  * Merges two runs: each step takes the smaller first key of both runs, or both
  * keys if they are equal.  Does not branch on which key is smaller, because
- * this is unpredictable.  `how` is a constant.  If `out` is NULL, only counts
- * an intersection.  For example, with runs {A, B} and {A, C}:
+ * this is unpredictable.  `how` is a constant.  For example, with runs {A, B}
+ * and {A, C}:
  *
  *	union			{A, B, C}
  *	sum				{A, A, B, C}
@@ -147,7 +147,7 @@ merge(CuckooMerge how, const uint64_t *a, uint64_t a_count, const uint64_t *b,
 		uint64_t	y = b[j];
 
 		cuckoo_pause(step);
-		if (out != NULL)
+		if (how != CUCKOO_MERGE_INTERSECTION || out != NULL)
 			out[n] = x < y ? x : y;
 		i += x <= y;
 		if (how == CUCKOO_MERGE_SUM)
@@ -196,13 +196,6 @@ cuckoo_keys_merge(CuckooMerge how, const uint64_t *a, uint64_t a_count,
 			break;
 	}
 	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, out);
-}
-
-uint64_t
-cuckoo_keys_common(const uint64_t *a, uint64_t a_count, const uint64_t *b,
-				   uint64_t b_count)
-{
-	return merge(CUCKOO_MERGE_INTERSECTION, a, a_count, b, b_count, NULL);
 }
 
 uint64_t

@@ -178,8 +178,9 @@ estimate_overlap(FunctionCallInfo fcinfo, CuckooOverlap *overlap)
 	run_b.count = cuckoo_keys_limit(run_b.keys, run_b.count, 1);
 	cuckoo_header_inherit(&ha, &hb);
 	cuckoo_overlap(&ha, run_a.count, run_b.count,
-				   cuckoo_keys_common(run_a.keys, run_a.count, run_b.keys,
-									  run_b.count), overlap);
+				   cuckoo_keys_merge(CUCKOO_MERGE_INTERSECTION, run_a.keys,
+									 run_a.count, run_b.keys, run_b.count,
+									 NULL), overlap);
 	pfree(run_a.keys);
 	pfree(run_b.keys);
 }

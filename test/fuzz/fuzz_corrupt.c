@@ -56,8 +56,8 @@ combine(const UnitFilter *f, CuckooMerge how, uint64_t *hashes)
 		unit_filter_free(&built);
 		free(result.keys);
 		cuckoo_overlap(&f->h, run.n, run.n,
-					   cuckoo_keys_common(run.keys, run.n, run.keys, run.n),
-					   &overlap);
+					   cuckoo_keys_merge(CUCKOO_MERGE_INTERSECTION, run.keys,
+										 run.n, run.keys, run.n, NULL), &overlap);
 		for (uint64_t i = 0; i < run.n && i < HASHES; i++)
 			hashes[i] = run.keys[i];
 	}

@@ -214,7 +214,8 @@ test_overlap(void)
 		run_a = distinct_keys(&h, hashes, a);
 		run_b = distinct_keys(&h, hashes + a - common, b);
 		cuckoo_overlap(&h, run_a.n, run_b.n,
-					   cuckoo_keys_common(run_a.keys, run_a.n, run_b.keys, run_b.n),
+					   cuckoo_keys_merge(CUCKOO_MERGE_INTERSECTION, run_a.keys,
+										 run_a.n, run_b.keys, run_b.n, NULL),
 					   &found);
 		/* few matches are not distributed normally: allow two more */
 		errors = (fabs(found.common - (double) common) - 2) /
@@ -265,7 +266,8 @@ test_standard_error(void)
 			a = distinct_keys(&h, hashes, N);
 			b = distinct_keys(&h, hashes + N - common, N);
 			cuckoo_overlap(&h, a.n, b.n,
-						   cuckoo_keys_common(a.keys, a.n, b.keys, b.n), &found);
+						   cuckoo_keys_merge(CUCKOO_MERGE_INTERSECTION, a.keys,
+											 a.n, b.keys, b.n, NULL), &found);
 			squares += (found.common - common) * (found.common - common);
 			variances += found.standard_error * found.standard_error;
 			free(a.keys);
