@@ -23,7 +23,7 @@ inserted(CuckooHeader *h, uint8_t *image, CuckooStatus status)
 		return h->bits > CUCKOO_FIXED_BITS ? CUCKOO_FULL : CUCKOO_LAST_LEVEL;
 	}
 	h->items++;
-	cuckoo_header_write_items(h, image);
+	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	return CUCKOO_OK;
 }
 
@@ -113,7 +113,7 @@ static inline CuckooStatus
 removed(CuckooHeader *h, uint8_t *image)
 {
 	h->items--;
-	cuckoo_header_write_items(h, image);
+	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
 	return CUCKOO_OK;
 }
 

@@ -74,13 +74,6 @@ extern CuckooStatus cuckoo_header_read(CuckooHeader *h, const uint8_t *image,
 /* Writes the header to the first CUCKOO_HEADER_SIZE bytes of an image. */
 extern void cuckoo_header_write(const CuckooHeader *h, uint8_t *image);
 
-/* Like cuckoo_header_write(), if only the number of items has changed. */
-static inline void
-cuckoo_header_write_items(const CuckooHeader *h, uint8_t *image)
-{
-	cuckoo_store64(image + CUCKOO_AT_ITEMS, h->items);
-}
-
 /* Writes the checksum of an image of `size` bytes, after all other bytes. */
 extern void cuckoo_checksum_write(uint8_t *image, uint64_t size);
 

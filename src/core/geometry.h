@@ -112,7 +112,7 @@ typedef struct CuckooHeader
 	uint8_t		kind;			/* CuckooKind */
 	const CuckooMapping *mappings;	/* partner mappings, of cuckoo_mappings */
 	uint64_t	lane_ones;		/* lowest bit of each lane */
-	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_lanes() */
+	uint64_t	lane_factor;	/* lane_ones >> 4, see cuckoo_narrow_pair() */
 	uint64_t	lane_size;		/* 2 ^ bits of a lane */
 	uint64_t	lane_tops;		/* highest bit of each lane */
 	uint64_t	lane_rest;		/* other bits of each lane */

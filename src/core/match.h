@@ -17,11 +17,8 @@
 
 /*
  * The slots of a pair of buckets that contain its fingerprint: bits 0 to 3 for
- * the first bucket, whose bytes begin at p1, and 4 to 7 for the second.
- *
- * Loads both buckets before it examines either.  The only branch is whether
- * any lane matches, which almost always decides whether the element is
- * present.
+ * the first bucket, whose bytes begin at p1, and 4 to 7 for the second.  The
+ * only branch is whether any lane matches: README, "Lookups".
  */
 static CUCKOO_INLINE uint32_t
 cuckoo_pair_matches(const CuckooHeader *h, CuckooPair pair,
@@ -86,17 +83,9 @@ typedef struct CuckooNarrowPair
 } CuckooNarrowPair;
 
 /*
- * The lane of the fingerprint, repeated in every lane.  It does not depend on
- * the low nibble of the hash, the only part that cuckoo_fingerprint() changes.
+ * The lane of a fingerprint does not depend on the low nibble of the hash, the
+ * only part that cuckoo_fingerprint() changes.
  */
-static CUCKOO_INLINE uint64_t
-cuckoo_narrow_lanes(const CuckooHeader *h, uint64_t hash, bool grown)
-{
-	return h->lane_factor *
-		(grown ? ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xf0)
-		 : (uint32_t) hash & h->lane_mask);
-}
-
 static CUCKOO_INLINE CuckooNarrowPair
 cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
 {
@@ -106,7 +95,9 @@ cuckoo_narrow_pair(const CuckooHeader *h, uint64_t hash, bool grown, bool whole)
 	/* gcc needs the fewest registers in this order */
 	pair.offset2 = cuckoo_bucket_offset(h, positions.pos2, whole);
 	pair.offset1 = cuckoo_bucket_offset(h, positions.pos1, whole);
-	pair.lanes = cuckoo_narrow_lanes(h, hash, grown);
+	pair.lanes = h->lane_factor *
+		(grown ? ((uint32_t) hash & h->ext_mask) >> h->level | (hash & 0xf0)
+		 : (uint32_t) hash & h->lane_mask);
 	return pair;
 }
 

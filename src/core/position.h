@@ -49,25 +49,13 @@ cuckoo_reflected(CuckooMapping mapping, uint32_t m, uint32_t j)
 	return s - j + (s < j ? m : 0);
 }
 
-/* The partner of j if the mapping is an XOR; undefined for a reflection. */
-static inline uint32_t
-cuckoo_xor_partner(CuckooMapping mapping, uint32_t j)
-{
-	return j ^ (uint32_t) mapping;
-}
-
-/*
- * The partner of base bucket j.
- *
- * This function and the ones below select instead of branching: the case, the
- * sign of s - j and the order of j1 and j2 are random.
- */
+/* The partner of base bucket j.  Selects instead of branching. */
 static CUCKOO_INLINE uint64_t
 cuckoo_partner_base(const CuckooHeader *h, CuckooMapping mapping, uint32_t j)
 {
 	return cuckoo_select(cuckoo_is_reflection(mapping),
 						 cuckoo_reflected(mapping, h->base, j),
-						 cuckoo_xor_partner(mapping, j));
+						 j ^ (uint32_t) mapping);
 }
 
 /*
@@ -123,7 +111,7 @@ cuckoo_partner_unchecked(const CuckooHeader *h, uint32_t pos, uint32_t fp)
 {
 	CuckooMapping mapping = h->mappings[fp & 0xff];
 	uint32_t	mask = cuckoo_mask_if(cuckoo_is_reflection(mapping));
-	uint32_t	xored = cuckoo_xor_partner(mapping, pos);
+	uint32_t	xored = pos ^ (uint32_t) mapping;
 	uint32_t	reflected;
 
 	if (h->level == 0)
