@@ -37,9 +37,6 @@ CuckooStatus
 cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 {
 	uint64_t	buckets;
-	int			base_bits,
-				fpp_bits,
-				level;
 
 	if (size < CUCKOO_HEADER_SIZE)
 		return CUCKOO_BAD_SHORT;
@@ -50,11 +47,12 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	if (image[CUCKOO_AT_FAMILY] > CUCKOO_FAMILY_LAST)
 		return CUCKOO_BAD_FAMILY;
 
-	base_bits = image[CUCKOO_AT_BASE_BITS];
-	fpp_bits = image[CUCKOO_AT_FPP_BITS];
-	level = image[CUCKOO_AT_LEVEL];
-	if (fpp_bits < CUCKOO_FIXED_BITS || base_bits < fpp_bits ||
-		base_bits > CUCKOO_MAX_BITS || level > base_bits - CUCKOO_FIXED_BITS)
+	h->base_bits = image[CUCKOO_AT_BASE_BITS];
+	h->fpp_bits = image[CUCKOO_AT_FPP_BITS];
+	h->level = image[CUCKOO_AT_LEVEL];
+	if (h->fpp_bits < CUCKOO_FIXED_BITS || h->base_bits < h->fpp_bits ||
+		h->base_bits > CUCKOO_MAX_BITS ||
+		h->level > h->base_bits - CUCKOO_FIXED_BITS)
 		return CUCKOO_BAD_BITS;
 
 	h->items = cuckoo_load64(image + CUCKOO_AT_ITEMS);
@@ -62,9 +60,6 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	h->base = cuckoo_load32(image + CUCKOO_AT_BASE);
 	h->tag = cuckoo_load16(image + CUCKOO_AT_TAG);
 	h->family = image[CUCKOO_AT_FAMILY];
-	h->base_bits = (uint8_t) base_bits;
-	h->fpp_bits = (uint8_t) fpp_bits;
-	h->level = (uint8_t) level;
 	h->windows = image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_WINDOWS;
 
 	if (image[CUCKOO_AT_FLAGS] > CUCKOO_FLAG_WINDOWS ||
@@ -78,7 +73,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)
 		return CUCKOO_BAD_TAG;
 	/* m0 < 2^32 and level <= 24: no overflow */
-	buckets = (uint64_t) h->base << level;
+	buckets = (uint64_t) h->base << h->level;
 	if (size > CUCKOO_MAX_SIZE || size != cuckoo_image_bytes(buckets, h->bits))
 		return CUCKOO_BAD_LENGTH;
 	/* callers allocate memory for this number of items */
