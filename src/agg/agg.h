@@ -86,7 +86,7 @@ cuckoo_flat_read_params(const struct varlena *flat, CuckooAggParams *params)
 
 	params->family = bytes[CUCKOO_STATE_AT_FAMILY];
 	params->bits = bytes[CUCKOO_STATE_AT_BITS];
-	params->tag = cuckoo_load16(bytes + CUCKOO_STATE_AT_TAG);
+	params->tag = (uint16) cuckoo_load64(bytes + CUCKOO_STATE_AT_TAG);
 	params->seed = cuckoo_load64(bytes + CUCKOO_STATE_AT_SEED);
 	params->capacity = (int64) cuckoo_load64(bytes + CUCKOO_STATE_AT_CAPACITY);
 }

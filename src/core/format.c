@@ -57,8 +57,8 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 
 	h->items = cuckoo_load64(image + CUCKOO_AT_ITEMS);
 	h->seed = cuckoo_load64(image + CUCKOO_AT_SEED);
-	h->base = cuckoo_load32(image + CUCKOO_AT_BASE);
-	h->tag = cuckoo_load16(image + CUCKOO_AT_TAG);
+	h->base = (uint32_t) cuckoo_load64(image + CUCKOO_AT_BASE);
+	h->tag = (uint16_t) cuckoo_load64(image + CUCKOO_AT_TAG);
 	h->family = image[CUCKOO_AT_FAMILY];
 	h->windows = image[CUCKOO_AT_FLAGS] == CUCKOO_FLAG_WINDOWS;
 
@@ -67,7 +67,7 @@ cuckoo_header_read(CuckooHeader *h, const uint8_t *image, uint64_t size)
 		return CUCKOO_BAD_FLAGS;
 	if (h->base == 0 || h->base % 2 != 0)
 		return CUCKOO_BAD_BUCKETS;
-	if (cuckoo_load16(image + CUCKOO_AT_RESERVED) != 0)
+	if ((uint16_t) cuckoo_load64(image + CUCKOO_AT_RESERVED) != 0)
 		return CUCKOO_BAD_RESERVED;
 	cuckoo_header_derive(h);
 	if (h->tag != 0 && h->family != CUCKOO_FAMILY_OTHER)

@@ -159,6 +159,7 @@ cuckoo_scale(uint64_t hash, uint32_t m)
 #endif
 }
 
+/* Reads 8 bytes.  For a shorter number at p, cast the result. */
 static inline uint64_t
 cuckoo_load64(const uint8_t *p)
 {
@@ -182,24 +183,11 @@ cuckoo_store64(uint8_t *p, uint64_t v)
 			p[i] = (uint8_t) (v >> 8 * i);
 }
 
-static inline uint32_t
-cuckoo_load32(const uint8_t *p)
-{
-	return (uint32_t) p[0] | (uint32_t) p[1] << 8 |
-		(uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
-}
-
 static inline void
 cuckoo_store32(uint8_t *p, uint32_t v)
 {
 	for (int i = 0; i < 4; i++)
 		p[i] = (uint8_t) (v >> 8 * i);
-}
-
-static inline uint16_t
-cuckoo_load16(const uint8_t *p)
-{
-	return (uint16_t) (p[0] | p[1] << 8);
 }
 
 static inline void
