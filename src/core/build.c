@@ -102,8 +102,9 @@ walk(const CuckooHeader *h, uint32_t *slots, uint32_t fp, uint32_t pos,
 	if (h->buckets <= CUCKOO_SEARCHED_BUCKETS)
 	{
 		CuckooTable table = {h, NULL, slots};
+		CuckooPair	pair = {fp, pos, cuckoo_partner(h, pos, fp)};
 
-		return cuckoo_evict(&table, fp, pos, cuckoo_partner(h, pos, fp));
+		return cuckoo_evict(&table, pair);
 	}
 	return CUCKOO_FULL;
 }

@@ -36,9 +36,7 @@ insert_any(CuckooHeader *h, uint8_t *image, uint64_t hash, int max_copies)
 
 	if (cuckoo_copies_of(cuckoo_image_matches(h, image, pair)) >= max_copies)
 		return CUCKOO_UNCHANGED;
-	return inserted(h, image, cuckoo_table_insert(&table, pair.fp,
-												  (uint32_t) pair.pos1,
-												  (uint32_t) pair.pos2));
+	return inserted(h, image, cuckoo_table_insert(&table, pair));
 }
 
 /* The insert if both buckets are full and no lane matches. */
@@ -46,11 +44,8 @@ static CUCKOO_NOINLINE CuckooStatus
 insert_evict(CuckooHeader *h, uint8_t *image, uint64_t hash)
 {
 	CuckooTable table = {h, image + CUCKOO_HEADER_SIZE, NULL};
-	CuckooPair	pair = cuckoo_pair(h, hash);
 
-	return inserted(h, image, cuckoo_evict(&table, pair.fp,
-										   (uint32_t) pair.pos1,
-										   (uint32_t) pair.pos2));
+	return inserted(h, image, cuckoo_evict(&table, cuckoo_pair(h, hash)));
 }
 
 /*

@@ -132,16 +132,15 @@ replace(const CuckooTable *t, uint32_t pos, int i, uint32_t fp)
 }
 
 CuckooStatus
-cuckoo_table_insert(const CuckooTable *t, uint32_t fp, uint32_t pos,
-					uint32_t other)
+cuckoo_table_insert(const CuckooTable *t, CuckooPair pair)
 {
-	uint64_t	fullness1 = fullness(t, pos);
-	uint64_t	fullness2 = fullness(t, other);
+	uint64_t	fullness1 = fullness(t, (uint32_t) pair.pos1);
+	uint64_t	fullness2 = fullness(t, (uint32_t) pair.pos2);
 	bool		first = fullness1 <= fullness2;
 
 	if ((first ? fullness1 : fullness2) >= CUCKOO_CODES_ZERO)
-		return cuckoo_evict(t, fp, pos, other);
-	add(t, first ? pos : other, fp);
+		return cuckoo_evict(t, pair);
+	add(t, (uint32_t) (first ? pair.pos1 : pair.pos2), pair.fp);
 	return CUCKOO_OK;
 }
 
@@ -202,7 +201,7 @@ move_chain(const CuckooTable *t, const Search *s, int n, int i)
 }
 
 CuckooStatus
-cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
+cuckoo_evict(const CuckooTable *t, CuckooPair pair)
 {
 	Search		s;
 
@@ -210,8 +209,8 @@ cuckoo_evict(const CuckooTable *t, uint32_t fp, uint32_t pos, uint32_t other)
 		MANY_VISITS : FEW_VISITS;
 	s.count = 0;
 	memset(s.visited, 0, VISITED_WORDS(s.most) * sizeof(uint64_t));
-	add_visit(&s, other, fp, -1, 0);
-	add_visit(&s, pos, fp, -1, 0);
+	add_visit(&s, (uint32_t) pair.pos2, pair.fp, -1, 0);
+	add_visit(&s, (uint32_t) pair.pos1, pair.fp, -1, 0);
 	for (int n = 0; n < s.count; n++)
 	{
 		uint32_t	slots[CUCKOO_SLOTS];

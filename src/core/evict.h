@@ -64,21 +64,18 @@ extern CUCKOO_INTERNAL void cuckoo_table_replace(const CuckooTable *t,
 												 uint32_t pos, uint32_t from,
 												 uint32_t to);
 
-/* Stores `fp` in the emptier of its two buckets.  Evicts if both are full. */
+/* Stores a fingerprint in its emptier bucket.  Evicts if both are full. */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_table_insert(const CuckooTable *t,
-														uint32_t fp,
-														uint32_t pos,
-														uint32_t other);
+														CuckooPair pair);
 
 /*
- * Makes room for `fp` in one of its two full buckets, by moving fingerprints to
- * their partner buckets, and stores it.  Returns CUCKOO_OK, or CUCKOO_FULL
- * with the table unchanged.  In unpacked slots of at most
+ * Makes room for the fingerprint in one of its two full buckets, by moving
+ * fingerprints to their partner buckets, and stores it.  Returns CUCKOO_OK, or
+ * CUCKOO_FULL with the table unchanged.  In unpacked slots of at most
  * CUCKOO_SEARCHED_BUCKETS buckets, CUCKOO_FULL means that no evictions can
  * make room.
  */
 extern CUCKOO_INTERNAL CuckooStatus cuckoo_evict(const CuckooTable *t,
-												 uint32_t fp, uint32_t pos,
-												 uint32_t other);
+												 CuckooPair pair);
 
 #endif							/* CUCKOO_EVICT_H */

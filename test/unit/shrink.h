@@ -81,10 +81,11 @@ unit_shrink(const CuckooHeader *old, const uint8_t *old_image, CuckooHeader *h,
 				cuckoo_table_put(&to, pos, merged);
 			for (int i = CUCKOO_SLOTS; overflow && i < n; i++)
 			{
-				uint32_t	other = cuckoo_partner(h, pos, merged[i]);
+				CuckooPair	pair = {
+					merged[i], pos, cuckoo_partner(h, pos, merged[i])
+				};
 
-				if (cuckoo_table_insert(&to, merged[i], pos, other) !=
-					CUCKOO_OK)
+				if (cuckoo_table_insert(&to, pair) != CUCKOO_OK)
 					return CUCKOO_FULL;
 			}
 			if (++j == h->base)
