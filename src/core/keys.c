@@ -18,17 +18,16 @@
 
 /* The key of a fingerprint and a pair of base buckets; j is the smaller one. */
 static inline uint64_t
-make_key(uint64_t step, uint32_t j, uint32_t fp)
+make_key(const CuckooHeader *h, uint32_t j, uint32_t fp)
 {
-	return ((j * step >> 32) + 1) << 32 | fp;
+	return ((j * h->base_inverse >> 32) + 1) << 32 | fp;
 }
 
 /* ---- reading ---- */
 
 /* The key of a fingerprint in segment `segment` at base bucket j. */
 static inline uint64_t
-stored_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
-		   uint32_t fp)
+stored_key(const CuckooHeader *h, uint32_t segment, uint32_t j, uint32_t fp)
 {
 	CuckooMapping mapping = h->mappings[fp & 0xff];
 	uint32_t	other = (uint32_t) cuckoo_partner_base(h, mapping, j);
@@ -41,7 +40,7 @@ stored_key(const CuckooHeader *h, uint64_t step, uint32_t segment, uint32_t j,
 		j = other;
 	}
 	ext = (fp >> CUCKOO_FIXED_BITS) << h->level | segment;
-	return make_key(step, j, ext << CUCKOO_FIXED_BITS | (fp & 0xff));
+	return make_key(h, j, ext << CUCKOO_FIXED_BITS | (fp & 0xff));
 }
 
 CuckooStatus
@@ -49,7 +48,6 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 				 uint64_t *scratch)
 {
 	const uint8_t *buckets = image + CUCKOO_HEADER_SIZE;
-	uint64_t	step = h->base_inverse;
 	uint64_t	n = 0;
 	uint32_t	segment = 0;
 	uint32_t	j = 0;
@@ -67,7 +65,7 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 				continue;
 			if (n == h->items)
 				return CUCKOO_BAD_ITEMS;
-			keys[n++] = stored_key(h, step, segment, j, slots[i]);
+			keys[n++] = stored_key(h, segment, j, slots[i]);
 		}
 		if (++j == h->base)
 		{
@@ -83,26 +81,24 @@ cuckoo_keys_read(const CuckooHeader *h, const uint8_t *image, uint64_t *keys,
 
 /* The key of a hash. */
 static inline uint64_t
-hash_key(const CuckooHeader *h, uint64_t step, uint64_t hash)
+hash_key(const CuckooHeader *h, uint64_t hash)
 {
 	uint32_t	j1 = cuckoo_scale(hash, h->base);
 	uint32_t	j2 = (uint32_t) cuckoo_partner_base(h, h->mappings[hash & 0xff],
 													j1);
 	uint32_t	fp = (uint32_t) hash & (uint32_t) cuckoo_low_mask(h->base_bits);
 
-	return make_key(step, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
+	return make_key(h, j1 < j2 ? j1 : j2, cuckoo_fingerprint(fp));
 }
 
 void
 cuckoo_keys_of_hashes(const CuckooHeader *h, uint64_t *hashes, uint64_t n,
 					  uint64_t *scratch)
 {
-	uint64_t	step = h->base_inverse;
-
 	for (uint64_t i = 0; i < n; i++)
 	{
 		cuckoo_pause(i);
-		hashes[i] = hash_key(h, step, hashes[i]);
+		hashes[i] = hash_key(h, hashes[i]);
 	}
 	cuckoo_sort(hashes, n, scratch, h->base_bits, h->base);
 }
