@@ -140,9 +140,10 @@ extern void cuckoo_build_pack(const CuckooHeader *h,
  * ---- keys, core/keys.c ----
  *
  * cuckoo_keys_read() and cuckoo_keys_of_hashes() make sorted runs of keys.
- * The functions below them combine runs.  cuckoo_keys_level() and
- * cuckoo_keys_order() prepare a run for cuckoo_build().  README, "Keys",
- * explains keys.
+ * The functions below them combine runs.  cuckoo_keys_level() sets the level
+ * for cuckoo_build(), whose keys cuckoo_sort_bits() orders by the bits of the
+ * segment, from CUCKOO_FIXED_BITS to CUCKOO_FIXED_BITS + level - 1.  README,
+ * "Keys", explains keys.
  */
 
 /*
@@ -220,16 +221,6 @@ extern uint64_t cuckoo_keys_at_least(const CuckooRun *run, uint32_t least,
  * CUCKOO_OK, or a failure of cuckoo_header_set_level().
  */
 extern CuckooStatus cuckoo_keys_level(CuckooHeader *h, uint64_t n);
-
-/*
- * Orders keys for cuckoo_build() at the level of *h.  The keys are in the order
- * of level `from`, at most that level; a sorted run is in the order of level 0.
- * `scratch` has room for n keys.  Returns the result, which is in `keys` or in
- * `scratch`.
- */
-extern uint64_t *cuckoo_keys_order(const CuckooHeader *h, int from,
-								   uint64_t *keys, uint64_t n,
-								   uint64_t *scratch);
 
 /* ---- estimates, core/estimate.c ---- */
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * core/keys.c
- *		Converts a filter to a sorted run of keys, merges runs, and orders a
- *		run for cuckoo_build().  README, "Keys", explains keys.
+ *		Converts a filter to a sorted run of keys, merges runs, and chooses
+ *		the level for a run.  README, "Keys", explains keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -271,12 +271,4 @@ cuckoo_keys_level(CuckooHeader *h, uint64_t n)
 			return CUCKOO_OK;
 	}
 	return status;
-}
-
-uint64_t *
-cuckoo_keys_order(const CuckooHeader *h, int from, uint64_t *keys, uint64_t n,
-				  uint64_t *scratch)
-{
-	return cuckoo_sort_bits(keys, n, scratch, CUCKOO_FIXED_BITS + from,
-							CUCKOO_FIXED_BITS + h->level);
 }

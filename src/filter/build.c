@@ -116,22 +116,23 @@ cuckoo_sized_filter(CuckooHeader *h, const uint64 *hashes, Size n)
 struct varlena *
 cuckoo_filter_of_keys(CuckooHeader *h, uint64 *keys, Size n)
 {
-	int			ordered_for = 0;
+	int			low = CUCKOO_FIXED_BITS;	/* the first unsorted bit */
 	struct varlena *filter;
 
 	n = (Size) cuckoo_keys_limit(keys, n, CUCKOO_MAX_COPIES);
 	cuckoo_check_status(cuckoo_keys_level(h, n));
 	for (;;)
 	{
-		if (h->level > ordered_for)
+		int			high = CUCKOO_FIXED_BITS + h->level;
+
+		if (high > low)
 		{
 			uint64	   *scratch = cuckoo_new_keys(n);
-			uint64	   *ordered = cuckoo_keys_order(h, ordered_for, keys, n,
-													scratch);
+			uint64	   *ordered = cuckoo_sort_bits(keys, n, scratch, low, high);
 
 			pfree(ordered == keys ? scratch : keys);
 			keys = ordered;
-			ordered_for = h->level;
+			low = high;
 		}
 		filter = try_build(h, keys, n);
 		if (filter != NULL)

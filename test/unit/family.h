@@ -72,8 +72,9 @@ filter_of(const CuckooHeader *geometry, Run run)
 	{
 		void	   *slots = unit_alloc(cuckoo_build_size(&f.h));
 
-		ordered = cuckoo_keys_order(&f.h, from, ordered, run.n,
-									ordered == keys ? scratch : keys);
+		ordered = cuckoo_sort_bits(ordered, run.n, ordered == keys ? scratch : keys,
+								   CUCKOO_FIXED_BITS + from,
+								   CUCKOO_FIXED_BITS + f.h.level);
 		from = f.h.level;
 		status = cuckoo_build(&f.h, ordered, run.n, slots);
 		if (status == CUCKOO_OK)
