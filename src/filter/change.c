@@ -179,15 +179,13 @@ change_add(Change *change, uint64 hash, int max_copies)
 static bool
 change_delete(Change *change, uint64 hash)
 {
-	CuckooHeader *h = &change->header;
-	CuckooStatus status PG_USED_FOR_ASSERTS_ONLY;
-
-	if (cuckoo_copies(h, cuckoo_image(change->filter), hash) != 1)
+	/* do not copy a filter that stays the same */
+	if (change->expanded == NULL &&
+		cuckoo_copies(&change->header, cuckoo_image(change->filter), hash) != 1)
 		return false;
 	change_expand(change);
-	status = cuckoo_remove(h, cuckoo_image(change->expanded->flat), hash);
-	Assert(status == CUCKOO_OK);
-	return true;
+	return cuckoo_remove(&change->header, cuckoo_image(change->expanded->flat),
+						 hash) == CUCKOO_OK;
 }
 
 /*
