@@ -326,21 +326,13 @@ Datum
 cf_add_unique_each(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext caller;
-	TupleDesc	desc;
-	bool		random;
 	Datum		values[2];
 	bool		nulls[2] = {
 		PG_ARGISNULL(0), PG_ARGISNULL(0) || PG_ARGISNULL(1)
 	};
 
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set"),
-				 errhint("Call cf_add_unique_each() in FROM.")));
-	desc = cuckoo_result_tupdesc(fcinfo, lengthof(values));
+	(void) cuckoo_result_tupdesc(fcinfo, lengthof(values));
+	InitMaterializedSRF(fcinfo, 0);
 
 	values[0] = fcinfo->args[0].value;
 	if (!nulls[1])
@@ -360,13 +352,6 @@ cf_add_unique_each(PG_FUNCTION_ARGS)
 		values[1] = PointerGetDatum(cuckoo_boolean_array(&elements, added));
 	}
 
-	/* the tuplestore and its contents must live as long as the query */
-	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	result->returnMode = SFRM_Materialize;
-	random = (result->allowedModes & SFRM_Materialize_Random) != 0;
-	result->setResult = tuplestore_begin_heap(random, false, work_mem);
-	result->setDesc = CreateTupleDescCopy(desc);
-	MemoryContextSwitchTo(caller);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	PG_RETURN_NULL();
 }
