@@ -170,17 +170,12 @@ hashes_in_c(Oid type)
 	TypeCacheEntry *entry = lookup_type_cache(getBaseType(type),
 											  TYPECACHE_HASH_EXTENDED_PROC);
 	Oid			function = cuckoo_hash_function(entry);
-	HeapTuple	tuple;
-	Oid			language;
+	Oid			language = GetSysCacheOid1(PROCOID, Anum_pg_proc_prolang,
+										   ObjectIdGetDatum(function));
 
-	if (!OidIsValid(function))
-		return true;			/* refused for another reason */
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
-	ReleaseSysCache(tuple);
-	return language == INTERNALlanguageId || language == ClanguageId;
+	/* a type without a hash function is refused for another reason */
+	return !OidIsValid(function) || language == INTERNALlanguageId ||
+		language == ClanguageId;
 }
 
 /* Appends the signatures of a row's attributes. */
