@@ -14,13 +14,6 @@
 
 #include "postgres.h"
 
-/* 17: The locale of an ICU collation moved. */
-#if PG_VERSION_NUM >= 170000
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
-#else
-#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
-#endif
-
 /*
  * 16: ICU collations have rules.  generate_join_implied_equalities() has an
  * argument for the outer join.  A custom scan chooses its kind of slots.  (In
@@ -58,10 +51,15 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
-/* 17: Maintenance restricts the search path. */
+/*
+ * 17: The locale of an ICU collation moved.  Maintenance restricts the search
+ * path.
+ */
 #if PG_VERSION_NUM >= 170000
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
 #define CUCKOO_RESTRICT_SEARCH_PATH() RestrictSearchPath()
 #else
+#define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
 #define CUCKOO_RESTRICT_SEARCH_PATH() ((void) 0)
 #endif
 
