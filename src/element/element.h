@@ -60,15 +60,14 @@ typedef struct CuckooHasher
 	uint64		changes;		/* see cuckoo_hasher_is_current() */
 } CuckooHasher;
 
-/* True if values of the type under the collation can be elements. */
-extern bool cuckoo_hashable(Oid type, Oid collation);
-
 /*
- * Fills in a zeroed hasher, which must not outlive `context`.  Error 42883 or
- * 0A000 if the type cannot be hashed.
+ * Fills in a zeroed hasher, which must not outlive `context`, and returns true.
+ * If the type cannot be hashed: false if missing_ok, otherwise error 42883 or
+ * 0A000.
  */
-extern void cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
-							   Oid collation, MemoryContext context);
+extern bool cuckoo_hasher_init(CuckooHasher *hasher, Oid declared,
+							   Oid collation, MemoryContext context,
+							   bool missing_ok);
 
 /*
  * Returns the hasher for an argument of the called function.  fn_extra keeps it
@@ -119,11 +118,10 @@ extern uint64 cuckoo_hash(const CuckooHasher *hasher, Datum value, uint64 seed);
 /* ---- within this folder: family, tag and hash function of a type ---- */
 
 /*
- * Sets the family and encoding of a base type.  Returns false for a type of the
+ * Sets family and encoding for a base type.  Returns false for a type of the
  * family "other", or of none.
  */
-extern bool cuckoo_plain_family(Oid type, uint8 *family,
-								CuckooEncoding *encoding);
+extern bool cuckoo_plain_family(CuckooHasher *hasher, Oid type);
 
 /* True if equality under the collation differs from equality of bytes. */
 extern bool cuckoo_is_nondeterministic(Oid collation);

@@ -34,6 +34,7 @@ static const KnownType known_types[] = {
 	{BPCHAROID, CUCKOO_FAMILY_TEXT, CUCKOO_ENCODING_BPCHAR},
 	{NAMEOID, CUCKOO_FAMILY_TEXT, CUCKOO_ENCODING_NAME},
 	{CHAROID, CUCKOO_FAMILY_TEXT, CUCKOO_ENCODING_CHAR},
+	{ANYENUMOID, CUCKOO_FAMILY_TEXT, CUCKOO_ENCODING_ENUM},
 	{BYTEAOID, CUCKOO_FAMILY_BYTEA, CUCKOO_ENCODING_BYTEA},
 	{UUIDOID, CUCKOO_FAMILY_UUID, CUCKOO_ENCODING_UUID},
 	{BOOLOID, CUCKOO_FAMILY_BOOLEAN, CUCKOO_ENCODING_BOOL},
@@ -89,19 +90,15 @@ cuckoo_family_name(uint8 family)
 }
 
 bool
-cuckoo_plain_family(Oid type, uint8 *family, CuckooEncoding *encoding)
+cuckoo_plain_family(CuckooHasher *hasher, Oid type)
 {
 	if (type_is_enum(type))
-	{
-		*family = CUCKOO_FAMILY_TEXT;
-		*encoding = CUCKOO_ENCODING_ENUM;
-		return true;
-	}
+		type = ANYENUMOID;
 	for (int i = 0; i < (int) lengthof(known_types); i++)
 		if (known_types[i].type == type)
 		{
-			*family = known_types[i].family;
-			*encoding = known_types[i].encoding;
+			hasher->family = known_types[i].family;
+			hasher->encoding = known_types[i].encoding;
 			return true;
 		}
 	return false;

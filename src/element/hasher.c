@@ -68,24 +68,16 @@ watch_types(void)
 	return type_changes;
 }
 
-bool
-cuckoo_hashable(Oid type, Oid collation)
-{
-	uint8		family;
-	CuckooEncoding encoding;
-
-	type = getBaseType(type);
-	return cuckoo_plain_family(type, &family, &encoding) ||
-		cuckoo_type_tag(type, collation, true) != 0;
-}
-
 static void
-hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
+hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context,
+				  bool missing_ok)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type,
 											  TYPECACHE_HASH_EXTENDED_PROC);
 
-	hasher->tag = cuckoo_type_tag(type, hasher->collation, false);
+	hasher->tag = cuckoo_type_tag(type, hasher->collation, missing_ok);
+	if (hasher->tag == 0)
+		return;
 	hasher->family = CUCKOO_FAMILY_OTHER;
 	hasher->length = entry->typlen;
 	/* char(n) and name keep encodings that first convert the value to text */
@@ -98,26 +90,25 @@ hasher_init_other(CuckooHasher *hasher, Oid type, MemoryContext context)
 	fmgr_info_cxt(cuckoo_hash_function(entry), hasher->hash_proc, context);
 }
 
-void
+bool
 cuckoo_hasher_init(CuckooHasher *hasher, Oid declared, Oid collation,
-				   MemoryContext context)
+				   MemoryContext context, bool missing_ok)
 {
 	uint64		changes = watch_types();
 	Oid			type = getBaseType(declared);
-	bool		plain = cuckoo_plain_family(type, &hasher->family,
-											&hasher->encoding);
 
 	hasher->collation = collation;
-	if (!plain)
-		hasher_init_other(hasher, type, context);
+	if (!cuckoo_plain_family(hasher, type))
+		hasher_init_other(hasher, type, context, missing_ok);
 	/* an enum has no collation; name has "C" by default */
 	else if (hasher->family == CUCKOO_FAMILY_TEXT &&
 			 type_is_collatable(type) && cuckoo_is_nondeterministic(collation))
-		hasher_init_other(hasher, TEXTOID, context);
+		hasher_init_other(hasher, TEXTOID, context, missing_ok);
 
 	hasher->type = declared;
 	/* last, because it makes the hasher valid */
 	hasher->changes = changes;
+	return hasher->family != CUCKOO_FAMILY_NONE;
 }
 
 bool
@@ -142,7 +133,7 @@ hasher_for_type(FunctionCallInfo fcinfo, Oid type, Size size)
 			pfree(hasher->hash_proc);
 		memset(hasher, 0, sizeof(*hasher));
 		/* types may change often: this must not leak into `context` */
-		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context);
+		cuckoo_hasher_init(hasher, type, PG_GET_COLLATION(), context, false);
 	}
 	return hasher;
 }

@@ -176,7 +176,7 @@ cf_new(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("type with OID %u does not exist", type)));
 		cuckoo_hasher_init(&hasher, type, get_typcollation(type),
-						   CurrentMemoryContext);
+						   CurrentMemoryContext, false);
 		h.family = hasher.family;
 		h.tag = hasher.tag;
 	}

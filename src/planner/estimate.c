@@ -343,10 +343,9 @@ probe_column(SampledValues *common, SampledValues *histogram,
 
 	if (filter->image == NULL || !HeapTupleIsValid(column->statsTuple) ||
 		!statistic_proc_security_check(column, function) ||
-		!cuckoo_hashable(type, collation))
-		return;
-	cuckoo_hasher_init(&hasher, type, collation, CurrentMemoryContext);
-	if (!cuckoo_is_of_family(&hasher, &filter->header))
+		!cuckoo_hasher_init(&hasher, type, collation, CurrentMemoryContext,
+							true) ||
+		!cuckoo_is_of_family(&hasher, &filter->header))
 		return;
 	probe_statistics(common, column->statsTuple, STATISTIC_KIND_MCV, filter,
 					 &hasher);
