@@ -111,8 +111,8 @@ extern void cuckoo_core_interrupts(void);
 #define heap_form_tuple(...)	(FAULTS_MEMORY, heap_form_tuple(__VA_ARGS__))
 #define get_call_result_type(...) \
 	(FAULTS_MEMORY, get_call_result_type(__VA_ARGS__))
-#define tuplestore_begin_heap(...) \
-	(FAULTS_MEMORY, tuplestore_begin_heap(__VA_ARGS__))
+#define InitMaterializedSRF(...) \
+	(FAULTS_MEMORY, InitMaterializedSRF(__VA_ARGS__))
 #define tuplestore_putvalues(...) \
 	(FAULTS_MEMORY, tuplestore_putvalues(__VA_ARGS__))
 #define pq_begintypsend(...)	(FAULTS_MEMORY, pq_begintypsend(__VA_ARGS__))
