@@ -68,7 +68,7 @@ write_row(Relation rel, Buffer buffer, ItemPointer tid)
 	int			n = cuckoo_count_rows(page);
 	CuckooDelta delta = {0};
 
-	if (n == (int) CUCKOO_CHAIN_ROWS)
+	if (n >= (int) CUCKOO_CHAIN_ROWS)
 		return false;
 	START_CRIT_SECTION();
 	cuckoo_page_rows(page)[n] = *tid;

@@ -271,7 +271,8 @@ sub at_each_step
 	for (my $n = 1; $n == 1 || $pid; $n++)
 	{
 		$node->safe_psql('postgres', $setup);
-		perform($session, "SELECT test_fault('stop', $n) \\g /dev/null\n$statement;\nSELECT test_fault('stop', 0) \\g /dev/null\n");
+		perform($session,
+			"SELECT test_fault('stop', $n) \\g /dev/null\n$statement;\nSELECT test_fault('stop', 0) \\g /dev/null\n");
 		($pid) = wait_for_stop($session);
 		if ($pid)
 		{
@@ -294,15 +295,16 @@ CREATE TABLE c (k bigint, i int, filler text DEFAULT repeat('.', 400));
 CREATE INDEX c_k ON c USING cuckoo (k place_ops);
 CREATE TABLE d (LIKE c INCLUDING INDEXES);
 CREATE TABLE found (n int);
-INSERT INTO found VALUES (0);
 SQL
 
 is(at_each_step(<<'SQL', "UPDATE found SET n = (SELECT count(*) FROM c WHERE k = 7::bigint)",
-TRUNCATE c;
+TRUNCATE c, found;
+INSERT INTO found VALUES (0);
 INSERT INTO c SELECT 7, i FROM generate_series(1, 600) i;
 DELETE FROM c WHERE i / 100 % 2 = 1;
 SQL
-		"VACUUM (INDEX_CLEANUP on) c;\nINSERT INTO c SELECT 8, i FROM generate_series(1, 400) i", 'SELECT n FROM found'),
+		"VACUUM (INDEX_CLEANUP on) c;\nINSERT INTO c SELECT 8, i FROM generate_series(1, 400) i",
+		'SELECT n FROM found'),
 	300, 'a lookup in a chain finds each row once, while pages are freed and used by another chain');
 is(at_each_step(<<'SQL', <<'SQL', <<'SQL', 'SELECT count(*), sum(i) FROM (TABLE c UNION ALL TABLE d) s WHERE i >= 0'),
 TRUNCATE c, d;
@@ -330,14 +332,16 @@ SKIP:
 	# in a chain
 	$node->safe_psql('postgres', "DO 'BEGIN FOR i IN 1 .. 400 LOOP $insert; DELETE FROM once; END LOOP; END'");
 	is(at_each_step("DELETE FROM once;\nVACUUM (INDEX_CLEANUP on) once;\n$insert;\nDELETE FROM once",
-			$insert, $insert, 'SELECT count(*), chain_pages > 0 FROM once, cf_index_info(\'once_k\') GROUP BY chain_pages'), '1|t',
-		'two sessions insert a key that has a chain');
+			$insert, $insert,
+			q(SELECT count(*), chain_pages > 0 FROM once, cf_index_info('once_k') GROUP BY chain_pages)),
+		'1|t', 'two sessions insert a key that has a chain');
 	$node->safe_psql('postgres', <<'SQL');
 CREATE TABLE part (k bigint, p bool);
 CREATE UNIQUE INDEX part_k ON part USING cuckoo (k place_ops) WHERE p;
 CREATE TABLE built (k bigint);
 SQL
-	is(at_each_step("TRUNCATE part;\nINSERT INTO part VALUES (1, true);\nDELETE FROM part", 'INSERT INTO part VALUES (1, true)',
+	$insert = 'INSERT INTO part VALUES (1, true)';
+	is(at_each_step("TRUNCATE part;\n$insert;\nDELETE FROM part", $insert,
 			"VACUUM (INDEX_CLEANUP on) part;\nINSERT INTO part VALUES (1, false)", 'SELECT count(*) FROM part WHERE p'),
 		1, 'a row that is not in the index takes the place of a dead one');
 
@@ -355,8 +359,10 @@ SQL
 		unlink $file;
 	}
 	cmp_ok($replaced * $rows, '>', 2, 'CREATE INDEX CONCURRENTLY stopped in the build and in the validation');
-	is($node->safe_psql('postgres', "SELECT indisvalid, (SELECT count(*) FROM built) FROM pg_index WHERE indexrelid = 'built_k'::regclass"),
-		"t|$rows", 'and does not refuse rows that are deleted meanwhile');
+	is($node->safe_psql('postgres', <<'SQL'), "t|$rows",
+SELECT indisvalid, (SELECT count(*) FROM built) FROM pg_index WHERE indexrelid = 'built_k'::regclass
+SQL
+		 'and does not refuse rows that are deleted meanwhile');
 }
 $node->stop;
 done_testing();
