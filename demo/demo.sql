@@ -231,8 +231,8 @@ SELECT row_of('the filter', n(:filter_ms) || ' ms', n(:filter_count));
 SELECT row_of('IN (SELECT url FROM blocked)', n(:exact_ms) || ' ms', n(:exact_count));
 SELECT row_of('both, for an exact answer', n(:both_ms) || ' ms', n(:both_count));
 \echo '  (2,000,000 visits, one process, all cached, work_mem 64 MB, median of three)'
-SELECT format(E'  The filter finds %s visits too many, because of its false positives:\n'
-  '  %s %% of the visits to other pages, at a requested rate of 0.1 %% of these pages.',
+SELECT format(E'  The filter finds %s visits too many: %s %% of the\n'
+  '  visits to pages that are not blocked. The requested rate was 0.1 %%.',
   n(:filter_count - :exact_count),
   round(100.0 * (:filter_count - :exact_count) / (2000000 - :exact_count), 3));
 \echo

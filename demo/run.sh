@@ -22,7 +22,7 @@ enough()
 	[ "$("$1" | head -n 10000 | wc -l)" = 10000 ]
 }
 
-say "looking for home pages"
+say "looking for home pages in the lists of packages"
 source=home_pages
 if ! enough $source && command -v apt-get >/dev/null &&
 	{ [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then

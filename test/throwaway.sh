@@ -14,7 +14,9 @@
 #
 # -t also installs what TAP tests need, and -c what the clients' tests need. -b
 # installs what benchmarks need, gives the server 1 GB of shared buffers, and
-# copies FOLDER, relative to the source, back at the end.
+# copies FOLDER, relative to the source, back at the end. COMMAND must create it.
+#
+# Autovacuum is off.
 #
 # PG_CONFIG chooses the PostgreSQL; the default is the newest one with a server.
 # SETTINGS are further lines for the configuration of all servers, such as
