@@ -109,7 +109,7 @@ endif
 core = $(sort $(wildcard src/core/*.c))
 UNIT_CFLAGS = -std=c11 -O2 -g -Wall -Wextra -Werror $(COPT)
 space := $(subst ,, )
-unit_dir := build/$(subst /,_,$(subst $(space),,$(CC)))
+unit_dir := build/$(subst =,_,$(subst /,_,$(subst $(space),,$(CC))))
 unit_tests = $(patsubst test/unit/%.c,$(unit_dir)/%, \
 	$(sort $(wildcard test/unit/test_*.c))) $(unit_dir)/small_test_entry
 

@@ -282,7 +282,8 @@ upgrade()
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run "$name" "$root" '
 		for version in $2 $3; do
-			make -s clean install with_llvm=no CC="$4" PG_CONFIG=/usr/lib/postgresql/$version/bin/pg_config || exit
+			make -s clean install with_llvm=no COPT=-std=gnu17 CC="$4" \
+				PG_CONFIG=/usr/lib/postgresql/$version/bin/pg_config || exit
 		done
 		chown -R postgres: .
 		export UPGRADE_FROM=/usr/lib/postgresql/$2 UPGRADE_TO=/usr/lib/postgresql/$3
