@@ -463,12 +463,15 @@ RESET cuckoo.enable_scan;
 SET plan_cache_mode = force_generic_plan;
 PREPARE unknown(cuckoofilter) AS SELECT count(*) FROM scanned WHERE cf_contains($1, v);
 PREPARE unknown_array(cuckoofilter[]) AS SELECT count(*) FROM scanned WHERE v <@ ANY ($1);
+PREPARE unknown_bytea(bytea) AS SELECT count(*) FROM scanned WHERE cf_contains($1::cuckoofilter, v);
+PREPARE unknown_text(text) AS SELECT count(*) FROM scanned WHERE cf_contains($1::cuckoofilter, v);
+PREPARE unknown_row(kept) AS SELECT count(*) FROM scanned WHERE cf_contains(($1).f, v);
+PREPARE name(text) AS SELECT count(*) FROM scanned WHERE v::text = $1;
 PREPARE number(int) AS SELECT count(*) FROM scanned WHERE v = $1;
 SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel
-FROM unnest(ARRAY['EXECUTE unknown(NULL)', 'EXECUTE unknown_array(NULL)', 'EXECUTE number(1)']) query;
-DEALLOCATE unknown;
-DEALLOCATE unknown_array;
-DEALLOCATE number;
+FROM unnest(ARRAY['EXECUTE unknown(NULL)', 'EXECUTE unknown_array(NULL)', 'EXECUTE unknown_bytea(NULL)',
+	'EXECUTE unknown_text(NULL)', 'EXECUTE unknown_row(NULL)', 'EXECUTE name(NULL)', 'EXECUTE number(1)']) query;
+DEALLOCATE ALL;
 RESET plan_cache_mode;
 RESET cpu_operator_cost;
 -- 8 operators for each byte, for each partition its own

@@ -119,7 +119,7 @@ difference(const CuckooAggParams *a, const CuckooAggParams *b)
 
 /*
  * Throws error 22023 if a row has other parameters than the rows before.  Reads
- * them only if its arguments differ from those of the last row.
+ * them only if its arguments differ from the last row's arguments.
  */
 static void
 check_params(const CuckooAggParams *params, int nargs,

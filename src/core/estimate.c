@@ -15,17 +15,16 @@
 
 /*
  * The expected number of distinct keys of n elements.  The low bytes 0 and 1 of
- * hashes both become 1, so the keys of this fixed byte are twice as likely as
- * those of the 254 other fixed bytes.
+ * hashes both become 1, so a key of this fixed byte is twice as likely as a key
+ * of another fixed byte.  There are 254 others.
  */
 static double
 expected_keys(const CuckooHeader *h, double n)
 {
-	/* of a fixed byte, and the expected elements with one of these keys */
-	double		keys = ldexp(h->base, h->base_bits - 9);
-	double		mean = n / (256 * keys);
+	double		keys_of_byte = ldexp(h->base, h->base_bits - 9);
+	double		mean = n / (256 * keys_of_byte);	/* elements with one key */
 
-	return -keys * (254 * expm1(-mean) + expm1(-2 * mean));
+	return -keys_of_byte * (254 * expm1(-mean) + expm1(-2 * mean));
 }
 
 /*

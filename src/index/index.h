@@ -485,9 +485,10 @@ extern void cuckoo_index_init(void);
 
 /*
  * The hash of a row, with the seed of the index.  values[] are its columns, and
- * none is null.  procs[] are the functions that hash them; NULL for those of
- * the columns' types.  Of the 64 bits, the index uses the top hash_bits; the
- * others are 0.  Resets the context, in which the functions are called.
+ * none is null.  procs[] are the functions that hash them; NULL means the
+ * functions of the columns' types.  Of the 64 bits, the index uses the top
+ * hash_bits; the others are 0.  Resets the context, in which the functions are
+ * called.
  */
 extern uint64 cuckoo_hash_row(Relation rel, MemoryContext context, uint64 seed,
 							  int hash_bits, FmgrInfo *const *procs,

@@ -58,15 +58,38 @@ reads_temporary(Node *node, void *context)
 }
 
 /*
+ * True for a parameter of unknown value and variable size, and for a cast or a
+ * field of one.
+ */
+static bool
+is_unknown(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, FuncExpr) &&
+			(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST ||
+			 ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST))
+			node = linitial(((FuncExpr *) node)->args);
+		else if (IsA(node, CoerceViaIO))
+			node = (Node *) ((CoerceViaIO *) node)->arg;
+		else if (IsA(node, FieldSelect))
+			node = (Node *) ((FieldSelect *) node)->arg;
+		else
+			return IsA(node, Param) &&
+				((Param *) node)->paramkind == PARAM_EXTERN &&
+				get_typlen(((Param *) node)->paramtype) < 0;
+	}
+}
+
+/*
  * Walker: adds the bytes of the constant filters of a query, without those of
  * its sub-queries, to the double in `context`, and more than SENT_MAX for a
- * parameter of unknown value.  Always returns false, to go on.
+ * filter of unknown size.  Always returns false, to go on.
  */
 static bool
 add_filters(Node *node, void *context)
 {
 	Const	   *constant = (Const *) node;
-	Param	   *param = (Param *) node;
 
 	if (node == NULL)
 		return false;
@@ -74,8 +97,7 @@ add_filters(Node *node, void *context)
 		constant->constlen == -1 && is_filter_type(constant->consttype))
 		*(double *) context +=
 			VARSIZE_ANY(DatumGetPointer(constant->constvalue));
-	if (IsA(node, Param) && param->paramkind == PARAM_EXTERN &&
-		is_filter_type(param->paramtype))
+	if (is_unknown(node) && is_filter_type(exprType(node)))
 		*(double *) context += SENT_MAX + 1.0;
 	return expression_tree_walker(node, add_filters, context);
 }

@@ -255,6 +255,7 @@ INSERT INTO sparse SELECT sharing(n) FROM generate_series(8, 18) n;
 SELECT count(*) > 3000, cf_index_check('sparse_k_idx') - count(*),
 	(SELECT sum(total_bytes) < 300000 FROM pg_backend_memory_contexts WHERE ident = 'sparse_k_idx') FROM sparse;
 SQL
+
 # ---- another session at one step ----
 
 # Waits until a session is ready, or waits for the one that stops: twice for the same
