@@ -380,7 +380,7 @@ test_levels(void)
 	uint64_t	failures = 0;
 	uint64_t	builds = 0;
 
-	for (int round = 0; round < (unit_long ? 2000 : 200); round++)
+	for (int round = 0; round < (unit_long ? 2000 : 100); round++)
 	{
 		uint64_t	capacity = 1 + unit_below(round % 10 == 0 ? 200000 : 20000);
 		int			bits = 8 + (int) unit_below(17);
@@ -433,7 +433,7 @@ test_crafted(void)
 
 	for (int kind = 0; kind < 6; kind++)
 		for (uint64_t n = 10; n <= (unit_long ? 1000000 : 100000); n *= 10)
-			for (int bits = 8; bits <= 32; bits += 12)
+			for (int bits = n < 100000 ? 8 : 20; bits <= 32; bits += 12)
 			{
 				uint64_t   *a = random_hashes(n);
 				UnitFilter	f;

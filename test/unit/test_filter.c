@@ -130,7 +130,7 @@ run_sequence(uint64_t number)
 static void
 test_sequences(void)
 {
-	uint64_t	n = unit_long ? 60000 : 4000;
+	uint64_t	n = unit_long ? 60000 : 1500;
 
 	for (uint64_t i = 0; i < n; i++)
 		run_sequence(i);
@@ -792,7 +792,7 @@ test_other_lookups(void)
 static void
 test_largest(void)
 {
-	static const uint64_t n = 3000;
+	static const uint64_t n = 1000;
 	bool		seen[CUCKOO_KINDS] = {false};
 
 	for (int bits = 8; bits <= 30; bits++)

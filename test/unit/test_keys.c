@@ -20,7 +20,7 @@
 static void
 test_families(void)
 {
-	int			rounds = unit_long ? 4000 : 400;
+	int			rounds = unit_long ? 4000 : 200;
 
 	for (int i = 0; i < rounds; i++)
 	{
