@@ -11,9 +11,9 @@
 #
 # Each round has its disaster: a process of the primary or the standby is killed,
 # or the primary as a whole, or the standby takes over and the old primary
-# follows it by pg_rewind. After a crash the primary logs in another mode: full
-# pages, which both servers compare with the replayed ones
-# (wal_consistency_checking), or none (full_page_writes = off). With both,
+# follows it by pg_rewind. At least the last two happen. After a crash the primary
+# logs in another mode: full pages, which both servers compare with the replayed
+# ones (wal_consistency_checking), or none (full_page_writes = off). With both,
 # recovery may fail by PostgreSQL's fault.
 #
 # TORTURE_SECONDS=3600 makes it longer, TORTURE_WRITERS=4 lighter.
@@ -27,10 +27,10 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seconds = $ENV{TORTURE_SECONDS} || 40;
+my $seconds = $ENV{TORTURE_SECONDS} || 8;
 
 time_limit(600 + 2 * $seconds);
-my $round_seconds = $seconds > 100 ? 25 : 6;
+my $round_seconds = $seconds > 100 ? 25 : 4;
 my ($blocks, $hold) = $seconds > 100 ? (15, 4) : (3, 1);
 my $writers = $ENV{TORTURE_WRITERS} || 8;
 
@@ -540,8 +540,8 @@ sub take_over
 	sleep 1;
 	resolve();
 	unsubscribe();
-	start_pgbench($primary, 4, 3, 'prepared', @writers);
-	start_pgbench($primary, 2, 3, 'prepared', @checkers);
+	start_pgbench($primary, 4, $hold, 'prepared', @writers);
+	start_pgbench($primary, 2, $hold, 'prepared', @checkers);
 
 	# what it has written alone is undone
 	start_again($old);

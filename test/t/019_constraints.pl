@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $seconds = $ENV{RACE_SECONDS} || 2;
+my $seconds = $ENV{RACE_SECONDS} || 1;
 my $node = start_node('constraints', 'deadlock_timeout = 10ms', 'restart_after_crash = on',
 	'max_prepared_transactions = 10', 'max_connections = 40', 'wal_level = logical', 'autovacuum = off',
 	'max_wal_senders = 5', 'max_replication_slots = 5');
