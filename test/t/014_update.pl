@@ -80,11 +80,14 @@ SQL
 
 sub objects_of
 {
-	my ($database, $extension) = @_;
+	my ($database, $extension, $script) = @_;
 	my $closure = members_of($extension);
-	my %name = map { split /\t/, $_, 2 } split /\n/, $node->safe_psql($database,
-		members_of('.*') . "SELECT objid || E'\\t' || pg_describe_object(classid, objid, 0) FROM member");
-	my @catalogs = split /\n/, $node->safe_psql($database, "$closure SELECT DISTINCT classid::regclass FROM member");
+	# in one session, because most of the time would go to starting psql
+	my ($names, $catalogs) = split /^--\n/m, $node->safe_psql($database, ($script // '')
+		. members_of('.*') . "SELECT objid || E'\\t' || pg_describe_object(classid, objid, 0) FROM member;\n"
+		. "\\echo --\n$closure SELECT DISTINCT classid::regclass FROM member");
+	my %name = map { split /\t/, $_, 2 } split /\n/, $names;
+	my @catalogs = split /\n/, $catalogs;
 	my %of =
 		(pg_aggregate => 'aggfnoid', pg_attribute => 'attrelid', pg_description => 'objoid', pg_init_privs => 'objoid',
 			pg_depend => 'objid');
@@ -124,11 +127,9 @@ sub updated
 	my ($extension, $version) = @_;
 
 	# what it requires comes with it
-	$node->safe_psql('updated', "DROP EXTENSION IF EXISTS cuckoo CASCADE; DROP SCHEMA IF EXISTS elsewhere;
-		DROP FUNCTION IF EXISTS cf_overlap");
-	$node->safe_psql('updated',
-		"CREATE EXTENSION $extension VERSION '$version' CASCADE; ALTER EXTENSION $extension UPDATE");
-	return objects_of('updated', $extension);
+	return objects_of('updated', $extension, "DROP EXTENSION IF EXISTS cuckoo CASCADE;
+		DROP SCHEMA IF EXISTS elsewhere; DROP FUNCTION IF EXISTS cf_overlap;
+		CREATE EXTENSION $extension VERSION '$version' CASCADE; ALTER EXTENSION $extension UPDATE;\n");
 }
 
 # ---- today's versions ------------------------------------------------------

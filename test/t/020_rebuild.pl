@@ -11,8 +11,8 @@ use CuckooTest;
 use IPC::Run;
 use Test::More;
 
-my $rebuilds = $ENV{REBUILDS} || 3;
-my $each = 60;		# transactions of a writer during one rebuild
+my $rebuilds = $ENV{REBUILDS} || 2;
+my $each = 40;		# transactions of a writer during one rebuild
 my $node = start_node('rebuild');
 
 # The block of the guide that has some text
