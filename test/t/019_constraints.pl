@@ -52,10 +52,9 @@ foreach my $kind (sort keys %kinds)
 {
 	my ($constraint, $state) = @{ $kinds{$kind} };
 
-	value("CREATE TABLE kept_$kind (id bigint, n int DEFAULT 0)");
-	value(sprintf $constraint, "kept_$kind");
-	value("BEGIN; INSERT INTO kept_$kind VALUES (1); PREPARE TRANSACTION '$kind'");
-	value("BEGIN; INSERT INTO kept_$kind VALUES (2); PREPARE TRANSACTION '$kind, undone'");
+	value(join ";\n", "CREATE TABLE kept_$kind (id bigint, n int DEFAULT 0)", sprintf($constraint, "kept_$kind"),
+		"BEGIN; INSERT INTO kept_$kind VALUES (1); PREPARE TRANSACTION '$kind'",
+		"BEGIN; INSERT INTO kept_$kind VALUES (2); PREPARE TRANSACTION '$kind, undone'");
 }
 $node->stop('immediate');
 $node->start;
@@ -65,8 +64,7 @@ foreach my $kind (sort keys %kinds)
 
 	is(state_of("SET statement_timeout = 300; INSERT INTO kept_$kind VALUES ($_)"),
 		'57014', "$kind: an insert of $_ waits for a prepared transaction") foreach 1, 2;
-	value("COMMIT PREPARED '$kind'");
-	value("ROLLBACK PREPARED '$kind, undone'");
+	value("COMMIT PREPARED '$kind'; ROLLBACK PREPARED '$kind, undone'");
 	is(state_of("INSERT INTO kept_$kind VALUES (1)"), $state, "$kind: a prepared transaction is committed");
 	is(state_of("INSERT INTO kept_$kind VALUES (2)"), '00000', "$kind: a prepared transaction is undone");
 }
@@ -93,11 +91,10 @@ foreach my $kind (sort keys %kinds)
 	my ($constraint, $state) = @{ $kinds{$kind} };
 	my $table = "applied_$kind";
 
-	value("CREATE TABLE $table (id bigint, place text)", $_) foreach $node, $subscriber;
-	value(sprintf($constraint, $table), $subscriber);
-	value("INSERT INTO $table VALUES (7, 'subscriber')", $subscriber);
-	value("CREATE PUBLICATION $table FOR TABLE $table");
-	value("CREATE SUBSCRIPTION $table CONNECTION '$connection' PUBLICATION $table", $subscriber);
+	value("CREATE TABLE $table (id bigint, place text); CREATE PUBLICATION $table FOR TABLE $table");
+	value(join(";\n", "CREATE TABLE $table (id bigint, place text)", sprintf($constraint, $table),
+			"INSERT INTO $table VALUES (7, 'subscriber')",
+			"CREATE SUBSCRIPTION $table CONNECTION '$connection' PUBLICATION $table"), $subscriber);
 	$subscriber->wait_for_subscription_sync if $subscriber->can('wait_for_subscription_sync');
 	value("INSERT INTO $table SELECT i, 'publisher' FROM generate_series(1, 10) i");
 	$subscriber->wait_for_log(qr/$conflict "${table}_id"/);
@@ -226,9 +223,8 @@ foreach my $kind (sort keys %kinds)
 		my $table = "raced_$kind";
 		my $what = "$kind, $ids ids";
 
-		value("CREATE TABLE $table (id bigint, n int DEFAULT 0, filler text)");
-		value(sprintf $kinds{$kind}[0], $table);
-		value("ALTER SEQUENCE $_ RESTART") foreach qw(refused deadlocks);
+		value(join ";\n", "CREATE TABLE $table (id bigint, n int DEFAULT 0, filler text)",
+			sprintf($kinds{$kind}[0], $table), map { "ALTER SEQUENCE $_ RESTART" } qw(refused deadlocks));
 		my $race = start_race($table, $ids);
 		my $end = time() + $seconds / 2;
 		my ($twice, $ended) = (0, 0);
@@ -248,23 +244,23 @@ foreach my $kind (sort keys %kinds)
 				$race = start_race($table, $ids);
 				$end = $ended = 0;
 			}
-			$twice += value("SELECT count(*) - count(DISTINCT id) FROM $table");
-			value("VACUUM (INDEX_CLEANUP on) $table") if $n % 3 == 0;
-			# PostgreSQL does not rebuild exclusion constraints CONCURRENTLY
-			value('REINDEX INDEX ' . ($kind eq 'unique' && $n % 2 ? 'CONCURRENTLY' : '') . " ${table}_id")
-				if $n % 5 == 4;
+			$twice += value(join ";\n", "SELECT count(*) - count(DISTINCT id) FROM $table",
+				$n % 3 ? () : "VACUUM (INDEX_CLEANUP on) $table",
+				# PostgreSQL does not rebuild exclusion constraints CONCURRENTLY
+				$n % 5 < 4 ? ()
+				: 'REINDEX INDEX ' . ($kind eq 'unique' && $n % 2 ? 'CONCURRENTLY' : '') . " ${table}_id");
 			sleep 0.05;
 		}
-		my ($refused, $deadlocks) =
-			map { value("SELECT last_value - (NOT is_called)::int FROM $_") } qw(refused deadlocks);
+		my ($refused, $deadlocks, $more) = split /\n/, value(join ";\n",
+			(map { "SELECT last_value - (NOT is_called)::int FROM $_" } qw(refused deadlocks)),
+			"SELECT count(*) - count(DISTINCT id) FROM $table");
 
 		note("$what: $refused refused, $deadlocks deadlocks");
-		$twice += value("SELECT count(*) - count(DISTINCT id) FROM $table");
+		$twice += $more;
 		is($twice, 0, "$what: no id is in two rows");
 		cmp_ok($refused, '>', $ids > 3000 ? 0 : 100, "$what: ids are refused");
-		value("VACUUM (INDEX_CLEANUP on) $table");
-		is(value("SELECT cf_index_check('${table}_id') - count(*) FROM $table"), 0, "$what: the index is correct");
-		value("DROP TABLE $table");
+		is(value("VACUUM (INDEX_CLEANUP on) $table; SELECT cf_index_check('${table}_id') - count(*) FROM $table;
+			DROP TABLE $table"), 0, "$what: the index is correct");
 	}
 }
 unlike(slurp_file($node->basedir . '/pgbench.log'), qr/ERROR:/, 'the sessions have no other errors');
