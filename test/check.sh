@@ -216,7 +216,8 @@ suite_tap()
 	make -s -j "$processes" -C test/module install || return
 	# those that take longest first, so that none is left at the end
 	tests=$(printf '%s\n' test/t/{016,018,005,013,014,017,008,006,015}*.pl test/t/*.pl | awk '!seen[$0]++')
-	[ -z "$nightly" ] || export REBUILDS=50 FAULTS=all RECOVERIES=40 UNIQUE_ROUNDS=120 TORTURE_SECONDS=300 RACE_SECONDS=10
+	[ -z "$nightly" ] ||
+		export REBUILDS=50 FAULTS=all RECOVERIES=40 UNIQUE_ROUNDS=120 TORTURE_SECONDS=300 RACE_SECONDS=10
 	make -s installcheck REGRESS= ISOLATION= PROVE_FLAGS="-v -j $processes" PROVE_TESTS="${tests//$'\n'/ }" || return
 	# for others they skip themselves, but here it was installed
 	! grep -q 'skipped: needs make -C test/module install' "$logs/tap.log"

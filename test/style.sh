@@ -25,6 +25,15 @@ rule()
 	fi
 }
 
+# wider COLUMNS FILE...: lines with more columns, where a tab ends at a multiple of four
+wider()
+{
+	perl -CSD -sne '
+		1 while s/\t/" " x (4 - $-[0] % 4)/e;
+		print "$ARGV:$.:$_" if /^.{$columns}./;
+		close ARGV if eof' -- "-columns=$1" "${@:2}"
+}
+
 # All that people write; this may be a copy without git, where things are built.
 mapfile -t files < <(find . \( -name .git -o -name build -o -name results -o -name log \
 	-o -name 'tmp_check*' -o -name output_iso -o -name plots -o -name expected \
@@ -44,16 +53,14 @@ mapfile -t tabbed < <(printf '%s\n' "${files[@]}" | grep -vxFf <(printf '%s\n' "
 grep -Hn '[[:blank:]]$' "${files[@]}" |
 	rule 'no trailing blanks, which only make changes look larger'
 
-for file in "${files[@]}"; do
-	[ -z "$(tail -c 1 "$file")" ] || echo "$file:$(wc -l <"$file"):"
-done | rule 'each file ends with a newline, so that a line can be added without changing another'
+perl -0777 -ne 'print "$ARGV:", tr/\n//, ":\n" if /[^\n]\z/' "${files[@]}" |
+	rule 'each file ends with a newline, so that a line can be added without changing another'
 
 grep -Hn $'\r' "${files[@]}" |
 	rule 'lines end with LF, as the shell and PostgreSQL expect'
 
-for file in "${files[@]}"; do
-	iconv -f utf-8 -t utf-8 "$file" >/dev/null 2>&1 || echo "$file:1:"
-done | rule 'files are UTF-8, which all readers agree on'
+perl -MEncode -0777 -ne 'eval { decode("UTF-8", $_, Encode::FB_CROAK) } // print "$ARGV:1:\n"' "${files[@]}" |
+	rule 'files are UTF-8, which all readers agree on'
 
 grep -HnE $'^\t* {4}' "${tabbed[@]}" |
 	rule 'code is indented with tabs, as PostgreSQL is'
@@ -62,19 +69,13 @@ grep -Hn $'^ *\t' "${spaced[@]}" |
 	rule 'prose, data, Python and JavaScript are indented with blanks, as their readers expect'
 
 # A message stays whole, to be found by searching for it.
-for file in "${source[@]}"; do
-	expand -t 4 "$file" | grep -nE '^.{81}' | sed "s,^,$file:,"
-done | grep -vE '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
+wider 80 "${source[@]}" | grep -vE '^[^:]*:[0-9]+: *(return )?([a-z_]+\()*"' |
 	rule 'lines of the source have at most 80 columns, so that two files stand side by side'
 
 # A command of psql is one line. A line of a fuzzer is a template of queries.
-for file in "${files[@]}"; do
-	case $file in
-		test/fuzz/* | sql/cuckoo--[0-9.]*.sql | sql/cuckoo_citus--[0-9.]*.sql) ;;
-		sql/*.sql | test/*.sql | test/*.p[lm] | test/*.sh | test/*.spec)
-			expand -t 4 "$file" | grep -nE '^.{121}' | sed "s,^,$file:," ;;
-	esac
-done | grep -vE '^[^:]*:[0-9]+:[\]' |
+printf '%s\n' "${files[@]}" | grep -E '^(sql|test)/.*\.(sql|p[lm]|sh|spec)$' |
+	grep -vE '^test/fuzz/|^sql/([^.]*[.](p[lm]|sh|spec)|cuckoo(_citus)?--[0-9.]*\.sql)$' | mapfile -t tests_of
+wider 120 "${tests_of[@]}" | grep -vE '^[^:]*:[0-9]+:[\]' |
 	rule 'lines of tests have at most 120 columns, which show a value beside the truth'
 
 layout=$(test/indent.sh --check 2>/dev/null)
@@ -90,10 +91,11 @@ sed -nE 's/^typedef (struct|union|enum) \w+ (\w+);.*/\2/p; s/^\}[[:blank:]]*(\w+
 	rule 'each typedef of the source stands in the list that pgindent knows types by'
 
 # Tables cannot be wrapped, nor can links; code is as wide as it is.
-for file in "${prose[@]}"; do
-	awk '/^ *```/ { code = !code } { print code ? "" : $0 }' "$file" |
-		grep -nE '^.{121}' | sed "s,^,$file:,"
-done | grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
+perl -CSD -ne '
+	$code = !$code if /^ *```/;
+	print "$ARGV:$.:$_" if !$code && /^.{121}/;
+	($code = 0, close ARGV) if eof' "${prose[@]}" |
+	grep -vE '^[^:]*:[0-9]+:( *\||.*(\]\(|https?://))' |
 	rule 'lines of prose have at most 120 columns, so that a change shows what it changes'
 
 # ---- what C code may do ----------------------------------------------------
@@ -147,16 +149,16 @@ grep -HnE '\belog\(' "${source[@]}" | grep -vF \
 	rule 'no elog for what a user can cause: ereport has SQLSTATE, detail and hint'
 
 # A definition has its name at the begin of the line after "static".
-for file in "${source[@]}"; do
-	awk -v file="$file" '
-		/^[a-z_][a-z_0-9]*\(/ && before ~ /^static/ {
-			name = $0
-			sub(/\(.*/, "", name)
-			if (!seen[name]++)
-				print name, file ":" FNR ":" name
-		}
-		{ before = $0 }' "$file"
-done | sort | awk '$1 == name { print first; print $2 } { name = $1; first = $2 }' | uniq |
+awk '
+	FNR == 1 { before = "" }
+	/^[a-z_][a-z_0-9]*\(/ && before ~ /^static/ {
+		name = $0
+		sub(/\(.*/, "", name)
+		if (!seen[FILENAME, name]++)
+			print name, FILENAME ":" FNR ":" name
+	}
+	{ before = $0 }' "${source[@]}" |
+	sort | awk '$1 == name { print first; print $2 } { name = $1; first = $2 }' | uniq |
 	rule 'no two static functions of one name, which a reader would take for one'
 
 echo "1..$tests"
