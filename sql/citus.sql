@@ -85,7 +85,7 @@ SELECT plan_of('SELECT cf_agg(text) FROM of_types') ->> 'Partial Mode' AS one_ty
 	plan_of('SELECT cf_agg(float8) FROM of_types') ->> 'Partial Mode' AS any_type;
 -- in two queries, because workers would start for each call; errors come before they start
 CREATE FUNCTION query_of(calls text[]) RETURNS text LANGUAGE sql AS $$
-	SELECT 'SELECT ARRAY[' || string_agg(format('md5((%s)::text)', call), ', ' ORDER BY i) || '] AS results FROM of_types'
+	SELECT 'SELECT ARRAY[' || string_agg(format('md5((%s)::text)', call), ', ' ORDER BY i) || '] FROM of_types'
 	FROM unnest(calls) WITH ORDINALITY c(call, i)
 $$;
 CREATE FUNCTION results_of(calls text[]) RETURNS text[] LANGUAGE plpgsql AS $$
