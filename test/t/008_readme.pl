@@ -129,7 +129,7 @@ foreach my $path ('README.md', 'examples/blocklist/README.md',
 # examples in tables: | function | meaning | `example` | what it prints |
 foreach my $path ('README.md', 'doc/from-redis.md')
 {
-	my $examples = 0;
+	my (@examples, $out, $errors);
 
 	(my $database = $path) =~ s/\W/_/g;
 	foreach my $line (lines_of("$top/$path"))
@@ -137,13 +137,16 @@ foreach my $path ('README.md', 'doc/from-redis.md')
 		my ($example, $printed) = $line =~ /\| `([^`]+)` \| (\S+) \|$/ or next;
 
 		$example =~ s/\\\|/|/g;
-		$examples++;
-		run_block($node, $database,
-			{ name => "$path: $example", sql => $example =~ /^SELECT/ ? $example : "SELECT $example FROM sets",
-				expected => [$printed] });
+		push @examples, [ $example, $printed ];
 	}
-	is($examples, scalar(grep { /^\| `/ } lines_of("$top/$path")), "$path: each row of those tables has an example");
-	cmp_ok($examples, '>=', 20, "$path: has examples");
+	# in one session, as there are many
+	$node->psql($database,
+		join('', map { ($_->[0] =~ /^SELECT/ ? $_->[0] : "SELECT $_->[0] FROM sets") . ";\n\\echo next\n" } @examples),
+		stdout => \$out, stderr => \$errors, on_error_stop => 0);
+	my @printed = split /\n?next\n?/, $out, -1;
+	is($printed[$_], $examples[$_][1], "$path: $examples[$_][0]") or diag($errors) foreach 0 .. $#examples;
+	is(scalar(@examples), scalar(grep { /^\| `/ } lines_of("$top/$path")), "$path: each row of those tables has an example");
+	cmp_ok(scalar(@examples), '>=', 20, "$path: has examples");
 }
 
 $node->stop;

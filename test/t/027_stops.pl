@@ -259,15 +259,18 @@ SQL
 # ---- another session at one step ----
 
 # Waits until a session is ready, or waits for the one that stops: twice for the same
+my $looking;
+
 sub wait_for_end
 {
 	my ($session) = @_;
 	my ($event, $last) = ('', '');
 
+	$looking //= start_session();
 	until (ready($session, 0.05) || ($event ne '' && $event eq $last))
 	{
 		$last = $event;
-		$event = $node->safe_psql('postgres', "SELECT wait_event FROM pg_stat_activity
+		$event = result($looking, "SELECT wait_event FROM pg_stat_activity
 			WHERE backend_type = 'client backend' AND wait_event_type NOT IN ('Client', 'IO')");
 	}
 	return;
