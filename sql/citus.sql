@@ -81,9 +81,11 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
+SET parallel_leader_participation = off;
 SELECT plan_of('SELECT cf_agg(text) FROM of_types') ->> 'Partial Mode' AS one_type,
 	plan_of('SELECT cf_agg(float8) FROM of_types') ->> 'Partial Mode' AS any_type;
--- in two queries, because workers would start for each call; errors come before they start
+-- in two queries, because workers would start for each call; errors come before they start. The leader would
+-- read the table before them.
 CREATE FUNCTION query_of(calls text[]) RETURNS text LANGUAGE sql AS $$
 	SELECT 'SELECT ARRAY[' || string_agg(format('md5((%s)::text)', call), ', ' ORDER BY i) || '] FROM of_types'
 	FROM unnest(calls) WITH ORDINALITY c(call, i)
