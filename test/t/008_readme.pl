@@ -145,7 +145,8 @@ foreach my $path ('README.md', 'doc/from-redis.md')
 		stdout => \$out, stderr => \$errors, on_error_stop => 0);
 	my @printed = split /\n?next\n?/, $out, -1;
 	is($printed[$_], $examples[$_][1], "$path: $examples[$_][0]") or diag($errors) foreach 0 .. $#examples;
-	is(scalar(@examples), scalar(grep { /^\| `/ } lines_of("$top/$path")), "$path: each row of those tables has an example");
+	is(scalar(@examples), scalar(grep { /^\| `/ } lines_of("$top/$path")),
+		"$path: each row of those tables has an example");
 	cmp_ok(scalar(@examples), '>=', 20, "$path: has examples");
 }
 
