@@ -171,6 +171,7 @@ read_position(Relation rel, CuckooChainPosition *position,
 	CuckooPageHeader header;
 	int			n = 0;
 
+	cuckoo_check_other(rel, position->locked, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 	if (PageIsNew(page) || is_head ||

@@ -322,6 +322,7 @@ typedef struct CuckooTagRows
 {
 	bool		is_set;
 	bool		insert_anyway;
+	bool		vacuum_waits;	/* since before the rows were copied */
 	XLogRecPtr	lsn;
 	int			n;
 	ItemPointerData *rows;		/* allocated */
@@ -330,8 +331,8 @@ typedef struct CuckooTagRows
 /*
  * Adds the entry of a row.  Splits pages as needed.  With `before`, the entry
  * is only added if no row has its tag, if nothing was inserted into the page
- * since *before was set, or if insert_anyway.  Otherwise returns false, and
- * sets *before.
+ * since *before was set, if the same rows have the tag and VACUUM waits, or if
+ * insert_anyway.  Otherwise returns false, and sets *before.
  * Locks held on entry: none.
  */
 extern bool cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
@@ -360,6 +361,7 @@ typedef struct CuckooChainPosition
 	uint32		sequence;		/* pages below it are left; 0: the head */
 	uint32		previous;		/* sequence number of the page read last */
 	uint32		restarts;		/* pages that were not as expected */
+	BlockNumber locked;			/* a page that the caller has locked, or 0 */
 } CuckooChainPosition;
 
 /*

@@ -120,6 +120,12 @@ split(FullPage *full)
 
 	map = cuckoo_lock_map(rel, header.entries.number, header.entries.segment,
 						  block, &at);
+	if (cuckoo_page_map(BufferGetPage(map))[at] != 0)
+		cuckoo_index_corrupt(rel, block,
+							 "found level %d, although block %u has segment %u",
+							 encoding.level - 1,
+							 cuckoo_page_map(BufferGetPage(map))[at],
+							 header.entries.segment);
 	child = cuckoo_extend(rel, MAIN_FORKNUM);
 	PredicateLockPageSplit(rel, block, BufferGetBlockNumber(child));
 	/* the child has the LSN of the page, in case the index is not logged */
@@ -268,34 +274,45 @@ is_as_before(Relation rel, Buffer buffer, uint64 hash, CuckooTagRows *before)
 	List	   *heads = NIL;
 	ListCell   *cell;
 
+	ItemPointerData *rows;
+	int			n;
+	bool		same;
+
 	if (before->insert_anyway || (before->is_set && before->lsn == lsn))
 		return true;
-	before->is_set = true;
-	before->lsn = lsn;
-	if (before->rows == NULL)
-		before->rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
-	before->n = cuckoo_match_rows(rel, buffer, hash, before->rows, &heads);
+	rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
+	n = cuckoo_match_rows(rel, buffer, hash, rows, &heads);
+	/* other inserts move entries within the page, but no rows of a chain */
+	if (before->vacuum_waits)
+		qsort(rows, n, sizeof(ItemPointerData), cuckoo_compare_rows);
 	foreach(cell, heads)
 	{
 		BlockNumber head = lfirst_oid(cell);
 		CuckooChainPosition chain = {
 			.head = head,
-			.next = head
+			.next = head,
+			.locked = BufferGetBlockNumber(buffer)
 		};
-		ItemPointerData rows[CUCKOO_CHAIN_ROWS];
-		int			n;
+		ItemPointerData more[CUCKOO_CHAIN_ROWS];
+		int			m;
 
-		cuckoo_check_other(rel, BufferGetBlockNumber(buffer), head);
-		while ((n = cuckoo_chain_next(rel, &chain, rows)) > 0)
+		while ((m = cuckoo_chain_next(rel, &chain, more)) > 0)
 		{
-			before->rows = repalloc_huge(before->rows, (before->n + n +
-														CUCKOO_PAGE_SLOTS) *
-										 sizeof(ItemPointerData));
-			memcpy(before->rows + before->n, rows, n * sizeof(ItemPointerData));
-			before->n += n;
+			rows = repalloc_huge(rows, (n + m + CUCKOO_PAGE_SLOTS) *
+								 sizeof(ItemPointerData));
+			memcpy(rows + n, more, m * sizeof(ItemPointerData));
+			n += m;
 		}
 	}
-	return before->n == 0;
+	same = before->vacuum_waits && n == before->n &&
+		memcmp(rows, before->rows, n * sizeof(ItemPointerData)) == 0;
+	if (before->rows != NULL)
+		pfree(before->rows);
+	before->is_set = true;
+	before->lsn = lsn;
+	before->n = n;
+	before->rows = rows;
+	return n == 0 || same;
 }
 
 /*

@@ -260,10 +260,11 @@ map_place(const CuckooIndex *index, uint32 number, uint32 segment)
  * Finds the page that has the block of map page k: the meta page, or a page
  * like a map page.  Returns its buffer, locked in `mode`, or InvalidBuffer if
  * it does not exist.  *at is the number of the block in its list.
- * Locks held: block 0, whose buffer is `meta`.
+ * Locks held: block 0, whose buffer is `meta`, and the page `parent`.
  */
 static Buffer
-lock_directory(Relation rel, Buffer meta, uint64 k, int mode, uint32 *at)
+lock_directory(Relation rel, Buffer meta, uint64 k, BlockNumber parent,
+			   int mode, uint32 *at)
 {
 	BlockNumber block;
 
@@ -271,16 +272,18 @@ lock_directory(Relation rel, Buffer meta, uint64 k, int mode, uint32 *at)
 	*at = (uint32) (k % CUCKOO_MAP_BLOCKS);
 	block = cuckoo_page_meta(BufferGetPage(meta))->maps[CUCKOO_META_DIRECT +
 														k / CUCKOO_MAP_BLOCKS];
-	return block == 0 ? InvalidBuffer :
-		lock_page(rel, block, CUCKOO_PAGE_MAP, mode);
+	if (block == 0)
+		return InvalidBuffer;
+	cuckoo_check_other(rel, parent, block);
+	return lock_page(rel, block, CUCKOO_PAGE_MAP, mode);
 }
 
 /*
  * The block of map page k, or 0 if it does not exist.
- * Locks held: block 0, whose buffer is `meta`.
+ * Locks held: block 0, whose buffer is `meta`, and the page `parent`.
  */
 static BlockNumber
-map_block(Relation rel, Buffer meta, uint64 k)
+map_block(Relation rel, Buffer meta, uint64 k, BlockNumber parent)
 {
 	Buffer		directory;
 	BlockNumber block = 0;
@@ -288,7 +291,7 @@ map_block(Relation rel, Buffer meta, uint64 k)
 
 	if (k < CUCKOO_META_DIRECT)
 		return cuckoo_page_meta(BufferGetPage(meta))->maps[k];
-	directory = lock_directory(rel, meta, k, BUFFER_LOCK_SHARE, &at);
+	directory = lock_directory(rel, meta, k, parent, BUFFER_LOCK_SHARE, &at);
 	if (BufferIsValid(directory))
 	{
 		block = cuckoo_page_map(BufferGetPage(directory))[at];
@@ -300,7 +303,7 @@ map_block(Relation rel, Buffer meta, uint64 k)
 /*
  * Reads map page k into the cached map, and makes room there.  Its blocks are 0
  * if it does not exist.
- * Locks held on entry: none, or pages of entries.
+ * Locks held on entry: none.
  */
 static void
 load_map(Relation rel, uint64 k)
@@ -309,7 +312,7 @@ load_map(Relation rel, uint64 k)
 	uint64		room = (k + 1) * CUCKOO_MAP_BLOCKS;
 	BlockNumber *blocks;
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
-	BlockNumber block = map_block(rel, meta, k);
+	BlockNumber block = map_block(rel, meta, k, CUCKOO_META_BLOCK);
 	Buffer		buffer;
 
 	UnlockReleaseBuffer(meta);
@@ -336,10 +339,10 @@ load_map(Relation rel, uint64 k)
 
 /*
  * Creates map page k, unless it exists.
- * Locks held on entry: pages of entries; takes block 0 and releases it.
+ * Locks held on entry: the page `parent`; takes block 0 and releases it.
  */
 static void
-create_map(Relation rel, uint64 k)
+create_map(Relation rel, uint64 k, BlockNumber parent)
 {
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
 	Buffer		directory = InvalidBuffer;
@@ -349,7 +352,7 @@ create_map(Relation rel, uint64 k)
 	BlockNumber *maps;
 	Page		page;
 
-	if (map_block(rel, meta, k) != 0)
+	if (map_block(rel, meta, k, parent) != 0)
 	{
 		UnlockReleaseBuffer(meta);
 		return;
@@ -367,7 +370,8 @@ create_map(Relation rel, uint64 k)
 	{
 		int			flags = 0;
 
-		directory = lock_directory(rel, meta, k, BUFFER_LOCK_EXCLUSIVE, &at);
+		directory = lock_directory(rel, meta, k, parent, BUFFER_LOCK_EXCLUSIVE,
+								   &at);
 		if (!BufferIsValid(directory))
 		{
 			directory = cuckoo_extend(rel, MAIN_FORKNUM);
@@ -397,7 +401,8 @@ cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
 	for (;;)
 	{
 		Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
-		BlockNumber block = map_block(rel, meta, place / CUCKOO_MAP_BLOCKS);
+		BlockNumber block = map_block(rel, meta, place / CUCKOO_MAP_BLOCKS,
+									  parent);
 
 		UnlockReleaseBuffer(meta);
 		if (block != 0)
@@ -406,7 +411,7 @@ cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
 			return lock_page(rel, block, CUCKOO_PAGE_MAP,
 							 BUFFER_LOCK_EXCLUSIVE);
 		}
-		create_map(rel, place / CUCKOO_MAP_BLOCKS);
+		create_map(rel, place / CUCKOO_MAP_BLOCKS, parent);
 	}
 }
 
@@ -456,6 +461,27 @@ page_block(Relation rel, uint32 number, uint32 segment, bool again)
 
 /* ---- finding ---- */
 
+/*
+ * Error XX002 if the page is older than the map, because a write was lost.  The
+ * map was read before the page was locked, and both show a split at once.
+ */
+static void
+check_level(Relation rel, const CuckooIndex *index, Buffer buffer)
+{
+	const CuckooPageHeader *header =
+		cuckoo_page_header(BufferGetPage(buffer));
+	uint32		child = header->entries.segment |
+		UINT32_C(1) << header->entries.encoding.level;
+	uint64		place = map_place(index, header->entries.number, child);
+
+	if (place < index->room && index->blocks[place] != 0 &&
+		index->blocks[place] != InvalidBlockNumber)
+		cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
+							 "found level %d, although block %u has segment %u",
+							 header->entries.encoding.level,
+							 index->blocks[place], child);
+}
+
 Buffer
 cuckoo_find_page(Relation rel, uint64 hash, int mode)
 {
@@ -494,7 +520,10 @@ cuckoo_find_page(Relation rel, uint64 hash, int mode)
 		index = cuckoo_index_open(rel);
 		index->level = Max(index->level, header->entries.encoding.level);
 		if (likely(differ == 0))
+		{
+			check_level(rel, index, buffer);
 			return buffer;
+		}
 		UnlockReleaseBuffer(buffer);
 
 		/* this page has been split: the child that got the hash exists */

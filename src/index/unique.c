@@ -100,6 +100,27 @@ not_unique(CuckooUnique *unique, Datum *values, bool is_build)
 			 errtableconstraint(unique->heap, name)));
 }
 
+/* VACUUM of the index waits for a session that has this lock. */
+static void
+let_vacuum_wait(Relation rel, CuckooTagRows *before)
+{
+	if (!before->vacuum_waits &&
+		ConditionalLockPage(rel, CUCKOO_META_BLOCK, ShareLock))
+	{
+		before->vacuum_waits = true;
+		/* before the lock, VACUUM may have removed some of the rows */
+		before->n = -1;
+	}
+}
+
+static void
+let_vacuum_go_on(Relation rel, CuckooTagRows *before)
+{
+	if (before->vacuum_waits)
+		UnlockPage(rel, CUCKOO_META_BLOCK, ShareLock);
+	before->vacuum_waits = false;
+}
+
 /*
  * Looks at the rows with the tag, in the order of the table.  Returns true if
  * none of them conflicts with the row.  Otherwise error 23505, or waits for a
@@ -109,11 +130,13 @@ static bool
 look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 			 ItemPointer tid, bool partial)
 {
+	Size		size = Max(before->n, 1) * sizeof(ItemPointerData);
+	ItemPointerData *rows = palloc_extended(size, MCXT_ALLOC_HUGE);
 	bool		result = true;
 
 	unique->slot = table_slot_create(unique->heap, NULL);
-	qsort(before->rows, before->n, sizeof(ItemPointerData),
-		  cuckoo_compare_rows);
+	memcpy(rows, before->rows, before->n * sizeof(ItemPointerData));
+	qsort(rows, before->n, sizeof(ItemPointerData), cuckoo_compare_rows);
 	for (int i = 0; i < before->n && result; i++)
 	{
 		SnapshotData dirty;
@@ -122,8 +145,8 @@ look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 		CHECK_FOR_INTERRUPTS();
 		InitDirtySnapshot(dirty);
 		/* dead, or another key? */
-		if (!cuckoo_fetch_row(unique->heap, before->rows[i], &dirty,
-							  unique->slot) || !has_key(unique, key))
+		if (!cuckoo_fetch_row(unique->heap, rows[i], &dirty, unique->slot) ||
+			!has_key(unique, key))
 			continue;
 		/* keep no pin while we wait */
 		ExecClearTuple(unique->slot);
@@ -139,12 +162,14 @@ look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 		result = false;
 		if (partial)
 			break;
+		let_vacuum_go_on(unique->rel, before);
 		/* ON CONFLICT inserts on trial, and may then wait for us */
 		if (dirty.speculativeToken != 0)
 			SpeculativeInsertionWait(wait, dirty.speculativeToken);
 		else
 			XactLockTableWait(wait, unique->heap, tid, XLTW_InsertIndex);
 	}
+	pfree(rows);
 	ExecDropSingleTupleTableSlot(unique->slot);
 	ResetPerTupleExprContext(unique->estate);
 	return result;
@@ -157,16 +182,24 @@ cuckoo_unique_insert(CuckooUnique *unique, uint64 hash, Datum *values,
 	bool		partial = check == UNIQUE_CHECK_PARTIAL;
 	CuckooTagRows before = {false};
 
-	/* for deferrable constraints, which are always B-trees */
-	Assert(check != UNIQUE_CHECK_EXISTING);
-	while (!cuckoo_index_insert(unique->rel, hash, tid, &before))
+	if (check == UNIQUE_CHECK_EXISTING)
+		elog(ERROR, "cuckoo indexes do not support deferrable constraints");
+	for (int looks = 1;
+		 !cuckoo_index_insert(unique->rel, hash, tid, &before);
+		 looks++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (look_at_rows(unique, &before, values, tid, partial))
+		{
+			/* others write the page again and again */
+			if (looks > 1)
+				let_vacuum_wait(unique->rel, &before);
 			continue;
+		}
 		before.is_set = false;
 		before.insert_anyway = partial;
 	}
+	let_vacuum_go_on(unique->rel, &before);
 	return !before.insert_anyway;
 }
 

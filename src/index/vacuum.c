@@ -12,6 +12,7 @@
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "nodes/pg_list.h"
+#include "storage/lmgr.h"
 
 /* State of one VACUUM. */
 typedef struct Vacuum
@@ -135,6 +136,9 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	v.stats = stats;
 	stats->num_index_tuples = 0;
 	stats->pages_free = 0;
+	/* inserts can have it wait: README, "Unique Values" */
+	if (info->index->rd_index->indisunique)
+		LockPage(info->index, CUCKOO_META_BLOCK, ExclusiveLock);
 	for (BlockNumber block = CUCKOO_META_BLOCK + 1;
 		 block < end || block < (end = RelationGetNumberOfBlocks(info->index));
 		 block++)
@@ -148,6 +152,8 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			cuckoo_chain_shrink(info->index, lfirst_oid(cell));
 	}
 	list_free(v.heads);
+	if (info->index->rd_index->indisunique)
+		UnlockPage(info->index, CUCKOO_META_BLOCK, ExclusiveLock);
 	return stats;
 }
 

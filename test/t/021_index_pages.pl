@@ -210,6 +210,48 @@ checks($node, 'postgres', "SELECT 'entries of rows', cf_index_check('lone_v'), 9
 $node->safe_psql('postgres', q(SELECT test_set_page('lone_v', block, bytes) FROM kept));
 checks($node, 'postgres', "SELECT 'an entry of no row', state('SELECT cf_index_check(''lone_v'')'), '~ ^XX002'");
 
+# ---- a page whose last writes were lost ----
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE late (v int);
+CREATE INDEX late_v ON late USING cuckoo (v);
+INSERT INTO late SELECT generate_series(1, 1000);
+TRUNCATE kept;
+INSERT INTO kept SELECT 1, test_page('late_v', 1);
+INSERT INTO late SELECT generate_series(1001, 20000);
+SELECT test_set_page('late_v', block, bytes) FROM kept;
+SQL
+checks($node, 'postgres', <<'SQL');
+SELECT 'lookups of a page before its split',
+	state('SELECT count(*) FROM generate_series(1, 12000) i, LATERAL (SELECT FROM late WHERE v = i OFFSET 0) l'),
+	'~ ^XX002 .*found level';
+SELECT 'inserts', state('INSERT INTO late SELECT generate_series(1, 100)'), '~ ^XX002 .*found level';
+SQL
+
+# ---- a chain that refers to the page that an insert has locked ----
+
+if ($node->pg_version >= 18)
+{
+	$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE single (v int, n int);
+CREATE UNIQUE INDEX single_v ON single USING cuckoo (v);
+CREATE INDEX single_n ON single (n);
+INSERT INTO single SELECT i, 0 FROM generate_series(1, 50) i;
+DO $$ BEGIN FOR i IN 1..2500 LOOP UPDATE single SET n = n + 1 WHERE v = 7; END LOOP; END $$;
+TRUNCATE kept;
+INSERT INTO kept SELECT block, test_page('single_v', block)
+FROM generate_series(1, pg_relation_size('single_v') / current_setting('block_size')::int - 1) block;
+-- the next page of the head is the page of entries that refers to it
+SELECT test_set_page('single_v', head.block, overlay(head.bytes
+	PLACING decode(lpad(to_hex(page.block), 2, '0') || '000000', 'hex') FROM length(head.bytes) - 23))
+FROM kept page, kept head, LATERAL (SELECT length(head.bytes) AS size) s
+WHERE get_byte(page.bytes, size - 4) = 3 AND get_byte(page.bytes, size - 9) = 1
+	AND get_byte(head.bytes, size - 4) = 4 AND get_byte(head.bytes, size - 20) = head.block;
+SQL
+	checks($node, 'postgres', "SELECT 'a chain that refers to the page of its entry',"
+		. " state('INSERT INTO single VALUES (7)'), '~ ^XX002 .*found a reference to block'");
+}
+
 # ---- random damage of headers, maps, slots and chains ----
 
 my $pages = $ENV{DAMAGED_PAGES} || 300;

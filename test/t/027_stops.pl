@@ -361,6 +361,44 @@ SQL
 			"VACUUM (INDEX_CLEANUP on) part;\nINSERT INTO part VALUES (1, false)", 'SELECT count(*) FROM part WHERE p'),
 		1, 'a row that is not in the index takes the place of a dead one');
 
+	# 512 and 513 have one hash, and a session that looks at 512 has itself written another
+	# entry to the page. So the page is never as before, but the rows with the tag are.
+	$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE written (k bigint);
+CREATE TABLE looks (vacuum_waits bool);
+CREATE FUNCTION write() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO looks SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'page' AND page = 0);
+	INSERT INTO written SELECT 10000 * count(*) FROM looks;
+END $$;
+CREATE FUNCTION seen(k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF k = 512 AND current_setting('stops.write', true) = 'on' THEN
+		PERFORM write();
+	END IF;
+	RETURN k;
+END $$;
+CREATE UNIQUE INDEX written_k ON written USING cuckoo (seen(k) place_ops);
+INSERT INTO written VALUES (512);
+SQL
+	is($node->safe_psql('postgres', <<'SQL'), "f f t\n512 513 10000 20000 30000",
+SET statement_timeout = '60s';
+SET stops.write = 'on';
+INSERT INTO written VALUES (513);
+SELECT string_agg(vacuum_waits::text, ' ') FROM (SELECT left(vacuum_waits::text, 1) AS vacuum_waits FROM looks) l;
+SELECT string_agg(k::text, ' ' ORDER BY k) FROM written;
+SQL
+		'an insert ends although its page changes again and again');
+	is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'page'"), 0, 'without a lock left');
+	is(at_each_step(<<'SQL', "SET stops.write = 'on';\nINSERT INTO written VALUES (513);\nSET stops.write = 'off'",
+TRUNCATE written, looks;
+INSERT INTO written VALUES (512), (513);
+DELETE FROM written WHERE k = 513;
+SQL
+			"VACUUM (INDEX_CLEANUP on) written;\nINSERT INTO written VALUES (513)",
+			'SELECT count(*) FROM written WHERE k + 0 = 513'),
+		1, 'a row with the key takes the place of a dead one, but not while the insert counts on that');
+
 	# Rows come after the snapshot of the build, and are deleted after that of the validation.
 	my $builder = start_session();
 	my ($rows, $replaced) = (0, 0);
