@@ -453,25 +453,72 @@ SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel
 	'SELECT count(*) FROM parts WHERE cf_contains($1, v)',
 	-- by members: four copies
 	'SELECT count(*) FROM parts a JOIN parts b USING (part, v) WHERE cf_contains($1, v)',
-	'SELECT count(*) FROM scanned']) WITH ORDINALITY q(query, i) GROUP BY i, query ORDER BY i;
+	'SELECT count(*) FROM scanned',
+	-- all of the statement counts, in any order
+	'SELECT (SELECT count(*) FROM scanned), (SELECT count(*) FROM whole WHERE cf_contains($1, v))',
+	'SELECT (SELECT count(*) FROM scanned) FROM whole WHERE cf_contains($1, v)',
+	'SELECT * FROM (SELECT count(*) FROM scanned) a, (SELECT count(*) FROM whole WHERE cf_contains($1, v)) b',
+	'WITH a AS MATERIALIZED (SELECT count(*) FROM scanned),
+		b AS MATERIALIZED (SELECT 1 FROM whole WHERE cf_contains($1, v)) SELECT FROM a, b'])
+	WITH ORDINALITY q(query, i) GROUP BY i, query ORDER BY i;
 RESET enable_partitionwise_join;
 SET cuckoo.enable_scan = off;
 SELECT array_agg((is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1, v)', f)).parallel ORDER BY n)
 FROM kept;
 RESET cuckoo.enable_scan;
+-- a literal
+SELECT n, array_agg(plan_of(format(query, quote_literal(f) || '::cuckoofilter'))::text LIKE '%Gather%' ORDER BY i)
+	AS parallel
+FROM kept, unnest(ARRAY['SELECT count(*) FROM scanned WHERE cf_contains(%s, v)',
+	'SELECT (SELECT count(*) FROM scanned), (SELECT count(*) FROM whole WHERE cf_contains(%s, v))',
+	'WITH s AS (SELECT v FROM scanned WHERE cf_contains(%s, v)) SELECT count(*) FROM s']) WITH ORDINALITY q(query, i)
+WHERE n >= 900000 GROUP BY n ORDER BY n;
 -- a parameter whose value the planner does not know
 SET plan_cache_mode = force_generic_plan;
-PREPARE unknown(cuckoofilter) AS SELECT count(*) FROM scanned WHERE cf_contains($1, v);
-PREPARE unknown_array(cuckoofilter[]) AS SELECT count(*) FROM scanned WHERE v <@ ANY ($1);
-PREPARE unknown_bytea(bytea) AS SELECT count(*) FROM scanned WHERE cf_contains($1::cuckoofilter, v);
-PREPARE unknown_text(text) AS SELECT count(*) FROM scanned WHERE cf_contains($1::cuckoofilter, v);
-PREPARE unknown_row(kept) AS SELECT count(*) FROM scanned WHERE cf_contains(($1).f, v);
-PREPARE name(text) AS SELECT count(*) FROM scanned WHERE v::text = $1;
-PREPARE number(int) AS SELECT count(*) FROM scanned WHERE v = $1;
-SELECT query, plan_of(query)::text LIKE '%Gather%' AS parallel
-FROM unnest(ARRAY['EXECUTE unknown(NULL)', 'EXECUTE unknown_array(NULL)', 'EXECUTE unknown_bytea(NULL)',
-	'EXECUTE unknown_text(NULL)', 'EXECUTE unknown_row(NULL)', 'EXECUTE name(NULL)', 'EXECUTE number(1)']) query;
-DEALLOCATE ALL;
+CREATE DOMAIN filter AS cuckoofilter;
+CREATE DOMAIN filters AS filter[];
+CREATE FUNCTION is_generic_parallel(type text, query text, OUT parallel boolean) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('PREPARE unknown(%s) AS %s', type, query);
+	parallel := plan_of('EXECUTE unknown(NULL)')::text LIKE '%Gather%';
+	DEALLOCATE unknown;
+END $$;
+SELECT type, test, is_generic_parallel(type, 'SELECT count(*) FROM scanned WHERE ' || test) AS parallel
+FROM (VALUES
+	('cuckoofilter', 'cf_contains($1, v)'),
+	('cuckoofilter[]', 'v <@ ANY ($1)'),
+	('bytea', 'cf_contains($1::cuckoofilter, v)'),
+	('bytea', 'cf_contains(cuckoofilter($1), v)'),
+	('bytea', 'cf_contains($1::filter, v)'),
+	('text', 'cf_contains($1::cuckoofilter, v)'),
+	('text', 'cf_contains(decode($1, ''hex'')::cuckoofilter, v)'),
+	('kept', 'cf_contains(($1).f, v)'),
+	('filter', 'cf_contains($1, v)'),
+	('filter', 'cf_contains($1::cuckoofilter, v)'),
+	('filter[]', 'v <@ ANY ($1)'),
+	('filters', 'v <@ ANY ($1)'),
+	('filters', 'cf_contains($1[1], v)'),
+	('bytea[]', 'v <@ ANY ($1::cuckoofilter[])'),
+	('text[]', 'v <@ ANY ($1::cuckoofilter[])'),
+	('cuckoofilter', 'cf_contains(cf_add($1, 7), v)'),
+	('int[]', 'cf_contains(cf_add_all(cf_new(), $1), v)'),
+	('cuckoofilter', 'cf_contains((SELECT $1), v)'),
+	-- not part of a filter
+	('int', 'v = $1'),
+	('text', 'v::text = $1'),
+	('int', 'cf_contains(cf_add(cf_new(), $1), v)'),
+	('text', 'cf_contains((SELECT f FROM kept WHERE n::text = $1), v)'),
+	('text', 'cf_contains((SELECT f FROM kept LIMIT 1), v || $1)')) v(type, test);
+-- all parameters are sent, even if another part of the query needs them
+SELECT query, is_generic_parallel('cuckoofilter', query) AS parallel
+FROM unnest(ARRAY['SELECT (SELECT count(*) FROM scanned), (SELECT count(*) FROM whole WHERE cf_contains($1, v))',
+	'SELECT (SELECT count(*) FROM scanned) FROM whole WHERE cf_contains($1, v)',
+	'SELECT * FROM (SELECT count(*) FROM scanned) a, (SELECT count(*) FROM whole WHERE cf_contains($1, v)) b',
+	'WITH a AS MATERIALIZED (SELECT count(*) FROM scanned),
+		b AS MATERIALIZED (SELECT 1 FROM whole WHERE cf_contains($1, v)) SELECT FROM a, b',
+	'SELECT (SELECT count(*) FROM scanned), (SELECT count(*) FROM whole WHERE $1 IS NULL)']) query;
+DROP FUNCTION is_generic_parallel;
+DROP DOMAIN filters, filter;
 RESET plan_cache_mode;
 RESET cpu_operator_cost;
 -- 8 operators for each byte, for each partition its own

@@ -12,14 +12,18 @@
  * A worker cannot read temporary tables, and a sub-select may return the TOAST
  * pointer of a filter in one.  Constants are never TOAST pointers.
  *
- * A parameter of a generic plan is sent as bytes, which also needs shared
- * memory.  The planner does not know its size, so it counts as too large.
+ * PostgreSQL also sends the plans of all sub-selects, the values of all
+ * parameters, and the text of the statement.  So no scan is parallel if the
+ * filters of the whole statement are too large.  The planner does not know the
+ * size of a parameter in a generic plan.  A filter that is such a parameter, or
+ * is made from one, counts as too large.
  *
  *-------------------------------------------------------------------------
  */
 #include "filter/filter.h"
 #include "planner/planner.h"
 
+#include "access/detoast.h"
 #include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
@@ -32,13 +36,14 @@
 /* No more bytes are sent: as text, a quarter of a container's /dev/shm. */
 #define SENT_MAX		(4 * 1024 * 1024)
 
-/* True for the type cuckoofilter, and for its array type. */
+/* True for the type cuckoofilter, for its array type, and for their domains. */
 static bool
 is_filter_type(Oid type)
 {
-	Oid			element = get_element_type(type);
+	Oid			element = get_base_element_type(type);
 
-	return cuckoo_is_filter_type(OidIsValid(element) ? element : type);
+	return cuckoo_is_filter_type(getBaseType(OidIsValid(element) ? element
+											 : type));
 }
 
 /* Walker: true if a query reads a temporary table. */
@@ -57,48 +62,28 @@ reads_temporary(Node *node, void *context)
 	return expression_tree_walker(node, reads_temporary, context);
 }
 
-/*
- * True for a parameter of unknown value and variable size, and for a cast or a
- * field of one.
- */
-static bool
-is_unknown(Node *node)
+/* The bytes of a node that is a constant filter, else 0. */
+static double
+constant_bytes(Node *node)
 {
-	for (;;)
-	{
-		if (IsA(node, FuncExpr) &&
-			(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST ||
-			 ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST))
-			node = linitial(((FuncExpr *) node)->args);
-		else if (IsA(node, CoerceViaIO))
-			node = (Node *) ((CoerceViaIO *) node)->arg;
-		else if (IsA(node, FieldSelect))
-			node = (Node *) ((FieldSelect *) node)->arg;
-		else
-			return IsA(node, Param) &&
-				((Param *) node)->paramkind == PARAM_EXTERN &&
-				get_typlen(((Param *) node)->paramtype) < 0;
-	}
+	Const	   *constant = (Const *) node;
+
+	if (!IsA(node, Const) || constant->constisnull ||
+		constant->constlen != -1 || !is_filter_type(constant->consttype))
+		return 0;
+	return VARSIZE_ANY(DatumGetPointer(constant->constvalue));
 }
 
 /*
  * Walker: adds the bytes of the constant filters of a query, without those of
- * its sub-queries, to the double in `context`, and more than SENT_MAX for a
- * filter of unknown size.  Always returns false, to go on.
+ * its sub-queries, to the double in `context`.  Always returns false, to go on.
  */
 static bool
 add_filters(Node *node, void *context)
 {
-	Const	   *constant = (Const *) node;
-
 	if (node == NULL)
 		return false;
-	if (IsA(node, Const) && !constant->constisnull &&
-		constant->constlen == -1 && is_filter_type(constant->consttype))
-		*(double *) context +=
-			VARSIZE_ANY(DatumGetPointer(constant->constvalue));
-	if (is_unknown(node) && is_filter_type(exprType(node)))
-		*(double *) context += SENT_MAX + 1.0;
+	*(double *) context += constant_bytes(node);
 	return expression_tree_walker(node, add_filters, context);
 }
 
@@ -143,6 +128,116 @@ returns_temporary(Plan *plan, Query *query)
 	return false;
 }
 
+/* The bytes of a node that is a filter parameter of known value, else 0. */
+static double
+parameter_bytes(Node *node, ParamListInfo params)
+{
+	Param	   *param = (Param *) node;
+	ParamExternData data;
+	ParamExternData *value;
+
+	if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN ||
+		param->paramid <= 0 || param->paramid > params->numParams ||
+		!is_filter_type(param->paramtype))
+		return 0;
+	value = params->paramFetch == NULL ? &params->params[param->paramid - 1]
+		: params->paramFetch(params, param->paramid, true, &data);
+	if (value->isnull || value->ptype != param->paramtype)
+		return 0;
+	return toast_raw_datum_size(value->value);
+}
+
+/* Walker: true for a parameter of variable size. */
+static bool
+contains_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXTERN &&
+			get_typlen(((Param *) node)->paramtype) < 0;
+	return expression_tree_walker(node, contains_parameter, context);
+}
+
+/* The context of is_too_large(). */
+typedef struct SentFilters
+{
+	ParamListInfo params;		/* NULL: their values are unknown */
+	double		bytes;			/* of filters, so far */
+} SentFilters;
+
+/*
+ * Walker: true if the filters of a query and of all its sub-queries exceed
+ * SENT_MAX, or if a filter is an unknown parameter or is made from one.
+ */
+static bool
+is_too_large(Node *node, void *context)
+{
+	SentFilters *sent = context;
+
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Query:
+			return query_tree_walker((Query *) node, is_too_large, context, 0);
+		case T_Const:
+		case T_Param:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_ArrayCoerceExpr:
+		case T_FieldSelect:
+			if (sent->params == NULL && is_filter_type(exprType(node)) &&
+				contains_parameter(node, NULL))
+				return true;
+			sent->bytes += constant_bytes(node);
+			if (sent->params != NULL)
+				sent->bytes += parameter_bytes(node, sent->params);
+			if (sent->bytes > SENT_MAX)
+				return true;
+			break;
+		default:
+			break;
+	}
+	return expression_tree_walker(node, is_too_large, context);
+}
+
+/*
+ * True if the filters of the statement are too large.  The queries around
+ * `root` still contain their sub-selects, except those that were planned
+ * before.  A sub-select may be in both places for a while, so their bytes are
+ * not added.  Twice SENT_MAX may be sent, or more if a sub-select that is
+ * planned later has copies of a filter for partitions.
+ */
+static bool
+is_statement_too_large(PlannerInfo *root)
+{
+	SentFilters sent = {.params = root->glob->boundParams};
+	ListCell   *cell;
+
+	foreach(cell, root->glob->subroots)
+	{
+		sent.bytes = 0;
+		if (is_too_large((Node *) lfirst_node(PlannerInfo, cell)->parse,
+						 &sent))
+			return true;
+	}
+	for (; root != NULL; root = root->parent_root)
+	{
+		/* all WITH queries were planned, or moved to where they are used */
+		bool		no_with = list_length(root->cte_plan_ids) ==
+			list_length(root->parse->cteList);
+
+		sent.bytes = 0;
+		if (query_tree_walker(root->parse, is_too_large, &sent,
+							  no_with ? QTW_IGNORE_CTE_SUBQUERIES : 0))
+			return true;
+	}
+	return false;
+}
+
 void
 cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -163,7 +258,7 @@ cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel)
 		bytes += sent_bytes(sub);
 		temporary |= returns_temporary(lfirst(plan), sub->parse);
 	}
-	if (temporary || bytes > SENT_MAX)
+	if (temporary || bytes > SENT_MAX || is_statement_too_large(root))
 	{
 		rel->consider_parallel = false;
 		rel->partial_pathlist = NIL;
