@@ -182,8 +182,8 @@ cuckoo_unique_insert(CuckooUnique *unique, uint64 hash, Datum *values,
 	bool		partial = check == UNIQUE_CHECK_PARTIAL;
 	CuckooTagRows before = {false};
 
-	if (check == UNIQUE_CHECK_EXISTING)
-		elog(ERROR, "cuckoo indexes do not support deferrable constraints");
+	/* for deferrable constraints, which are always B-trees */
+	Assert(check != UNIQUE_CHECK_EXISTING);
 	for (int looks = 1;
 		 !cuckoo_index_insert(unique->rel, hash, tid, &before);
 		 looks++)
