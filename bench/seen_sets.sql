@@ -1,5 +1,5 @@
 -- A filter for each user: bytes, HOT updates and WAL by fillfactor, beside a row
--- for each user and item. Prints two tables for doc/dedup.md. The figures are
+-- for each user and item. Prints two tables for bench/README.md. The figures are
 -- counts and bytes, so they do not depend on the machine's load.
 --
 -- `users` is the number of users, and twice as many items arrive. The script

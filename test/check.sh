@@ -24,7 +24,7 @@ processes=$(getconf _NPROCESSORS_ONLN)
 # in the order in which they begin
 suites=(tap runner style regression isolation clients scan sql unit logs)
 declare -A title=(
-	[tap]='TAP tests, about 7 minutes, beside the others'
+	[tap]='TAP tests, about 6 minutes, beside the others'
 	[runner]='what this script makes of suites'
 	[style]='style'
 	[regression]='regression tests, about 30 seconds'
@@ -32,15 +32,15 @@ declare -A title=(
 	[clients]='clients for C, Python and JavaScript on the golden vectors'
 	[scan]='random queries by the scan and without it, 10 seconds'
 	[sql]='hostile values through SQL'
-	[unit]='unit tests of the core, about 2 minutes'
+	[unit]='unit tests of the core, about 100 seconds'
 	[logs]='the log of the server')
-minutes=8
+minutes=7
 limit=1800	# seconds of a suite
 if [ -n "$nightly" ]; then
 	title[scan]='random queries by the scan and without it, 10 minutes'
 	title[sql]='hostile values through SQL, 10 minutes'
 	title[unit]='unit tests of the core with large sizes, about 10 minutes'
-	minutes=35
+	minutes=41
 	limit=10800
 fi
 limit=$((limit * ${PG_TEST_TIMEOUT_DEFAULT:-180} / 180))

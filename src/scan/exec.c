@@ -25,7 +25,7 @@
  *
  * Each partition has a separate scan, with its own first page and estimate.
  * The scans share fetched filters, and the result of a sub-select.
- * doc/hacking.md explains the output of EXPLAIN (ANALYZE).
+ * doc/queries.md explains the output of EXPLAIN (ANALYZE).
  *
  *-------------------------------------------------------------------------
  */
