@@ -3,7 +3,7 @@
 # These use a server of their own, which is removed afterwards. They install
 # what is missing (test/throwaway.sh), so they work before PGXS is there.
 #
-#	make check              run all tests, which takes about 7 minutes
+#	make check              run all tests, which takes about 5 minutes
 #	make check-nightly      run longer random ones, and a server with assertions
 #	make check-clients      test the clients for C, Python and JavaScript
 #	make bench-clients      measure their probes a second

@@ -15,7 +15,7 @@ use FindBin;
 use Test::More;
 
 our @EXPORT = qw(new_node start_node start_standby citus partial_aggregates checks report
-	blocks_of run_block run_blocks_left_to time_limit expect_in_logs);
+	blocks_of run_block run_blocks_left_to time_limit expect_in_logs new_sessions);
 our @EXPORT_OK = qw(lines_of);
 
 # the source
@@ -45,6 +45,88 @@ use PostgreSQL::Test::Utils;
 		$run->(@initdb) if !-e "$template/PG_VERSION";
 		close $lock;
 		$run->('cp', '-R', '-p', $template, $new);
+	};
+}
+
+# ---- sessions ----
+
+# A script that psql() or safe_psql() runs is given to a psql that waits for the
+# next one of the same user, server and database: where a new process and a new
+# connection cost a tenth of a second, they were a third of the time of these
+# tests. Between two scripts is ROLLBACK and DISCARD ALL. A session ends where
+# it could show: with its process of Perl, at an error that stops the script,
+# when its connection is lost, and before new_sessions() and a script that loads a
+# library, names a database or changes a role.
+my %sessions;
+
+sub new_sessions
+{
+	$sessions{$_}{harness}->kill_kill foreach grep { $sessions{$_}{of} == $$ } keys %sessions;
+	%sessions = ();
+	return;
+}
+
+# Whether the session has run the script; $out and $err are then what it put out.
+sub have_run
+{
+	my ($session, $script, $out, $err) = @_;
+	my ($harness, $mark) = ($session->{harness}, sprintf '-- %d --', ++$session->{scripts});
+	my $ends = qr/^\Q$mark\E\n/m;
+
+	@$session{qw(out err)} = ('', '');
+	$session->{in} .= "$script\n;\n\\echo $mark\n\\warn $mark\n";
+	eval {
+		$harness->pump while $session->{out} !~ $ends || $session->{err} !~ $ends;
+		1;
+	} or eval { $harness->finish; 1 };
+	($$out, $$err) = @$session{qw(out err)};
+	return $$out =~ s/$ends.*//s & $$err =~ s/$ends.*//s;
+}
+
+{
+	no warnings 'redefine';
+	my $run = \&IPC::Run::run;
+
+	*IPC::Run::run = sub {
+		my ($command, @io) = @_;
+		my @of = ref $command eq 'ARRAY' ? grep { !/^(?:-v|--variable|ON_ERROR_STOP=1)$/ } @$command : '';
+		my $script = ref $io[1] eq 'SCALAR' ? ${ $io[1] } : '';
+
+		return &$run if $of[0] !~ /psql$/;
+		if ($script =~ /\b(?:DATABASE|LOAD|(?:ALTER|CREATE|DROP)\ (?:ROLE|USER))\b|\\(?:c|connect|o|pset|q|unset)\b/ix)
+		{
+			new_sessions();
+			return &$run;
+		}
+		# those of psql() and of poll_query_until(), which have long names from 18 on
+		my $shape = join ' ', map { /=/ ? 'DATABASE' : $_ } @of[ 1 .. $#of ];
+		return &$run
+			if @io != 6 || $shape !~ /^(?:-XAtq?\ -d\ DATABASE(?:\ -f\ -)?|
+				--no-psqlrc\ --no-align\ --tuples-only(?:\ --quiet)?\ --dbname\ DATABASE(?:\ --file\ -)?)$/x;
+
+		my $key = join "\n", $$, @of, map { "$_=$ENV{$_}" } grep { /^PG/ } sort keys %ENV;
+		my $stop = (grep { $_ eq 'ON_ERROR_STOP=1' } @$command) ? 'on' : 'off';
+		my $session = $sessions{$key};
+		my ($out, $err);
+
+		if (!$session || !have_run($session, "\\set ON_ERROR_STOP on\nSELECT", \$out, \$err))
+		{
+			$session = $sessions{$key} = { of => $$, in => '', out => '', err => '' };
+			$session->{harness} = IPC::Run::start(\@of, '<', \$session->{in}, '>', \$session->{out},
+				'2>', \$session->{err});
+		}
+		$? = 0;
+		if (!have_run($session, "\\set ON_ERROR_STOP $stop\n$script", @io[ 3, 5 ]))
+		{
+			$? = $session->{harness}->full_result(0);
+			delete $sessions{$key};
+		}
+		elsif (!have_run($session, 'BEGIN; ROLLBACK; DISCARD ALL; SELECT pg_stat_force_next_flush()', \$out, \$err))
+		{
+			delete $sessions{$key};
+			$? = 0;
+		}
+		return $? == 0;
 	};
 }
 

@@ -17,7 +17,8 @@
  *		What is left of n; 0 if the point has failed.
  *
  *	test_fault_lines(kind)
- *		The points of that kind at which this session failed, as FILE:LINE.
+ *		The points of that kind at which this session failed, as FILE:LINE, since
+ *		the last call.
  *
  *	test_hash(key, seed)
  *		A hash function of bigint, by which the index's hash of a key is the key:
@@ -158,6 +159,7 @@ test_fault_lines(PG_FUNCTION_ARGS)
 	initStringInfo(&lines);
 	for (int i = 0; i < kind->count; i++)
 		appendStringInfo(&lines, "%s:%d\n", kind->files[i], kind->lines[i]);
+	kind->count = 0;
 	PG_RETURN_TEXT_P(cstring_to_text(lines.data));
 }
 

@@ -258,7 +258,8 @@ foreach my $kind (sort keys %kinds)
 		note("$what: $refused refused, $deadlocks deadlocks");
 		$twice += $more;
 		is($twice, 0, "$what: no id is in two rows");
-		cmp_ok($refused, '>', $ids > 3000 ? 0 : 100, "$what: ids are refused");
+		# of a million ids perhaps none is there twice
+		cmp_ok($refused, '>', 100, "$what: ids are refused") if $ids <= 3000;
 		is(value("VACUUM (INDEX_CLEANUP on) $table; SELECT cf_index_check('${table}_id') - count(*) FROM $table;
 			DROP TABLE $table"), 0, "$what: the index is correct");
 	}

@@ -18,7 +18,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my $rounds = $ENV{UNIQUE_ROUNDS} || 2;
+my $rounds = $ENV{UNIQUE_ROUNDS} || 1;
 my $ids = 1500;		# of a round; six sessions insert all of them
 my $partitions = 10;
 my $node = start_node('unique', 'deadlock_timeout = 10ms', 'restart_after_crash = on', 'max_prepared_transactions = 10',

@@ -303,13 +303,13 @@ fit_rate(uint64_t from, uint64_t to, uint64_t rounds)
 static void
 test_fit(void)
 {
-	uint64_t	more = unit_long ? 20 : 1;
+	uint64_t	more = unit_long ? 60 : 1;
 
-	fit_rate(2000, 5000, 300 * more);
-	fit_rate(5000, 20000, 150 * more);
-	fit_rate(20000, 62259, 60 * more);
-	fit_rate(16384 * 19 / 5, 70000, 150 * more);
-	fit_rate(70000, 500000, 15 * more);
+	fit_rate(2000, 5000, 100 * more);
+	fit_rate(5000, 20000, 50 * more);
+	fit_rate(20000, 62259, 20 * more);
+	fit_rate(16384 * 19 / 5, 70000, 50 * more);
+	fit_rate(70000, 500000, 5 * more);
 }
 
 static void

@@ -115,8 +115,8 @@ static void
 test_fills(void)
 {
 	static const double fpps[] = {0.03, 0.01, 0.001, 0.001, 1e-4, 1e-5, 1e-6, 1e-8};
-	uint64_t	fills = setting("FILLS", unit_long ? 3000 : 150);
-	uint64_t	items = setting("FILL_ITEMS", unit_long ? 500000000 : 15000000);
+	uint64_t	fills = setting("FILLS", unit_long ? 3000 : 60);
+	uint64_t	items = setting("FILL_ITEMS", unit_long ? 500000000 : 6000000);
 
 	for (uint64_t i = 0; i < fills; i++)
 	{

@@ -228,7 +228,7 @@ test_large(void)
 {
 	UnitFilter	f;
 	CuckooHeader h;
-	uint64_t	n = unit_long ? 20000000 : 5000000;
+	uint64_t	n = unit_long ? 20000000 : 2000000;
 	uint64_t	failed = 0;
 	uint64_t	due = n / 16;
 
@@ -410,7 +410,7 @@ test_crafted_limit(void)
 static void
 test_not_crafted(void)
 {
-	uint64_t	rounds = unit_long ? 20000 : 2000;
+	uint64_t	rounds = unit_long ? 20000 : 1000;
 	uint64_t	crafted[2] = {0, 0};
 
 	for (uint64_t round = 0; round < rounds; round++)
@@ -468,7 +468,7 @@ static void
 test_levels(void)
 {
 	static const uint32_t bases[] = {2, 4, 8, 16, 34, 62, 128, 202, 254, 256, 4096, 5248};
-	uint64_t	most_buckets = unit_long ? 1 << 20 : 1 << 17;
+	uint64_t	most_buckets = unit_long ? 1 << 20 : 1 << 15;
 	double		least = 1;
 	double		least_shrunk = 1;
 

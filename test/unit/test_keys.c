@@ -43,7 +43,7 @@ test_families(void)
 static void
 test_parts(void)
 {
-	for (int round = 0; round < (unit_long ? 200 : 20); round++)
+	for (int round = 0; round < (unit_long ? 200 : 8); round++)
 	{
 		CuckooHeader h;
 		uint64_t	capacity = 1 + unit_below(200000);
