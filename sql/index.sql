@@ -239,6 +239,17 @@ SELECT cf_index_info(1::regclass);
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'r_i'::regclass;
 SELECT cf_index_info('r_i');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'r_i'::regclass;
+-- a row in the place of one whose entry VACUUM did not remove
+CREATE TABLE twice (k int PRIMARY KEY);
+CREATE INDEX twice_k ON twice USING cuckoo (k);
+INSERT INTO twice VALUES (1), (2);
+UPDATE pg_index SET indisready = false WHERE indexrelid = 'twice_k'::regclass;
+DELETE FROM twice WHERE k = 1;
+VACUUM twice;
+UPDATE pg_index SET indisready = true WHERE indexrelid = 'twice_k'::regclass;
+INSERT INTO twice VALUES (3) RETURNING ctid;
+SELECT cf_index_check('twice_k');
+DROP TABLE twice;
 CREATE ROLE regress_reader;
 GRANT SELECT (i) ON r TO regress_reader;
 SET ROLE regress_reader;

@@ -56,7 +56,8 @@ use PostgreSQL::Test::Utils;
 # tests. Between two scripts is ROLLBACK and DISCARD ALL. A session ends where
 # it could show: with its process of Perl, at an error that stops the script,
 # when its connection is lost, and before new_sessions() and a script that loads a
-# library, names a database or changes a role.
+# library, names a database, changes a role, or asks by SELECT true if the server
+# accepts connections again.
 my %sessions;
 
 sub new_sessions
@@ -93,7 +94,8 @@ sub have_run
 		my $script = ref $io[1] eq 'SCALAR' ? ${ $io[1] } : '';
 
 		return &$run if $of[0] !~ /psql$/;
-		if ($script =~ /\b(?:DATABASE|LOAD|(?:ALTER|CREATE|DROP)\ (?:ROLE|USER))\b|\\(?:c|connect|o|pset|q|unset)\b/ix)
+		if ($script =~ /\b(?:DATABASE|LOAD|(?:ALTER|CREATE|DROP)\ (?:ROLE|USER))\b|^SELECT\ true$|
+			\\(?:c|connect|o|pset|q|unset)\b/ix)
 		{
 			new_sessions();
 			return &$run;
