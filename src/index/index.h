@@ -63,6 +63,9 @@ typedef struct CuckooPageHeader
 } CuckooPageHeader;
 
 StaticAssertDecl(sizeof(CuckooPageHeader) == 24, "no padding, on any machine");
+StaticAssertDecl(SizeOfPageHeaderData + sizeof(CuckooPageHeader) ==
+				 MAXALIGN(CUCKOO_PAGE_HEADERS),
+				 "PageInit() aligns the special space");
 StaticAssertDecl(SizeOfPageHeaderData + sizeof(CuckooSlots) +
 				 sizeof(CuckooPageHeader) <= BLCKSZ,
 				 "the slots fit into a page");

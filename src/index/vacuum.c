@@ -131,6 +131,8 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	BlockNumber end = 0;		/* of the file; looked up again when reached */
 	ListCell   *cell;
 
+	/* an index of another version is an error, before its pages change */
+	cuckoo_index_open(info->index);
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	v.stats = stats;
