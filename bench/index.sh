@@ -94,6 +94,26 @@ if [ -z "${BUFFERS:-}" ]; then
 	echo
 	echo '200,000 uuids, each row updated ten times with VACUUM between:'
 	report
+	echo
+	echo 'Bytes a row of a built index of 500,000 uuids, with more rows, and in rounds of DELETE, INSERT and VACUUM:'
+	for fillfactor in 90 75; do
+		run -c 'CREATE TABLE changed AS SELECT i, gen_random_uuid() AS k FROM generate_series(1, 500000) i' \
+			-c "CREATE INDEX changed_k ON changed USING cuckoo (k) WITH (fillfactor = $fillfactor)"
+		for more in 5 15 50 100; do
+			run -c "CREATE TABLE larger AS TABLE changed" \
+				-c "CREATE INDEX larger_k ON larger USING cuckoo (k) WITH (fillfactor = $fillfactor)" \
+				-c "INSERT INTO larger SELECT i, gen_random_uuid() FROM generate_series(1, 5000 * $more) i" \
+				-Atc "SELECT 'fillfactor $fillfactor, $more% more: ' || round(bytes_per_entry::numeric, 2) FROM cf_index_info('larger_k')" \
+				-c 'DROP TABLE larger'
+		done
+		for round in 1 2 3 4 5 6 7 8; do
+			run -c "DELETE FROM changed WHERE i % 8 = $round - 1" \
+				-c "INSERT INTO changed SELECT i, gen_random_uuid() FROM generate_series(1, 500000) i WHERE i % 8 = $round - 1" \
+				-c 'VACUUM changed' \
+				-Atc "SELECT 'fillfactor $fillfactor, round $round: ' || round(bytes_per_entry::numeric, 2) FROM cf_index_info('changed_k')"
+		done
+		run -c 'DROP TABLE changed'
+	done
 fi
 
 if [ -n "${GROW:-}" ]; then
