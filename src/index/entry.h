@@ -20,7 +20,7 @@
 #endif
 
 /* PostgreSQL's header of a page, and CuckooPageHeader */
-#define CUCKOO_PAGE_HEADERS		48
+#define CUCKOO_HEADERS			48
 
 /*
  * The buckets of a page, an odd number.  A page of 8 kB has 203: 24 bytes of
@@ -30,7 +30,7 @@
 #ifdef CUCKOO_SMALL_PAGES
 #define CUCKOO_PAGE_BUCKETS		31
 #elif defined(BLCKSZ)
-#define CUCKOO_PAGE_BUCKETS		(((BLCKSZ - CUCKOO_PAGE_HEADERS) / 40 - 1) | 1)
+#define CUCKOO_PAGE_BUCKETS		(((BLCKSZ - CUCKOO_HEADERS) / 40 - 1) | 1)
 #else
 #define CUCKOO_PAGE_BUCKETS		203
 #endif

@@ -64,7 +64,7 @@ typedef struct CuckooPageHeader
 
 StaticAssertDecl(sizeof(CuckooPageHeader) == 24, "no padding, on any machine");
 StaticAssertDecl(SizeOfPageHeaderData + sizeof(CuckooPageHeader) ==
-				 MAXALIGN(CUCKOO_PAGE_HEADERS),
+				 MAXALIGN(CUCKOO_HEADERS),
 				 "PageInit() aligns the special space");
 StaticAssertDecl(SizeOfPageHeaderData + sizeof(CuckooSlots) +
 				 sizeof(CuckooPageHeader) <= BLCKSZ,

@@ -324,6 +324,7 @@ my $known = qr/^(?:P0001|XX00[12]|58P01|XX000 (?:tuple offset out of range|could
 note($states);
 is(join(', ', grep { !/$known/ } split /\n/, $states), '', "seed $seed: no other errors");
 like($states, qr/^XX002\|/m, "seed $seed: errors");
+
 # ---- another version ----
 
 # The build makes a chain in block 1, which VACUUM reads first.
