@@ -14,7 +14,8 @@
 # follows it by pg_rewind. At least the last two happen. After a crash the primary
 # logs in another mode: full pages, which both servers compare with the replayed
 # ones (wal_consistency_checking), or none (full_page_writes = off). With both,
-# recovery may fail by PostgreSQL's fault.
+# recovery may fail by PostgreSQL's fault. The first takeover comes when there is
+# little WAL, as pg_rewind copies all of it.
 #
 # TORTURE_SECONDS=3600 makes it longer, TORTURE_WRITERS=4 lighter.
 use strict;
@@ -31,7 +32,7 @@ my $seconds = $ENV{TORTURE_SECONDS} || 3;
 
 time_limit(600 + 2 * $seconds);
 my $round_seconds = $seconds > 100 ? 25 : 1.5;
-my ($blocks, $hold) = $seconds > 100 ? (15, 4) : (3, 1);
+my ($blocks, $hold) = $seconds > 100 ? (15, 4) : (1, 1);
 my $writers = $ENV{TORTURE_WRITERS} || 8;
 
 my @settings = (
@@ -58,7 +59,6 @@ sub log_full_pages
 }
 
 log_full_pages($primary, 1);
-$primary->restart;
 
 # In t a few keys are used by many rows, most by one only. The index of s is built
 # with few entries in a page, so that it splits often. m has few values, each in
@@ -152,6 +152,10 @@ END $$;
 SQL
 
 my $standby = start_standby($primary, 'standby');
+
+log_full_pages($primary, 0);
+$primary->restart;
+
 my $folder = $primary->basedir;
 
 # ---- who writes, checks and maintains ----
@@ -489,8 +493,9 @@ sub kill_server
 	my ($node) = @_;
 	my $postmaster = $node->{_pid};
 
-	# it starts no more of them meanwhile
+	# it starts no more of them meanwhile: one that is left would wait for a lock of the dead for ever
 	kill 'STOP', $postmaster;
+	sleep 0.01 until slurp("/proc/$postmaster/stat") =~ /^\d+ \(.*\) T /;
 	my @children = grep { (eval { slurp("/proc/$_/stat") } // '') =~ /^\d+ \(.*\) \S $postmaster / }
 	  map { m{(\d+)$} } glob '/proc/[0-9]*';
 	$node->kill9;
@@ -514,7 +519,7 @@ sub start_again
 }
 
 # It logs in the other mode afterwards.
-my $full_pages = 1;
+my $full_pages = 0;
 
 sub crash
 {
@@ -603,13 +608,13 @@ subscribe();
 my $discards = $primary->safe_psql('postgres',
 	"SELECT count(*) FROM pg_settings WHERE name = 'debug_discard_caches' AND max_val <> '0'");
 my @disasters = (
-	\&crash, \&take_over, sub { kill_process($primary) }, \&crash, sub { kill_process($primary) },
+	\&take_over, \&crash, sub { kill_process($primary) }, \&crash, sub { kill_process($primary) },
 	sub { kill_process($standby) }, \&crash);
 my $end = time + $seconds;
 my ($round, $hot) = (0, 0);
 
 count_wal();
-while (time < $end || $takeovers == 0)
+while (time < $end || $crashes == 0)
 {
 	my $disaster = $disasters[ $round++ % @disasters ];
 
