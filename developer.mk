@@ -3,7 +3,7 @@
 # These use a server of their own, which is removed afterwards. They install
 # what is missing (test/throwaway.sh), so they work before PGXS is there.
 #
-#	make check              run all tests, which takes about 5 minutes
+#	make check              run all tests, which takes about 4 minutes
 #	make check-nightly      run longer random ones, and a server with assertions
 #	make check-clients      test the clients for C, Python and JavaScript
 #	make bench-clients      measure their probes a second
@@ -145,7 +145,7 @@ $(eval $(call unit_rules,portable,portable_%,test/unit/%.c))
 $(eval $(call unit_rules,fuzz,fuzz_%,test/fuzz/fuzz_%.c test/fuzz/replay.c))
 $(eval $(call unit_rules,corrupt,fuzz_corrupt,test/fuzz/fuzz_corrupt.c test/fuzz/replay.c))
 # fuzzers run for less time than the compiler
-$(unit_dir)/fuzz% $(unit_dir)/corrupt/%: UNIT_CFLAGS += -O1
+$(unit_dir)/fuzz% $(unit_dir)/corrupt/%: UNIT_CFLAGS += -O0
 .SECONDARY: $(foreach way,plain portable fuzz corrupt,$(call core_objects,$(way)))
 
 # golden vectors, in the folder that VECTORS names

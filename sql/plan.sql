@@ -420,15 +420,17 @@ CREATE TABLE kept AS SELECT n, cf_agg(i, 1e-8) AS f
 	FROM unnest('{100,10000,70000,900000,1200000}'::int[]) n, generate_series(1, n) i GROUP BY n;
 CREATE TEMP TABLE local AS TABLE kept;
 ANALYZE scanned, parts, whole, kept, local;
-CREATE FUNCTION is_parallel(query text, f anyelement, OUT parallel boolean, OUT more float8) LANGUAGE plpgsql AS $$
+-- without the text of the filter, which is most of the plan
+CREATE FUNCTION is_parallel(query text, f cuckoofilter, OUT parallel boolean, OUT cost float8) LANGUAGE plpgsql AS $$
 DECLARE
-	plan json;
-	small json;
+	line text;
 BEGIN
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan USING f;
-	EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO small USING cf_new();
-	parallel := plan::text LIKE '%Gather%';
-	more := (plan #>> '{0,Plan,Total Cost}')::float8 - (small #>> '{0,Plan,Total Cost}')::float8;
+	parallel := false;
+	FOR line IN EXECUTE 'EXPLAIN ' || query USING f LOOP
+		line := left(line, 200);
+		cost := coalesce(cost, substring(line FROM 'cost=\S+\.\.([0-9.]+)')::float8);
+		parallel := parallel OR line LIKE '%Gather%';
+	END LOOP;
 END $$;
 SET max_parallel_workers_per_gather = 2;
 SET min_parallel_table_scan_size = 0;
@@ -467,7 +469,7 @@ SELECT array_agg((is_parallel('SELECT count(*) FROM scanned WHERE cf_contains($1
 FROM kept;
 RESET cuckoo.enable_scan;
 -- a literal
-SELECT n, array_agg(plan_of(format(query, quote_literal(f) || '::cuckoofilter'))::text LIKE '%Gather%' ORDER BY i)
+SELECT n, array_agg((is_parallel(format(query, quote_literal(f) || '::cuckoofilter'), f)).parallel ORDER BY i)
 	AS parallel
 FROM kept, unnest(ARRAY['SELECT count(*) FROM scanned WHERE cf_contains(%s, v)',
 	'SELECT (SELECT count(*) FROM scanned), (SELECT count(*) FROM whole WHERE cf_contains(%s, v))',
@@ -524,9 +526,11 @@ RESET cpu_operator_cost;
 -- 8 operators for each byte, for each partition its own
 SET cpu_tuple_cost = 1;
 SELECT name,
-	within(more / pg_column_size(f) / current_setting('cpu_operator_cost')::float8, copies * 7.5, copies * 12) AS cost
+	within((a.cost - b.cost) / pg_column_size(f) / current_setting('cpu_operator_cost')::float8, copies * 7.5,
+		copies * 12) AS cost
 FROM kept, (VALUES ('scanned', 1), ('parts', 2)) v(name, copies),
-	is_parallel('SELECT count(*) FROM ' || name || ' WHERE cf_contains($1, v)', f)
+	is_parallel('SELECT count(*) FROM ' || name || ' WHERE cf_contains($1, v)', f) a,
+	is_parallel('SELECT count(*) FROM ' || name || ' WHERE cf_contains($1, v)', cf_new()) b
 WHERE n = 10000 ORDER BY copies;
 RESET cpu_tuple_cost;
 -- temporary tables

@@ -32,9 +32,9 @@ declare -A title=(
 	[clients]='clients for C, Python and JavaScript on the golden vectors'
 	[scan]='random queries by the scan and without it, 5 seconds'
 	[sql]='hostile values through SQL'
-	[unit]='unit tests of the core, about 50 seconds'
+	[unit]='unit tests of the core, about 40 seconds'
 	[logs]='the log of the server')
-minutes=5
+minutes=4
 limit=1800	# seconds of a suite
 if [ -n "$nightly" ]; then
 	title[scan]='random queries by the scan and without it, 10 minutes'

@@ -9,12 +9,13 @@ use lib "$FindBin::RealBin/..";
 use CuckooTest;
 use Test::More;
 
+my $config = $ENV{PG_CONFIG} // 'pg_config';
+my ($version) = `$config --version` =~ /(\d+)/;
+chomp(my $folder = `$config --sharedir`);
+
+plan skip_all => "no plproxy here (Debian: postgresql-$version-plproxy)" if !-e "$folder/extension/plproxy.control";
+
 my $node = start_node('plproxy');
-my $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
-
-plan skip_all => "no plproxy here (Debian: postgresql-$version-plproxy)"
-  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'plproxy'") eq '0';
-
 my ($host, $port) = ($node->host, $node->port);
 my @shards = map { "shard$_" } 0 .. 3;
 my $options = join ', ', map { "p$_ 'dbname=$shards[$_] host=$host port=$port'" } 0 .. $#shards;

@@ -257,7 +257,7 @@ test_spread(void)
 		uint64_t	k;
 		UnitFilter	f;
 
-		if (n > 1000000 && !unit_long)
+		if (n > 996148 && !unit_long)
 			continue;
 		a = random_hashes(n);
 		k = i % 2 == 0 ? distinct(a, n) : add_twins(a, n);
@@ -380,7 +380,7 @@ test_levels(void)
 	uint64_t	failures = 0;
 	uint64_t	builds = 0;
 
-	for (int round = 0; round < (unit_long ? 2000 : 100); round++)
+	for (int round = 0; round < (unit_long ? 2000 : 40); round++)
 	{
 		uint64_t	capacity = 1 + unit_below(round % 10 == 0 ? 200000 : 20000);
 		int			bits = 8 + (int) unit_below(17);
