@@ -420,7 +420,7 @@ CREATE TABLE kept AS SELECT n, cf_agg(i, 1e-8) AS f
 	FROM unnest('{100,10000,70000,900000,1200000}'::int[]) n, generate_series(1, n) i GROUP BY n;
 CREATE TEMP TABLE local AS TABLE kept;
 ANALYZE scanned, parts, whole, kept, local;
--- without the text of the filter, which is most of the plan
+-- cuts the lines of the plan, most of which is the text of the filter
 CREATE FUNCTION is_parallel(query text, f cuckoofilter, OUT parallel boolean, OUT cost float8) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

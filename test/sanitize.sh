@@ -24,6 +24,7 @@
 # Then address took 3 minutes, caches 8, and valgrind an hour: 24 minutes for
 # the test "scan", and 4 to 7 each for agg, elements, field, plan and probe.
 set -uo pipefail
+export COPT=	# with -g, so that reports name lines
 
 die()
 {
@@ -100,7 +101,7 @@ check_address()
 	new_reports
 	ASAN_OPTIONS=detect_leaks=0:log_path=$reports/address \
 		UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/undefined \
-		MAKEFLAGS='-- COPT=-fsanitize=undefined' regression "address sanitizer" address ${REGRESS:+REGRESS="$REGRESS"}
+		COPT=-fsanitize=undefined regression "address sanitizer" address ${REGRESS:+REGRESS="$REGRESS"}
 	show_reports
 }
 

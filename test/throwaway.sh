@@ -340,7 +340,8 @@ set_environment()
 	case $flags in *' -- '*) flags=${flags#* -- } ;; *) flags= ;; esac
 	command -v gcc >/dev/null || flags="CC=cc $flags"
 	# without -g, for which the compiler takes a quarter longer, unless the caller has COPT
-	export MAKEFLAGS="-- COPT=-g0 $flags PG_CONFIG=$PG_CONFIG DESTDIR=$tmp/inst with_llvm=no"
+	export COPT=${COPT--g0}
+	export MAKEFLAGS="-- $flags PG_CONFIG=$PG_CONFIG DESTDIR=$tmp/inst with_llvm=no"
 	unset MAKELEVEL MFLAGS LC_ALL
 
 	for name in ${!PG@}; do

@@ -32,6 +32,7 @@ my $seconds = $ENV{TORTURE_SECONDS} || 3;
 
 time_limit(600 + 2 * $seconds);
 my $round_seconds = $seconds > 100 ? 25 : 1.5;
+# a short run looks at few rows each time; check_all() compares those of 30 blocks
 my ($blocks, $hold) = $seconds > 100 ? (15, 4) : (1, 1);
 my $writers = $ENV{TORTURE_WRITERS} || 8;
 
@@ -58,6 +59,7 @@ sub log_full_pages
 	return;
 }
 
+# in the copy that the standby gets, because pg_rewind wants that the next primary logs full pages
 log_full_pages($primary, 1);
 
 # In t a few keys are used by many rows, most by one only. The index of s is built
@@ -493,9 +495,9 @@ sub kill_server
 	my ($node) = @_;
 	my $postmaster = $node->{_pid};
 
-	# it starts no more of them meanwhile: one that is left would wait for a lock of the dead for ever
+	# when it has stopped it starts no process, which would wait for ever for a lock of a killed one
 	kill 'STOP', $postmaster;
-	sleep 0.01 until slurp("/proc/$postmaster/stat") =~ /^\d+ \(.*\) T /;
+	sleep 0.01 until slurp("/proc/$postmaster/stat") =~ /^\d+ \(.*\) [TZ] /;
 	my @children = grep { (eval { slurp("/proc/$_/stat") } // '') =~ /^\d+ \(.*\) \S $postmaster / }
 	  map { m{(\d+)$} } glob '/proc/[0-9]*';
 	$node->kill9;
