@@ -48,7 +48,10 @@ typedef struct CuckooScan
 	int			next;			/* of the rows, to be returned */
 	List	   *chains;			/* heads of chains that are not read yet */
 	CuckooChainPosition chain;	/* the chain that is read */
-	ItemPointerData rows[Max(CUCKOO_PAGE_SLOTS, CUCKOO_CHAIN_ROWS)];
+	BlockNumber block;			/* of the table, to be read if all rows are */
+	BlockNumber blocks;			/* of the table; 0 unless all rows are read */
+	ItemPointerData rows[Max(Max(CUCKOO_PAGE_SLOTS, CUCKOO_CHAIN_ROWS),
+							 MaxHeapTuplesPerPage)];
 } CuckooScan;
 
 /* ---- beginning ---- */
@@ -81,6 +84,7 @@ cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 	state->n = state->next = 0;
 	state->chain.next = InvalidBlockNumber;
 	state->chains = NIL;
+	state->block = state->blocks = 0;
 }
 
 void
@@ -167,18 +171,35 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 	return true;
 }
 
+/*
+ * True if rows may match that the index cannot find: a column has no condition,
+ * or logical replication searches for a null.
+ */
 static bool
-has_all_keys(IndexScanDesc scan)
+needs_all_rows(IndexScanDesc scan)
 {
 	int			columns =
 		IndexRelationGetNumberOfKeyAttributes(scan->indexRelation);
 
 	for (int i = 0; i < columns; i++)
 	{
-		if (key_of_column(scan, i) == NULL)
-			return false;
+		const ScanKeyData *key = key_of_column(scan, i);
+
+		if (key == NULL || (key->sk_flags & SK_SEARCHNULL))
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/*
+ * The blocks of the table, whose rows are all read.  A row with a null has no
+ * entry, so a predicate lock on the index would not see its insertion.
+ */
+static BlockNumber
+blocks_of_all_rows(Relation heap, Snapshot snapshot)
+{
+	PredicateLockRelation(heap, snapshot);
+	return RelationGetNumberOfBlocks(heap);
 }
 
 int
@@ -239,7 +260,9 @@ look_up(IndexScanDesc scan, uint64 hash)
 
 /*
  * Fetches more rows: those of the page at first, then of each page of a chain.
- * Returns false if there are no more.
+ * If all rows are read, all TIDs of the next block of the table.  PostgreSQL
+ * ignores a TID without a row, and one of a heap-only tuple.  Returns false if
+ * there are no more.
  */
 static bool
 fetch_rows(IndexScanDesc scan)
@@ -254,10 +277,22 @@ fetch_rows(IndexScanDesc scan)
 		pgstat_count_index_scan(rel);
 		CUCKOO_COUNT_SEARCH(scan);
 		state->began = true;
-		if (hash_keys(scan, &hash))
+		if (needs_all_rows(scan))
+			state->blocks = blocks_of_all_rows(scan->heapRelation,
+											   scan->xs_snapshot);
+		else if (hash_keys(scan, &hash))
 			look_up(scan, hash);
 		if (state->n > 0)
 			return true;
+	}
+	if (state->block < state->blocks)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < MaxHeapTuplesPerPage; i++)
+			ItemPointerSet(&state->rows[i], state->block, i + 1);
+		state->n = MaxHeapTuplesPerPage;
+		state->block++;
+		return true;
 	}
 	while ((state->n = cuckoo_chain_next(rel, &state->chain,
 										 state->rows)) == 0)
@@ -304,7 +339,7 @@ is_equal(IndexScanDesc scan)
 		bool		isnull;
 		Datum		value = slot_getattr(slot, column, &isnull);
 
-		equal = !isnull &&
+		equal = !isnull && !(key->sk_flags & SK_ISNULL) &&
 			DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation,
 										   value, key->sk_argument));
 	}
@@ -312,16 +347,21 @@ is_equal(IndexScanDesc scan)
 	return equal;
 }
 
-/* Needs a condition on each column: README, "Hashing". */
+/*
+ * Reads all rows if a column has no condition: README, "Hashing".  But of a
+ * partial index the scan must return no other rows, because the executor does
+ * not check the predicate.
+ */
 bool
 cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
 {
 	CuckooScan *state = scan->opaque;
 
-	if (unlikely(!state->began && !has_all_keys(scan)))
+	if (unlikely(!state->began && needs_all_rows(scan)) &&
+		RelationGetIndexPredicate(scan->indexRelation) != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" needs a condition on each of its columns",
+				 errmsg("partial index \"%s\" needs a condition on each of its columns",
 						RelationGetRelationName(scan->indexRelation)),
 				 errhint("Remove the hint or setting that forces this index scan.")));
 	Assert(ScanDirectionIsForward(direction));
@@ -338,10 +378,11 @@ cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
 
 /* Adds all blocks of the table to the bitmap, and returns their number. */
 static int64
-add_all_blocks(Relation rel, TIDBitmap *bitmap)
+add_all_blocks(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	Relation	heap = table_open(rel->rd_index->indrelid, NoLock);
-	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+	Relation	heap = table_open(scan->indexRelation->rd_index->indrelid,
+								  NoLock);
+	BlockNumber blocks = blocks_of_all_rows(heap, scan->xs_snapshot);
 
 	table_close(heap, NoLock);
 	for (BlockNumber block = 0; block < blocks; block++)
@@ -358,11 +399,8 @@ cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	CuckooScan *state = scan->opaque;
 	int64		n = 0;
 
-	if (unlikely(!has_all_keys(scan)))
-	{
-		PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-		return add_all_blocks(scan->indexRelation, bitmap);
-	}
+	if (unlikely(needs_all_rows(scan)))
+		return add_all_blocks(scan, bitmap);
 	while (fetch_rows(scan))
 	{
 		tbm_add_tuples(bitmap, state->rows, state->n, true);

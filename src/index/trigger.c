@@ -167,7 +167,7 @@ check_kind(Relation rel)
 				 errmsg("cf_unique_trigger cannot use index \"%s\"",
 						RelationGetRelationName(rel)),
 				 errdetail("The index has an expression or a predicate."),
-				 errhint("Create an index of columns. They may be generated columns.")));
+				 errhint("Create an index of columns. They may be stored generated columns.")));
 }
 
 /* The data of an exclusion constraint: no two rows with equal keys. */
@@ -338,7 +338,7 @@ check_call(FunctionCallInfo fcinfo)
 
 /*
  * Checks the row of the slot in all partitions.  Waits for other transactions
- * that insert or delete a row with the key.  Raises error 23P01 if one of the
+ * that insert or delete a row with the key.  Raises error 23505 if one of the
  * rows is there.
  */
 static void

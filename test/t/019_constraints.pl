@@ -130,6 +130,31 @@ if ($unique)
 	value('DROP SUBSCRIPTION replica', $subscriber);
 }
 
+# Whole rows are searched, by an index of the subscriber from PostgreSQL 18 on: also rows with a null, which have no
+# entry, and in an index with an expression, for which there is no value.
+foreach my $columns ('id, place', 'id, lower(place)')
+{
+	my $rows = q(SELECT count(*), string_agg(format('%s %s', id, place), ', ' ORDER BY id, place)
+		FILTER (WHERE id IS NULL OR id < 4 OR place IS NULL) FROM whole);
+
+	value('CREATE TABLE whole (id int, place text)', $_) foreach $node, $subscriber;
+	value('ALTER TABLE whole REPLICA IDENTITY FULL; CREATE PUBLICATION whole FOR TABLE whole');
+	value("CREATE INDEX whole_index ON whole USING cuckoo ($columns)", $subscriber);
+	value("CREATE SUBSCRIPTION whole CONNECTION '$connection' PUBLICATION whole WITH (copy_data = false)", $subscriber);
+	value("INSERT INTO whole SELECT i, 'place ' || i FROM generate_series(1, 1000) i");
+	value("INSERT INTO whole VALUES (1, 'x'), (NULL, 'y'), (2, NULL), (NULL, NULL), (NULL, 'left')");
+	value("UPDATE whole SET place = 'changed' WHERE id = 1 OR place = 'y'");
+	value('DELETE FROM whole WHERE place IS NULL OR id = 3');
+	$node->wait_for_catchup('whole');
+	is(value($rows, $subscriber), value($rows), "whole rows, index of $columns");
+	ok($subscriber->poll_query_until('postgres',
+		"SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 'whole_index'"), 'by the index')
+	  if $node->pg_version >= 18;
+	value('DROP SUBSCRIPTION whole', $subscriber);
+	value('DROP TABLE whole', $_) foreach $node, $subscriber;
+	value('DROP PUBLICATION whole');
+}
+
 # ---- partitioned tables ----
 
 foreach my $kind ($node->pg_version >= 17 ? sort keys %kinds : ())
