@@ -259,10 +259,23 @@ look_up(IndexScanDesc scan, uint64 hash)
 }
 
 /*
- * Fetches more rows: those of the page at first, then of each page of a chain.
- * If all rows are read, all TIDs of the next block of the table.  PostgreSQL
- * ignores a TID without a row, and one of a heap-only tuple.  Returns false if
- * there are no more.
+ * Fetches all TIDs of the next block of the table.  PostgreSQL ignores a TID
+ * without a row, and one of a heap-only tuple.
+ */
+static void
+fetch_block(CuckooScan *state)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < MaxHeapTuplesPerPage; i++)
+		ItemPointerSet(&state->rows[i], state->block, i + 1);
+	state->n = MaxHeapTuplesPerPage;
+	state->block++;
+}
+
+/*
+ * Fetches more rows: those of the page at first, then of each page of a chain;
+ * or of each block of the table, if all rows are read.  Returns false if there
+ * are no more.
  */
 static bool
 fetch_rows(IndexScanDesc scan)
@@ -287,11 +300,7 @@ fetch_rows(IndexScanDesc scan)
 	}
 	if (state->block < state->blocks)
 	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < MaxHeapTuplesPerPage; i++)
-			ItemPointerSet(&state->rows[i], state->block, i + 1);
-		state->n = MaxHeapTuplesPerPage;
-		state->block++;
+		fetch_block(state);
 		return true;
 	}
 	while ((state->n = cuckoo_chain_next(rel, &state->chain,

@@ -456,6 +456,8 @@ foreach my $file (glob "$src/*.c $src/*/*.c")
 		next
 			if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/
 				|| $function eq 'cuckoo_check_interrupts'
+				# only for an apply worker of logical replication, see 019_constraints.pl
+				|| $function eq 'fetch_block'
 				# a plan that only 18 and later choose, if scans of the table are disabled
 				|| ($function eq 'add_all_blocks' || $name eq 'index/unique.c') && $node->pg_version < 18;
 		ok($lines{"$name:$."}, "$name:$. failed");
