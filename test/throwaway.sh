@@ -334,7 +334,7 @@ knows_setting()
 
 set_environment()
 {
-	local name flags=${MAKEFLAGS:-}
+	local name flags=" ${MAKEFLAGS:-}"
 
 	# keep only the variables of the calling make, not its job server
 	case $flags in *' -- '*) flags=${flags#* -- } ;; *) flags= ;; esac

@@ -173,30 +173,30 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 
 /*
  * True if rows may match that the index cannot find: a column has no condition,
- * or logical replication searches for a null.
+ * or logical replication searches for a null.  A replica identity has no nulls.
  */
 static bool
 needs_all_rows(IndexScanDesc scan)
 {
-	int			columns =
-		IndexRelationGetNumberOfKeyAttributes(scan->indexRelation);
+	Relation	rel = scan->indexRelation;
 
-	for (int i = 0; i < columns; i++)
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
 	{
 		const ScanKeyData *key = key_of_column(scan, i);
 
-		if (key == NULL || (key->sk_flags & SK_SEARCHNULL))
+		if (key == NULL || ((key->sk_flags & SK_SEARCHNULL) &&
+							!rel->rd_index->indisreplident))
 			return true;
 	}
 	return false;
 }
 
 /*
- * The blocks of the table, whose rows are all read.  A row with a null has no
- * entry, so a predicate lock on the index would not see its insertion.
+ * Returns the number of blocks of the table, after a predicate lock on it.  A
+ * row with a null has no entry: a lock on the index would miss its insertion.
  */
 static BlockNumber
-blocks_of_all_rows(Relation heap, Snapshot snapshot)
+lock_all_rows(Relation heap, Snapshot snapshot)
 {
 	PredicateLockRelation(heap, snapshot);
 	return RelationGetNumberOfBlocks(heap);
@@ -259,8 +259,26 @@ look_up(IndexScanDesc scan, uint64 hash)
 }
 
 /*
+ * Begins to read all rows.  By a partial index this is an error, because the
+ * executor does not check the predicate.
+ */
+static void
+begin_all_rows(IndexScanDesc scan)
+{
+	CuckooScan *state = scan->opaque;
+
+	if (RelationGetIndexPredicate(scan->indexRelation) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("partial index \"%s\" needs a condition on each of its columns",
+						RelationGetRelationName(scan->indexRelation)),
+				 errhint("Remove the hint or setting that forces this index scan.")));
+	state->blocks = lock_all_rows(scan->heapRelation, scan->xs_snapshot);
+}
+
+/*
  * Fetches all TIDs of the next block of the table.  PostgreSQL ignores a TID
- * without a row, and one of a heap-only tuple.
+ * without a row, and the TID of a heap-only tuple.
  */
 static void
 fetch_block(CuckooScan *state)
@@ -273,9 +291,9 @@ fetch_block(CuckooScan *state)
 }
 
 /*
- * Fetches more rows: those of the page at first, then of each page of a chain;
- * or of each block of the table, if all rows are read.  Returns false if there
- * are no more.
+ * Fetches more rows: at first the rows of the page, then the rows of each page
+ * of a chain.  If all rows are read, it fetches each block of the table.
+ * Returns false if there are no more rows.
  */
 static bool
 fetch_rows(IndexScanDesc scan)
@@ -290,9 +308,8 @@ fetch_rows(IndexScanDesc scan)
 		pgstat_count_index_scan(rel);
 		CUCKOO_COUNT_SEARCH(scan);
 		state->began = true;
-		if (needs_all_rows(scan))
-			state->blocks = blocks_of_all_rows(scan->heapRelation,
-											   scan->xs_snapshot);
+		if (unlikely(needs_all_rows(scan)))
+			begin_all_rows(scan);
 		else if (hash_keys(scan, &hash))
 			look_up(scan, hash);
 		if (state->n > 0)
@@ -348,7 +365,7 @@ is_equal(IndexScanDesc scan)
 		bool		isnull;
 		Datum		value = slot_getattr(slot, column, &isnull);
 
-		equal = !isnull && !(key->sk_flags & SK_ISNULL) &&
+		equal = !isnull &&
 			DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation,
 										   value, key->sk_argument));
 	}
@@ -356,23 +373,11 @@ is_equal(IndexScanDesc scan)
 	return equal;
 }
 
-/*
- * Reads all rows if a column has no condition: README, "Hashing".  But of a
- * partial index the scan must return no other rows, because the executor does
- * not check the predicate.
- */
 bool
 cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
 {
 	CuckooScan *state = scan->opaque;
 
-	if (unlikely(!state->began && needs_all_rows(scan)) &&
-		RelationGetIndexPredicate(scan->indexRelation) != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("partial index \"%s\" needs a condition on each of its columns",
-						RelationGetRelationName(scan->indexRelation)),
-				 errhint("Remove the hint or setting that forces this index scan.")));
 	Assert(ScanDirectionIsForward(direction));
 	do
 	{
@@ -391,7 +396,7 @@ add_all_blocks(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	Relation	heap = table_open(scan->indexRelation->rd_index->indrelid,
 								  NoLock);
-	BlockNumber blocks = blocks_of_all_rows(heap, scan->xs_snapshot);
+	BlockNumber blocks = lock_all_rows(heap, scan->xs_snapshot);
 
 	table_close(heap, NoLock);
 	for (BlockNumber block = 0; block < blocks; block++)

@@ -15,7 +15,7 @@
 # logs in another mode: full pages, which both servers compare with the replayed
 # ones (wal_consistency_checking), or none (full_page_writes = off). With both,
 # recovery may fail by PostgreSQL's fault. The first takeover comes when there is
-# little WAL, as pg_rewind copies all of it.
+# little WAL, because pg_rewind copies all of it.
 #
 # TORTURE_SECONDS=3600 makes it longer, TORTURE_WRITERS=4 lighter.
 use strict;
@@ -59,7 +59,7 @@ sub log_full_pages
 	return;
 }
 
-# in the copy that the standby gets, because pg_rewind wants that the next primary logs full pages
+# The standby copies this: pg_rewind needs full pages from the next primary.
 log_full_pages($primary, 1);
 
 # In t a few keys are used by many rows, most by one only. The index of s is built
@@ -495,7 +495,7 @@ sub kill_server
 	my ($node) = @_;
 	my $postmaster = $node->{_pid};
 
-	# when it has stopped it starts no process, which would wait for ever for a lock of a killed one
+	# A stopped server starts no process. A process that survives may wait for ever for the lock of a killed one.
 	kill 'STOP', $postmaster;
 	sleep 0.01 until slurp("/proc/$postmaster/stat") =~ /^\d+ \(.*\) [TZ] /;
 	my @children = grep { (eval { slurp("/proc/$_/stat") } // '') =~ /^\d+ \(.*\) \S $postmaster / }

@@ -130,8 +130,8 @@ if ($unique)
 	value('DROP SUBSCRIPTION replica', $subscriber);
 }
 
-# Whole rows are searched, by an index of the subscriber from PostgreSQL 18 on: also rows with a null, which have no
-# entry, and in an index with an expression, for which there is no value.
+# Logical replication searches whole rows, from PostgreSQL 18 on by this index. The index has no entry for a row with a
+# null, and logical replication has no value for an expression.
 foreach my $columns ('id, place', 'id, lower(place)')
 {
 	my $rows = q(SELECT count(*), string_agg(format('%s %s', id, place), ', ' ORDER BY id, place)

@@ -228,7 +228,7 @@ test_large(void)
 {
 	UnitFilter	f;
 	CuckooHeader h;
-	uint64_t	n = unit_long ? 20000000 : 1000000;
+	uint64_t	n = unit_long ? 20000000 : 2000000;
 	uint64_t	failed = 0;
 	uint64_t	due = n / 16;
 
