@@ -129,6 +129,23 @@ INSERT INTO passing SELECT i % 5 FROM generate_series(1, 20) i ON CONFLICT DO NO
 UPDATE passing SET i = i;
 INSERT INTO passing VALUES (3);
 SELECT count(*), 5 AS truth FROM passing;
+-- a commit empties the table, and must not call functions of the index
+CREATE FUNCTION looks_up(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+	'BEGIN PERFORM count(*) FROM pg_class; RETURN $1; END';
+CREATE TEMP TABLE emptied (i int) ON COMMIT DELETE ROWS;
+CREATE UNIQUE INDEX emptied_i ON emptied USING cuckoo ((i + looks_up(0))) WHERE i > looks_up(0);
+ALTER TABLE emptied ADD n int;
+BEGIN;
+INSERT INTO emptied VALUES (1), (2);
+SAVEPOINT s;
+INSERT INTO emptied VALUES (1);
+ROLLBACK TO s;
+SELECT count(*), 2 AS truth FROM emptied;
+COMMIT;
+INSERT INTO emptied VALUES (1);
+SELECT count(*), 0 AS truth FROM emptied;
+DROP TABLE emptied;
+DROP FUNCTION looks_up;
 
 -- ---- foreign keys, replica identity, REFRESH CONCURRENTLY ----
 

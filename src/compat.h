@@ -53,14 +53,18 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * 17: The locale of an ICU collation moved.  Maintenance restricts the search
- * path.
+ * path.  Until 16, a snapshot may be too old for a page: VACUUM has removed
+ * rows that it sees (old_snapshot_threshold).
  */
 #if PG_VERSION_NUM >= 170000
 #define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale
 #define CUCKOO_RESTRICT_SEARCH_PATH() RestrictSearchPath()
+#define CUCKOO_TEST_SNAPSHOT(snapshot, rel, page) ((void) 0)
 #else
 #define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colliculocale
 #define CUCKOO_RESTRICT_SEARCH_PATH() ((void) 0)
+#define CUCKOO_TEST_SNAPSHOT(snapshot, rel, page) \
+	TestForOldSnapshot(snapshot, rel, page)
 #endif
 
 /*

@@ -174,6 +174,7 @@ read_position(Relation rel, CuckooChainPosition *position,
 	cuckoo_check_other(rel, position->locked, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
+	CUCKOO_TEST_SNAPSHOT(position->snapshot, rel, page);
 	if (PageIsNew(page) || is_head ||
 		cuckoo_page_header(page)->kind != CUCKOO_PAGE_FREE)
 		cuckoo_check_page(rel, buffer, CUCKOO_PAGE_CHAIN);

@@ -365,6 +365,7 @@ typedef struct CuckooChainPosition
 	uint32		previous;		/* sequence number of the page read last */
 	uint32		restarts;		/* pages that were not as expected */
 	BlockNumber locked;			/* a page that the caller has locked, or 0 */
+	Snapshot	snapshot;		/* of a scan, or NULL */
 } CuckooChainPosition;
 
 /*

@@ -247,6 +247,7 @@ look_up(IndexScanDesc scan, uint64 hash)
 	Buffer		buffer = cuckoo_find_page(rel, hash, BUFFER_LOCK_SHARE);
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
+	CUCKOO_TEST_SNAPSHOT(scan->xs_snapshot, rel, BufferGetPage(buffer));
 	PredicateLockPage(rel, BufferGetBlockNumber(buffer), scan->xs_snapshot);
 	state->n = cuckoo_match_rows(rel, buffer, hash, state->rows,
 								 &state->chains);
@@ -327,6 +328,7 @@ fetch_rows(IndexScanDesc scan)
 			return false;
 		memset(&state->chain, 0, sizeof(CuckooChainPosition));
 		state->chain.head = state->chain.next = llast_oid(state->chains);
+		state->chain.snapshot = scan->xs_snapshot;
 		state->chains = list_delete_last(state->chains);
 		PredicateLockPage(rel, state->chain.head, scan->xs_snapshot);
 	}
@@ -399,6 +401,8 @@ add_all_blocks(IndexScanDesc scan, TIDBitmap *bitmap)
 	BlockNumber blocks = lock_all_rows(heap, scan->xs_snapshot);
 
 	table_close(heap, NoLock);
+	pgstat_count_index_scan(scan->indexRelation);
+	CUCKOO_COUNT_SEARCH(scan);
 	for (BlockNumber block = 0; block < blocks; block++)
 	{
 		CHECK_FOR_INTERRUPTS();

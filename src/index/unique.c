@@ -22,7 +22,7 @@ struct CuckooUnique
 {
 	Relation	heap;
 	Relation	rel;
-	IndexInfo  *info;
+	IndexInfo  *info;			/* or NULL, until a row is looked at */
 	EState	   *estate;
 	TupleTableSlot *slot;		/* a row that is looked at, or NULL */
 	FmgrInfo	equal[INDEX_MAX_KEYS];
@@ -35,40 +35,67 @@ cuckoo_unique_begin(Relation heap, Relation rel)
 
 	unique->heap = heap;
 	unique->rel = rel;
-	unique->info = BuildIndexInfo(rel);
+	unique->info = NULL;
 	unique->estate = CreateExecutorState();
 	unique->slot = NULL;
-	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
 		fmgr_info(get_opcode(cuckoo_equality(rel, i)), &unique->equal[i]);
 	return unique;
 }
 
-/* The key of the row in the slot.  Returns false if a column is null. */
+/*
+ * True if the row in the slot satisfies the predicate of the index.
+ *
+ * The first call builds the IndexInfo.  For this, PostgreSQL computes constant
+ * expressions, and so calls functions.  The build of an index without rows must
+ * not call functions: PostgreSQL empties temporary tables during a commit.
+ */
+static bool
+is_indexed(CuckooUnique *unique)
+{
+	ExprContext *context = GetPerTupleExprContext(unique->estate);
+
+	if (unique->info == NULL)
+	{
+		IndexInfo  *info;
+		MemoryContext caller =
+			MemoryContextSwitchTo(unique->estate->es_query_cxt);
+
+		info = BuildIndexInfo(unique->rel);
+		info->ii_PredicateState = ExecPrepareQual(info->ii_Predicate,
+												  unique->estate);
+		unique->info = info;
+		MemoryContextSwitchTo(caller);
+	}
+	context->ecxt_scantuple = unique->slot;
+	return ExecQual(unique->info->ii_PredicateState, context);
+}
+
+/*
+ * The key of the row in the slot.  Returns false if a column is null, or if the
+ * row is not in the index: for such a row, expressions may raise errors.
+ */
 static bool
 get_key(CuckooUnique *unique, Datum *values)
 {
 	bool		isnull[INDEX_MAX_KEYS];
 
-	GetPerTupleExprContext(unique->estate)->ecxt_scantuple = unique->slot;
+	if (!is_indexed(unique))
+		return false;
 	FormIndexDatum(unique->info, unique->slot, unique->estate, values, isnull);
 	return !cuckoo_has_null(unique->rel, isnull);
 }
 
-/* True if the row in the slot has the key. */
+/*
+ * True if the row in the slot has the key.  A row that has taken the TID of
+ * another one may have another key, or not be in the index.
+ */
 static bool
 has_key(CuckooUnique *unique, const Datum *key)
 {
 	Datum		values[INDEX_MAX_KEYS];
-	IndexInfo  *info = unique->info;
 
 	if (!get_key(unique, values))
-		return false;
-	/* a row that has taken the TID of another one may not be in the index */
-	if (info->ii_Predicate != NIL && info->ii_PredicateState == NULL)
-		info->ii_PredicateState = ExecPrepareQual(info->ii_Predicate,
-												  unique->estate);
-	if (!ExecQual(info->ii_PredicateState,
-				  GetPerTupleExprContext(unique->estate)))
 		return false;
 	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
 	{
