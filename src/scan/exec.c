@@ -386,8 +386,9 @@ rescan(CustomScanState *node)
 /* ---- EXPLAIN ---- */
 
 /*
- * Shows the lines of a sequential scan, and the counts of all loops of this
- * process.  PostgreSQL does not pass counts of workers to the leader.
+ * Shows the lines of a sequential scan without option IO, and the counts of all
+ * loops of this process.  PostgreSQL does not pass counts of workers to the
+ * leader.
  */
 static void
 explain(CustomScanState *node, List *ancestors, ExplainState *es)
