@@ -53,8 +53,8 @@ extern PGDLLEXPORT void _PG_init(void);
 
 /*
  * 17: The locale of an ICU collation moved.  Maintenance restricts the search
- * path.  Until 16, a snapshot may be too old for a page: VACUUM has removed
- * rows that it sees (old_snapshot_threshold).
+ * path.  VACUUM keeps all rows that a snapshot sees: old_snapshot_threshold is
+ * gone.
  */
 #if PG_VERSION_NUM >= 170000
 #define CUCKOO_COLLATION_LOCALE	Anum_pg_collation_colllocale

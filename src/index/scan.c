@@ -191,6 +191,14 @@ needs_all_rows(IndexScanDesc scan)
 	return false;
 }
 
+/* For the statistics of the index, and EXPLAIN. */
+static void
+count_scan(IndexScanDesc scan)
+{
+	pgstat_count_index_scan(scan->indexRelation);
+	CUCKOO_COUNT_SEARCH(scan);
+}
+
 /*
  * Returns the number of blocks of the table, after a predicate lock on it.  A
  * row with a null has no entry: a lock on the index would miss its insertion.
@@ -306,8 +314,7 @@ fetch_rows(IndexScanDesc scan)
 	state->n = state->next = 0;
 	if (!state->began)
 	{
-		pgstat_count_index_scan(rel);
-		CUCKOO_COUNT_SEARCH(scan);
+		count_scan(scan);
 		state->began = true;
 		if (unlikely(needs_all_rows(scan)))
 			begin_all_rows(scan);
@@ -401,8 +408,7 @@ add_all_blocks(IndexScanDesc scan, TIDBitmap *bitmap)
 	BlockNumber blocks = lock_all_rows(heap, scan->xs_snapshot);
 
 	table_close(heap, NoLock);
-	pgstat_count_index_scan(scan->indexRelation);
-	CUCKOO_COUNT_SEARCH(scan);
+	count_scan(scan);
 	for (BlockNumber block = 0; block < blocks; block++)
 	{
 		CHECK_FOR_INTERRUPTS();

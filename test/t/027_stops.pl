@@ -55,7 +55,7 @@ DELETE FROM t WHERE k = 7 AND random() < 0.8;
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t WHERE k = 7 ORDER BY ctid OFFSET 20));
 DO 'BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity WHERE state = ''active'' AND pid <> pg_backend_pid()
 		AND backend_type = ''client backend'') LOOP
-	PERFORM pg_stat_clear_snapshot();
+	PERFORM pg_stat_clear_snapshot(), pg_sleep(0.001);
 END LOOP; END';
 DELETE FROM t WHERE k < 0 AND random() < 0.3;
 VACUUM t;
