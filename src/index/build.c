@@ -3,11 +3,10 @@
  * index/build.c
  *		CREATE INDEX and REINDEX.
  *
- * PostgreSQL's tuplesort sorts the rows by hash, which is the order of pages,
- * and by TID.  Rows with the same hash are neighbours: very many of them go to
- * a chain.  The density of the others, in the first part of the hashes, gives
- * the number of pages.  Then one page is written after the other, and at last
- * the map.
+ * sort.c returns the rows in the order of hashes, which is the order of pages.
+ * Rows with the same hash are neighbours: very many of them go to a chain.  The
+ * density of the others, in the first part of the hashes, gives the number of
+ * pages.  Then one page is written after the other, and at last the map.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,14 +14,9 @@
 
 #include "access/tableam.h"
 #include "access/xloginsert.h"
-#include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "port/pg_bswap.h"
-#include "utils/memutils.h"
-#include "utils/tuplesort.h"
-#include "utils/typcache.h"
 
 #include <math.h>
 
@@ -31,19 +25,6 @@
  * CUCKOO_HOT_ROWS rows, the density is known to 8%.
  */
 #define SAMPLE_ROWS 65536
-
-/*
- * If a table has few blocks, the block and the offset of a row are sorted with
- * its hash as one bigint.
- */
-#define ROW_OFFSET_BITS		(MaxHeapTuplesPerPage < 512 ? 9 : 11)
-#define MOST_ROW_BITS		28
-#define SIGN_BIT			((uint64) PG_INT64_MIN)
-
-/* Phases in pg_stat_progress_create_index. */
-#define PHASE_SCAN		2
-#define PHASE_SORT		3
-#define PHASE_WRITE		4
 
 /*
  * Rows, and links to chains, in an array that grows.  Until its page is
@@ -62,11 +43,7 @@ typedef struct Build
 	ForkNumber	fork;
 	uint64		seed;
 	int			hash_bits;
-	BlockNumber most_blocks;	/* rows of later blocks cannot be sorted */
-	MemoryContext context;		/* of hashing, reset for each row */
-	Tuplesortstate *sort;
-	double		rows;			/* in the index */
-	CuckooEntry last;			/* the largest block and offset of the rows */
+	CuckooSort *sort;			/* or NULL */
 	CuckooEntryEncoding encoding;	/* of level 0 */
 	BuildRows	group;			/* rows with one hash, up to CUCKOO_HOT_ROWS */
 	CuckooUnique *unique;		/* or NULL */
@@ -448,113 +425,20 @@ add_to_group(Build *b, const CuckooEntry *row)
 	}
 }
 
-/* ---- sorting ---- */
-
-/*
- * The datum of a row, in the order of hashes and then of TIDs: a bigint, or a
- * uuid.  The caller provides the 16 bytes for it.
- */
-static Datum
-row_to_datum(const Build *b, const CuckooEntry *row, int64 *words)
-{
-	if (b->hash_bits < 64)
-	{
-		words[0] = (int64) ((row->tag ^ SIGN_BIT) |
-							(uint64) row->block << ROW_OFFSET_BITS |
-							row->offset);
-		return Int64GetDatumFast(words[0]);
-	}
-	words[0] = (int64) pg_hton64(row->tag);
-	words[1] = (int64) pg_hton64((uint64) row->block << 16 | row->offset);
-	return PointerGetDatum(words);
-}
-
-static CuckooEntry
-datum_to_row(const Build *b, Datum datum)
-{
-	uint64		words[2];
-	CuckooEntry row;
-
-	if (b->hash_bits < 64)
-	{
-		uint64		place;
-
-		words[0] = (uint64) DatumGetInt64(datum) ^ SIGN_BIT;
-		place = words[0] & (PG_UINT64_MAX >> b->hash_bits);
-		row.tag = words[0] ^ place;
-		row.block = (BlockNumber) (place >> ROW_OFFSET_BITS);
-		row.offset = place & cuckoo_bit_mask(ROW_OFFSET_BITS);
-		return row;
-	}
-	memcpy(words, DatumGetPointer(datum), sizeof(words));
-	words[1] = pg_ntoh64(words[1]);
-	row.tag = pg_ntoh64(words[0]);
-	row.block = (BlockNumber) (words[1] >> 16);
-	row.offset = (OffsetNumber) words[1];
-	return row;
-}
-
-/*
- * Begins to sort the rows of a table with a number of blocks.  If hash and TID
- * fit into 64 bits, they are sorted as bigints: README, "Hashing".
- */
-static void
-begin_sort(Build *b, BlockNumber blocks)
-{
-	int			bits = cuckoo_bits_of(blocks) + ROW_OFFSET_BITS;
-	Oid			type = UUIDOID;
-
-	if (bits <= MOST_ROW_BITS)
-	{
-		type = INT8OID;
-		b->hash_bits = 64 - bits;
-		b->most_blocks = (BlockNumber) 1 << cuckoo_bits_of(blocks);
-	}
-	b->sort = tuplesort_begin_datum(type,
-									lookup_type_cache(type,
-													  TYPECACHE_LT_OPR)->lt_opr,
-									InvalidOid, false, maintenance_work_mem,
-									NULL, TUPLESORT_NONE);
-}
-
-static void
-/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_sort_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
-				  bool alive, void *state)
-{
-	Build	   *b = state;
-	CuckooEntry row = {.block = ItemPointerGetBlockNumber(tid),
-	.offset = ItemPointerGetOffsetNumber(tid)};
-	int64		words[2];
-
-	if (cuckoo_has_null(rel, isnull))
-		return;
-	/* CREATE INDEX CONCURRENTLY adds rows of later blocks when it validates */
-	if (row.block >= b->most_blocks)
-		return;
-	row.tag = cuckoo_hash_row(rel, b->context, b->seed, b->hash_bits, NULL,
-							  values);
-	tuplesort_putdatum(b->sort, row_to_datum(b, &row, words), false);
-	b->last.block = Max(b->last.block, row.block);
-	b->last.offset = Max(b->last.offset, row.offset);
-	b->rows++;
-}
+/* ---- building ---- */
 
 /* Reads the sorted rows. */
 static void
 read_sorted(Build *b)
 {
-	Datum		datum;
-	bool		isnull;
+	CuckooRow	row;
 	int64		n = 0;
 
-	while (CUCKOO_GET_DATUM(b->sort, &datum, &isnull))
+	while (cuckoo_sort_next(b->sort, &row))
 	{
-		CuckooEntry row = datum_to_row(b, datum);
+		CuckooEntry entry = {row.hash, row.block, row.offset};
 
-		add_to_group(b, &row);
-		if (b->hash_bits == 64 || sizeof(Datum) < sizeof(int64))
-			CUCKOO_FREE_DATUM(datum);
+		add_to_group(b, &entry);
 		if (++n % 4096 == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -564,8 +448,6 @@ read_sorted(Build *b)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, n);
 }
 
-/* ---- building ---- */
-
 static void
 begin(Build *b, Relation rel, ForkNumber fork)
 {
@@ -573,7 +455,6 @@ begin(Build *b, Relation rel, ForkNumber fork)
 	b->rel = rel;
 	b->fork = fork;
 	b->hash_bits = 64;
-	b->most_blocks = MaxBlockNumber;
 	if (!pg_strong_random(&b->seed, sizeof(b->seed)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -584,9 +465,16 @@ begin(Build *b, Relation rel, ForkNumber fork)
 static void
 write_index(Build *b)
 {
+	CuckooEntry last = {0};
+
 	UnlockReleaseBuffer(append(b)); /* block 0 */
+	if (b->sort != NULL)
+	{
+		last.block = b->sort->last_block;
+		last.offset = b->sort->last_offset;
+	}
 	b->encoding.offset_bits = 1;
-	cuckoo_widen(&b->encoding, &b->last, 1);
+	cuckoo_widen(&b->encoding, &last, 1);
 	if (b->sort != NULL)
 		read_sorted(b);
 	if (b->group.n > 0)
@@ -623,23 +511,16 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
 				 errdetail("A row with a null is not in the index."),
 				 errhint("Declare the columns NOT NULL, or use a B-tree.")));
 	begin(&b, rel, MAIN_FORKNUM);
-	b.context = AllocSetContextCreate(CurrentMemoryContext, "cuckoo build",
-									  ALLOCSET_SMALL_SIZES);
 	if (info->ii_Unique)
 		b.unique = cuckoo_unique_begin(heap, rel);
-	begin_sort(&b, RelationGetNumberOfBlocks(heap));
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_SCAN);
-	result->heap_tuples = table_index_build_scan(heap, rel, info, true, true,
-												 cuckoo_sort_tuple, &b, NULL);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) b.rows);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_SORT);
-	tuplesort_performsort(b.sort);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITE);
+	b.sort = cuckoo_sort_rows(heap, rel, info, b.seed);
+	b.hash_bits = b.sort->hash_bits;
+	result->heap_tuples = b.sort->heap_rows;
+	result->index_tuples = b.sort->rows;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 CUCKOO_PHASE_WRITE);
 	write_index(&b);
-	tuplesort_end(b.sort);
-	MemoryContextDelete(b.context);
-	result->index_tuples = b.rows;
+	cuckoo_sort_end(b.sort);
 	return result;
 }
 
@@ -659,11 +540,11 @@ cuckoo_build_phase(int64 phase)
 	{
 		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
 			return "initializing";
-		case PHASE_SCAN:
+		case CUCKOO_PHASE_SCAN:
 			return "scanning table";
-		case PHASE_SORT:
+		case CUCKOO_PHASE_SORT:
 			return "sorting rows";
-		case PHASE_WRITE:
+		case CUCKOO_PHASE_WRITE:
 			return "writing pages";
 		default:
 			return NULL;

@@ -384,7 +384,56 @@ extern int	cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
  */
 extern void cuckoo_chain_shrink(Relation rel, BlockNumber head);
 
+/* ---- sort.c: the rows of a table in the order of their hashes ---- */
+
+/* A row in a build. */
+typedef struct CuckooRow
+{
+	uint64		hash;
+	BlockNumber block;
+	OffsetNumber offset;
+} CuckooRow;
+
+/* The sorted rows of a table. */
+typedef struct CuckooSort
+{
+	double		heap_rows;		/* in the table */
+	double		rows;			/* sorted: without nulls, with dead rows */
+	BlockNumber last_block;		/* the largest block and offset of these */
+	OffsetNumber last_offset;
+	uint64		seed;
+	int			hash_bits;		/* the top bits of hashes; the others are 0 */
+
+	/* below: within sort.c */
+	BlockNumber most_blocks;	/* rows of later blocks cannot be sorted */
+	MemoryContext context;		/* of hashing, reset for each row */
+	struct Tuplesortstate *state;
+} CuckooSort;
+
+/*
+ * Scans a table and sorts the rows that an index on it must have, in the
+ * memory of maintenance_work_mem and in temporary files.  Chooses hash_bits.
+ * Reports progress: the phases of the scan and of the sort, and the total
+ * number of rows.
+ * Locks held on entry: the table and the index, as in ambuild.
+ */
+extern CuckooSort *cuckoo_sort_rows(Relation heap, Relation rel,
+									IndexInfo *info, uint64 seed);
+
+/*
+ * Returns the next row, by hash and then by TID.  Returns false after the last
+ * row.
+ */
+extern bool cuckoo_sort_next(CuckooSort *sort, CuckooRow *row);
+
+extern void cuckoo_sort_end(CuckooSort *sort);
+
 /* ---- build.c: CREATE INDEX and REINDEX ---- */
+
+/* Phases in pg_stat_progress_create_index. */
+#define CUCKOO_PHASE_SCAN		2
+#define CUCKOO_PHASE_SORT		3
+#define CUCKOO_PHASE_WRITE		4
 
 extern IndexBuildResult *cuckoo_build_index(Relation heap, Relation rel,
 											IndexInfo *info);
