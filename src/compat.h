@@ -82,10 +82,6 @@ extern PGDLLEXPORT void _PG_init(void);
 	((index_path)->path.disabled_nodes += 1000)
 #define CUCKOO_VACUUM_DELAY() vacuum_delay_point(false)
 #define CUCKOO_COMPARE_TYPES
-#define CUCKOO_UNIQUE_ROUTINE \
-	.amcanunique = true, .amconsistentequality = true, \
-	.amtranslatestrategy = cuckoo_translate_strategy, \
-	.amtranslatecmptype = cuckoo_translate_compare_type,
 #include "commands/explain_format.h"
 #define CUCKOO_MODIFY_IN_PLACE
 #else
@@ -93,7 +89,6 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_COUNT_SEARCH(scan) ((void) 0)
 #define CUCKOO_DISABLE_PATH(index_path) ((void) 0)
 #define CUCKOO_VACUUM_DELAY() vacuum_delay_point()
-#define CUCKOO_UNIQUE_ROUTINE
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 

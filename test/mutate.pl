@@ -85,6 +85,7 @@ my @files = (
 	[ 'index/insert.c',       'index',              'indexes serializable', '006 016 021 027' ],
 	[ 'index/inspect.c',      'index',              'indexes', '006 021' ],
 	[ 'index/map.c',          'index',              'indexes', '006 018 021 027' ],
+	[ 'index/page.c',         'index',              'indexes', '006 018 021 027' ],
 	[ 'index/scan.c',         'index',              'indexes serializable', '006 017 021' ],
 	[ 'index/sort.c',         'index',              'indexes', '006 016 021' ],
 	[ 'index/trigger.c',      'unique',             'unique unique_attach unique_conflict unique_update', '024' ],

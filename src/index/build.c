@@ -6,17 +6,23 @@
  * sort.c returns the rows in the order of hashes, which is the order of pages.
  * Rows with the same hash are neighbours: very many of them go to a chain.  The
  * density of the others, in the first part of the hashes, gives the number of
- * pages.  Then one page is written after the other, and at last the map.
+ * pages.  Then one page is written after the other.
+ *
+ * The meta page is written first.  So the map grows like that of a complete
+ * index.  The rows of a page that cannot be split are inserted at the end, like
+ * the row of an INSERT.
  *
  *-------------------------------------------------------------------------
  */
 #include "index/index.h"
 
+#include "access/generic_xlog.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/memutils.h"
 
 #include <math.h>
 
@@ -26,13 +32,10 @@
  */
 #define SAMPLE_ROWS 65536
 
-/*
- * Rows, and links to chains, in an array that grows.  Until its page is
- * written, the tag of a row is its hash.
- */
+/* Rows in an array that grows.  A row with offset 0 is a link to a chain. */
 typedef struct BuildRows
 {
-	CuckooEntry *row;
+	CuckooRow  *row;
 	int			n;
 	int			room;
 } BuildRows;
@@ -40,10 +43,8 @@ typedef struct BuildRows
 typedef struct Build
 {
 	Relation	rel;
-	ForkNumber	fork;
-	uint64		seed;
-	int			hash_bits;
-	CuckooSort *sort;			/* or NULL */
+	CuckooHashing hashing;		/* N is 0 until it is chosen */
+	CuckooSort *sort;
 	CuckooEntryEncoding encoding;	/* of level 0 */
 	BuildRows	group;			/* rows with one hash, up to CUCKOO_HOT_ROWS */
 	CuckooUnique *unique;		/* or NULL */
@@ -54,94 +55,32 @@ typedef struct Build
 	uint32		chain_pages;	/* number of pages without the head */
 	int			chain_n;		/* rows that were not written yet */
 	ItemPointerData chain_rows[CUCKOO_CHAIN_ROWS];
-	BuildRows	sample;			/* rows, until the number of pages is known */
-	uint32		pages;			/* N, or 0 */
+	BuildRows	sample;			/* rows, until N is known */
 	uint32		number;			/* of the page that is filled */
 	BuildRows	page;			/* its rows */
-	BlockNumber *map;
-	uint64		map_room;
+	BuildRows	left;			/* rows to be inserted at the end */
+	CuckooEntry entries[CUCKOO_PAGE_SLOTS]; /* of the page that is written */
 } Build;
 
-/* ---- pages ---- */
+static void
+push_row(BuildRows *rows, const CuckooRow *row)
+{
+	if (rows->n == rows->room)
+	{
+		rows->room = Max(rows->room * 2, 1024);
+		rows->row = rows->row == NULL ?
+			palloc(rows->room * sizeof(CuckooRow)) :
+			repalloc_huge(rows->row, rows->room * sizeof(CuckooRow));
+	}
+	rows->row[rows->n++] = *row;
+}
 
-/* Appends a page to the fork, locked exclusively. */
+/* Appends a page to the index, locked exclusively. */
 static Buffer
 append(Build *b)
 {
 	CHECK_FOR_INTERRUPTS();
-	return cuckoo_extend(b->rel, b->fork);
-}
-
-/* Stores the block of a page in the map. */
-static void
-map_page(Build *b, uint32 segment, BlockNumber block)
-{
-	uint64		place = (uint64) segment * b->pages + b->number;
-
-	if (place >= b->map_room)
-	{
-		uint64		room = Max(place + 1, b->map_room * 2);
-
-		/* whole map pages */
-		room = (room + CUCKOO_MAP_BLOCKS - 1) / CUCKOO_MAP_BLOCKS *
-			CUCKOO_MAP_BLOCKS;
-		b->map = b->map == NULL ?
-			palloc_extended(room * sizeof(BlockNumber), MCXT_ALLOC_HUGE) :
-			repalloc_huge(b->map, room * sizeof(BlockNumber));
-		memset(b->map + b->map_room, 0,
-			   (room - b->map_room) * sizeof(BlockNumber));
-		b->map_room = room;
-	}
-	b->map[place] = block;
-}
-
-/* Writes a list of n blocks in pages, and their blocks to *blocks. */
-static void
-write_lists(Build *b, const BlockNumber *list, uint64 n, BlockNumber *blocks)
-{
-	for (uint64 from = 0; from < n; from += CUCKOO_MAP_BLOCKS)
-	{
-		Buffer		buffer = append(b);
-		Page		page = BufferGetPage(buffer);
-
-		cuckoo_init_page(page, CUCKOO_PAGE_MAP);
-		memcpy(cuckoo_page_map(page), list + from,
-			   Min(n - from, CUCKOO_MAP_BLOCKS) * sizeof(BlockNumber));
-		blocks[from / CUCKOO_MAP_BLOCKS] = BufferGetBlockNumber(buffer);
-		MarkBufferDirty(buffer);
-		UnlockReleaseBuffer(buffer);
-	}
-}
-
-/* Writes the map and the meta page. */
-static void
-write_meta(Build *b)
-{
-	uint64		n = b->map_room / CUCKOO_MAP_BLOCKS;
-	uint64		direct = Min(n, CUCKOO_META_DIRECT);
-	BlockNumber *maps = palloc_extended(n * sizeof(BlockNumber),
-										MCXT_ALLOC_HUGE);
-	Buffer		buffer;
-	Page		page;
-	CuckooMeta *meta;
-
-	write_lists(b, b->map, b->map_room, maps);
-	buffer = ReadBufferExtended(b->rel, b->fork, CUCKOO_META_BLOCK, RBM_NORMAL,
-								NULL);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	page = BufferGetPage(buffer);
-	cuckoo_init_page(page, CUCKOO_PAGE_META);
-	meta = cuckoo_page_meta(page);
-	meta->magic = CUCKOO_META_MAGIC;
-	meta->version = CUCKOO_META_VERSION;
-	meta->seed = b->seed;
-	meta->hash_bits = (uint16) b->hash_bits;
-	meta->pages = b->pages;
-	meta->free = InvalidBlockNumber;
-	memcpy(meta->maps, maps, direct * sizeof(BlockNumber));
-	write_lists(b, maps + direct, n - direct, meta->maps + CUCKOO_META_DIRECT);
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
+	return cuckoo_extend(b->rel, MAIN_FORKNUM);
 }
 
 /* ---- chains ---- */
@@ -154,16 +93,12 @@ static void
 write_chain_page(Build *b, Buffer buffer, uint32 sequence, uint32 last)
 {
 	Page		page = BufferGetPage(buffer);
-	CuckooPageHeader *header;
+	CuckooPageHeader *header = cuckoo_page_header(page);
 
-	cuckoo_init_chain(page, b->head);
-	header = cuckoo_page_header(page);
+	cuckoo_init_chain(page, b->head, b->chain_rows, b->chain_n);
 	header->chain.next = b->chain_next;
 	header->chain.sequence = sequence;
 	header->chain.last = last;
-	memcpy(cuckoo_page_rows(page), b->chain_rows,
-		   b->chain_n * sizeof(ItemPointerData));
-	cuckoo_set_row_count(page, b->chain_n);
 	MarkBufferDirty(buffer);
 	b->chain_next = BufferGetBlockNumber(buffer);
 	b->chain_n = 0;
@@ -179,24 +114,22 @@ begin_chain(Build *b)
 	b->head = BufferGetBlockNumber(buffer);
 	b->chain_next = InvalidBlockNumber;
 	b->chain_pages = 0;
-	b->chain_n = 0;
 	UnlockReleaseBuffer(buffer);
 }
 
 static void
-add_to_chain(Build *b, BlockNumber block, OffsetNumber offset)
+add_to_chain(Build *b, const CuckooRow *row)
 {
 	if (b->chain_n == (int) CUCKOO_CHAIN_ROWS)
 		write_chain_page(b, append(b), ++b->chain_pages, 0);
-	ItemPointerSet(&b->chain_rows[b->chain_n], block, offset);
+	ItemPointerSet(&b->chain_rows[b->chain_n], row->block, row->offset);
 	b->chain_n++;
 }
 
 static void
 end_chain(Build *b)
 {
-	Buffer		buffer = ReadBufferExtended(b->rel, b->fork, b->head,
-											RBM_NORMAL, NULL);
+	Buffer		buffer = ReadBuffer(b->rel, b->head);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	write_chain_page(b, buffer, 0, b->chain_pages);
@@ -205,142 +138,141 @@ end_chain(Build *b)
 
 /* ---- pages of entries ---- */
 
-/*
- * Moves the rows of the hottest tag to a chain.  Returns the number of entries
- * that are left, with the link.
- */
-static int
-move_hottest(Build *b, CuckooEntry *entries, int n)
+/* Writes a page of entries, and its block into the map. */
+static void
+write_page(Build *b, const CuckooPageHeader *header, const CuckooSlots *slots)
 {
-	uint64		tag = 0;
-	int			kept = 0;
+	Buffer		buffer = append(b);
+	Page		page = BufferGetPage(buffer);
+	Buffer		map;
+	uint32		at;
 
-	if (cuckoo_hottest_tag(entries, n, &tag) == 0)
+	cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
+	cuckoo_page_header(page)->entries = header->entries;
+	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
+	MarkBufferDirty(buffer);
+	map = cuckoo_lock_map(b->rel, header->entries.number,
+						  header->entries.segment,
+						  BufferGetBlockNumber(buffer), &at);
+	cuckoo_page_map(BufferGetPage(map))[at] = BufferGetBlockNumber(buffer);
+	MarkBufferDirty(map);
+	UnlockReleaseBuffer(map);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Fills slots with the rows of a page.  Returns false if they do not fit. */
+static bool
+fill(Build *b, CuckooSlots *slots, CuckooEntryEncoding *encoding,
+	 const CuckooRow *rows, int n)
+{
+	if (n > CUCKOO_PAGE_SLOTS)
+		return false;
+	for (int i = 0; i < n; i++)
+	{
+		b->entries[i].block = rows[i].block;
+		b->entries[i].offset = rows[i].offset;
+	}
+	cuckoo_widen(encoding, b->entries, n);
+	for (int i = 0; i < n; i++)
+		b->entries[i].tag = cuckoo_tag(rows[i].hash, encoding);
+	return cuckoo_fill_slots(slots, encoding, b->entries, n);
+}
+
+/* Moves the rows without an ext bit to the front.  Returns their number. */
+static int
+part_rows(CuckooRow *rows, int n, int bit)
+{
+	int			first = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		CuckooRow	row = rows[i];
+
+		if ((cuckoo_ext(row.hash) >> bit & 1) != 0)
+			continue;
+		rows[i] = rows[first];
+		rows[first++] = row;
+	}
+	return first;
+}
+
+/* Leaves a row that is not a link.  Returns the number of the others. */
+static int
+leave_row(Build *b, CuckooRow *rows, int n)
+{
+	int			last = n - 1;
+
+	while (last >= 0 && rows[last].offset == 0)
+		last--;
+	if (last < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("could not build index \"%s\"",
 						RelationGetRelationName(b->rel)),
 				 errdetail("A page would have %d links to chains.", n),
 				 errhint("Report this.")));
-	begin_chain(b);
-	for (int i = 0; i < n; i++)
-	{
-		if (entries[i].tag == tag && entries[i].offset != 0)
-			add_to_chain(b, entries[i].block, entries[i].offset);
-		else
-			entries[kept++] = entries[i];
-	}
-	end_chain(b);
-	memset(&entries[kept], 0, sizeof(CuckooEntry));
-	entries[kept].tag = tag;
-	entries[kept++].block = b->head;
-	return kept;
-}
-
-/* Writes a page with the entries, which fit into the slots. */
-static void
-write_page(Build *b, uint32 segment, const CuckooEntryEncoding *encoding,
-		   const CuckooSlots *slots)
-{
-	Buffer		buffer = append(b);
-	Page		page = BufferGetPage(buffer);
-	CuckooPageHeader *header;
-
-	cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
-	header = cuckoo_page_header(page);
-	header->entries.number = b->number;
-	header->entries.segment = segment;
-	header->entries.encoding = *encoding;
-	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
-	map_page(b, segment, BufferGetBlockNumber(buffer));
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
+	push_row(&b->left, &rows[last]);
+	rows[last] = rows[n - 1];
+	return n - 1;
 }
 
 /*
- * Writes entries whose tags have all ext bits above the level: in one page, or
- * in two that are split, or if no bit is left with chains.
+ * Writes the rows of a page: to one page, or to several by splits.  If a page
+ * cannot be split, some rows are left.
  */
 static void
-write_entries(Build *b, uint32 segment, int level, CuckooEntry *entries, int n)
+write_rows(Build *b, CuckooPageHeader header, CuckooRow *rows, int n)
 {
-	CuckooEntryEncoding encoding = b->encoding;
-	bool		may_split;
-	bool		fits;
-	CuckooSlots *slots = palloc(sizeof(CuckooSlots));
-	CuckooEntry *cut = palloc_extended(n * sizeof(CuckooEntry),
-									   MCXT_ALLOC_HUGE);
+	CuckooEntryEncoding encoding = header.entries.encoding;
+	CuckooSlots slots;
+	CuckooPageHeader child;
+	int			first;
 
 	check_stack_depth();
-	encoding.level = (uint8) level;
-	encoding.position_bits = (uint8) Min(encoding.position_bits + level,
-										 CUCKOO_MOST_POSITION_BITS);
-	cuckoo_widen(&encoding, entries, n);
-	for (int i = 0; i < n; i++)
-		cut[i] = entries[i];
-	/* see cuckoo_can_map(): the file will have more than N blocks */
-	may_split = level < CUCKOO_MOST_LEVEL &&
-		encoding.position_bits < CUCKOO_MOST_POSITION_BITS &&
-		(segment | UINT32_C(1) << level) < CUCKOO_SPARSEST_MAP;
-	cuckoo_truncate_tags(cut, n, &encoding);
-	fits = cuckoo_fill_slots(slots, &encoding, cut, n);
-	while (!fits && !may_split)
+	if (!fill(b, &slots, &header.entries.encoding, rows, n))
 	{
-		n = move_hottest(b, cut, n);
-		fits = cuckoo_fill_slots(slots, &encoding, cut, n);
+		header.entries.encoding = encoding;
+		if (cuckoo_plan_split(b->rel, &header, &child))
+		{
+			first = part_rows(rows, n, encoding.level);
+			write_rows(b, header, rows, first);
+			write_rows(b, child, rows + first, n - first);
+			return;
+		}
+		do
+			n = leave_row(b, rows, n);
+		while (!fill(b, &slots, &header.entries.encoding, rows, n));
 	}
-	if (fits)
-		write_page(b, segment, &encoding, slots);
-	else
-	{
-		int			first = cuckoo_part_entries(entries, n, cut);
-
-		write_entries(b, segment, level + 1, cut, first);
-		write_entries(b, segment | UINT32_C(1) << level, level + 1, cut + first,
-					  n - first);
-	}
-	pfree(cut);
-	pfree(slots);
+	write_page(b, &header, &slots);
 }
 
 /* Writes the page that is filled, and begins the next one. */
 static void
 end_page(Build *b)
 {
-	for (int i = 0; i < b->page.n; i++)
-		b->page.row[i].tag = cuckoo_ext(b->page.row[i].tag);
-	write_entries(b, 0, 0, b->page.row, b->page.n);
+	CuckooPageHeader header = {
+		.entries = {.number = b->number,.encoding = b->encoding}
+	};
+
+	write_rows(b, header, b->page.row, b->page.n);
 	b->page.n = 0;
 	b->number++;
 }
 
 /* ---- rows in the order of hashes ---- */
 
-static void
-push_row(BuildRows *rows, const CuckooEntry *row)
-{
-	if (rows->n == rows->room)
-	{
-		rows->room = Max(rows->room * 2, 1024);
-		rows->row = rows->row == NULL ?
-			palloc(rows->room * sizeof(CuckooEntry)) :
-			repalloc_huge(rows->row, rows->room * sizeof(CuckooEntry));
-	}
-	rows->row[rows->n++] = *row;
-}
-
 /* Adds a row, or a link, to its page. */
 static void
-add_to_page(Build *b, const CuckooEntry *row)
+add_to_page(Build *b, const CuckooRow *row)
 {
-	while (b->number < cuckoo_page_number(b->pages, row->tag))
+	while (b->number < cuckoo_page_number(b->hashing.base_pages, row->hash))
 		end_page(b);
 	push_row(&b->page, row);
 }
 
 /*
- * Chooses the number of pages by the rows of the sample, which are in a share
- * of the hashes, and moves them to their pages.
+ * Chooses N by the rows of the sample, which are in a share of the hashes.
+ * Then writes the meta page, and moves the rows to their pages.
  */
 static void
 choose_pages(Build *b, double share)
@@ -348,23 +280,34 @@ choose_pages(Build *b, double share)
 	double		slots = (double) CUCKOO_PAGE_SLOTS * cuckoo_fillfactor(b->rel) /
 		100;
 	double		pages = ceil(b->sample.n / share / slots);
+	Buffer		meta = ReadBuffer(b->rel, CUCKOO_META_BLOCK);
+	GenericXLogState *state;
 
-	b->pages = (uint32) Max(Min(pages, (double) CUCKOO_MOST_PAGES / 2),
-							CUCKOO_FEWEST_PAGES);
+	b->hashing.base_pages = (uint32) Max(Min(pages,
+											 (double) CUCKOO_MOST_PAGES / 2),
+										 CUCKOO_FEWEST_PAGES);
+	LockBuffer(meta, BUFFER_LOCK_EXCLUSIVE);
+	/* logged now, because the records of new map pages change it */
+	state = GenericXLogStart(b->rel);
+	cuckoo_init_meta(GenericXLogRegisterBuffer(state, meta,
+											   GENERIC_XLOG_FULL_IMAGE),
+					 &b->hashing);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(meta);
 	for (int i = 0; i < b->sample.n; i++)
 		add_to_page(b, &b->sample.row[i]);
 }
 
 static void
-add_sorted(Build *b, const CuckooEntry *row)
+add_sorted(Build *b, const CuckooRow *row)
 {
-	if (b->pages != 0)
+	if (b->hashing.base_pages != 0)
 		add_to_page(b, row);
 	else
 	{
 		push_row(&b->sample, row);
 		if (b->sample.n == SAMPLE_ROWS)
-			choose_pages(b, ldexp((double) row->tag + 1, -64));
+			choose_pages(b, ldexp((double) row->hash + 1, -64));
 	}
 }
 
@@ -374,7 +317,7 @@ end_group(Build *b)
 {
 	if (b->in_chain)
 	{
-		CuckooEntry link = {b->group.row[0].tag, b->head, 0};
+		CuckooRow	link = {b->group.row[0].hash, b->head, 0};
 
 		end_chain(b);
 		add_sorted(b, &link);
@@ -389,56 +332,99 @@ end_group(Build *b)
 	b->live = NIL;
 }
 
-/* Raises error 23505 if a row of the group has the same key. */
 static void
-check_group(Build *b, const CuckooEntry *row)
+check_in_group(Build *b, const CuckooRow *row)
 {
 	ItemPointerData tid;
 
-	/* the first row is checked when there is a second one */
-	if (b->group.n == 1)
-	{
-		ItemPointerSet(&tid, b->group.row[0].block, b->group.row[0].offset);
-		cuckoo_unique_check_build(b->unique, tid, &b->live);
-	}
 	ItemPointerSet(&tid, row->block, row->offset);
 	cuckoo_unique_check_build(b->unique, tid, &b->live);
 }
 
 static void
-add_to_group(Build *b, const CuckooEntry *row)
+add_to_group(Build *b, const CuckooRow *row)
 {
-	if (b->group.n > 0 && b->group.row[0].tag != row->tag)
+	if (b->group.n > 0 && b->group.row[0].hash != row->hash)
 		end_group(b);
 	if (b->group.n > 0 && b->unique != NULL)
-		check_group(b, row);
-	if (b->in_chain)
-		add_to_chain(b, row->block, row->offset);
-	else if (b->group.n < CUCKOO_HOT_ROWS)
+	{
+		/* the first row is checked when there is a second one */
+		if (b->group.n == 1)
+			check_in_group(b, &b->group.row[0]);
+		check_in_group(b, row);
+	}
+	if (b->group.n < CUCKOO_HOT_ROWS)
+	{
 		push_row(&b->group, row);
-	else
+		return;
+	}
+	if (!b->in_chain)
 	{
 		begin_chain(b);
 		for (int i = 0; i < b->group.n; i++)
-			add_to_chain(b, b->group.row[i].block, b->group.row[i].offset);
-		add_to_chain(b, row->block, row->offset);
+			add_to_chain(b, &b->group.row[i]);
 	}
+	add_to_chain(b, row);
 }
 
 /* ---- building ---- */
 
-/* Reads the sorted rows. */
+static uint64
+new_seed(void)
+{
+	uint64		seed;
+
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random seed")));
+	return seed;
+}
+
+/* The encoding of level 0 for rows up to a block and an offset. */
+static CuckooEntryEncoding
+base_encoding(BlockNumber block, OffsetNumber offset)
+{
+	CuckooEntryEncoding encoding = {.offset_bits = 1};
+	CuckooEntry last = {0, block, offset};
+
+	cuckoo_widen(&encoding, &last, 1);
+	return encoding;
+}
+
+/* Inserts the rows that are left into the complete index. */
 static void
-read_sorted(Build *b)
+insert_left(Build *b)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "cuckoo build",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+
+	for (int i = 0; i < b->left.n; i++)
+	{
+		const CuckooRow *row = &b->left.row[i];
+		ItemPointerData tid;
+
+		ItemPointerSet(&tid, row->block, row->offset);
+		cuckoo_insert_row(b->rel, row->hash, &tid);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* Reads the sorted rows, and writes all pages. */
+static void
+write_index(Build *b)
 {
 	CuckooRow	row;
 	int64		n = 0;
 
+	UnlockReleaseBuffer(append(b)); /* block 0 */
 	while (cuckoo_sort_next(b->sort, &row))
 	{
-		CuckooEntry entry = {row.hash, row.block, row.offset};
-
-		add_to_group(b, &entry);
+		add_to_group(b, &row);
 		if (++n % 4096 == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -446,55 +432,23 @@ read_sorted(Build *b)
 		}
 	}
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, n);
-}
-
-static void
-begin(Build *b, Relation rel, ForkNumber fork)
-{
-	memset(b, 0, sizeof(Build));
-	b->rel = rel;
-	b->fork = fork;
-	b->hash_bits = 64;
-	if (!pg_strong_random(&b->seed, sizeof(b->seed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate a random seed")));
-}
-
-/* Writes all pages, from the sorted rows if there are any. */
-static void
-write_index(Build *b)
-{
-	CuckooEntry last = {0};
-
-	UnlockReleaseBuffer(append(b)); /* block 0 */
-	if (b->sort != NULL)
-	{
-		last.block = b->sort->last_block;
-		last.offset = b->sort->last_offset;
-	}
-	b->encoding.offset_bits = 1;
-	cuckoo_widen(&b->encoding, &last, 1);
-	if (b->sort != NULL)
-		read_sorted(b);
 	if (b->group.n > 0)
 		end_group(b);
-	if (b->pages == 0)
+	if (b->hashing.base_pages == 0)
 		choose_pages(b, 1);
-	while (b->number < b->pages)
+	while (b->number < b->hashing.base_pages)
 		end_page(b);
-	write_meta(b);
-	if (b->fork == INIT_FORKNUM || RelationNeedsWAL(b->rel))
-		log_newpage_range(b->rel, b->fork, 0,
-						  RelationGetNumberOfBlocksInFork(b->rel, b->fork),
-						  true);
+	if (RelationNeedsWAL(b->rel))
+		log_newpage_range(b->rel, MAIN_FORKNUM, 0,
+						  RelationGetNumberOfBlocks(b->rel), true);
+	insert_left(b);
 }
 
 IndexBuildResult *
-cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
+cuckoo_ambuild(Relation heap, Relation rel, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	Build		b;
+	Build		b = {.rel = rel,.hashing.seed = new_seed()};
 
 	/* the TIDs of other access methods may be of another kind */
 	if (heap->rd_tableam != GetHeapamTableAmRoutine())
@@ -510,11 +464,15 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
 				 errmsg("access method \"cuckoo\" does not support NULLS NOT DISTINCT"),
 				 errdetail("A row with a null is not in the index."),
 				 errhint("Declare the columns NOT NULL, or use a B-tree.")));
-	begin(&b, rel, MAIN_FORKNUM);
+	/* PostgreSQL may have cut off the file, to build the index there again */
+	if (rel->rd_amcache != NULL)
+		pfree(rel->rd_amcache);
+	rel->rd_amcache = NULL;
 	if (info->ii_Unique)
 		b.unique = cuckoo_unique_begin(heap, rel);
-	b.sort = cuckoo_sort_rows(heap, rel, info, b.seed);
-	b.hash_bits = b.sort->hash_bits;
+	b.sort = cuckoo_sort_rows(heap, rel, info, b.hashing.seed);
+	b.hashing.hash_bits = b.sort->hash_bits;
+	b.encoding = base_encoding(b.sort->last_block, b.sort->last_offset);
 	result->heap_tuples = b.sort->heap_rows;
 	result->index_tuples = b.sort->rows;
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
@@ -525,16 +483,42 @@ cuckoo_build_index(Relation heap, Relation rel, IndexInfo *info)
 }
 
 void
-cuckoo_build_empty(Relation rel)
+cuckoo_ambuildempty(Relation rel)
 {
-	Build		b;
+	CuckooHashing hashing = {new_seed(), 64, CUCKOO_FEWEST_PAGES};
+	BlockNumber first = CUCKOO_META_BLOCK + 2;
 
-	begin(&b, rel, INIT_FORKNUM);
-	write_index(&b);
+	/* the meta page, a map page, and the pages of entries */
+	for (BlockNumber block = 0; block < first + CUCKOO_FEWEST_PAGES; block++)
+	{
+		Buffer		buffer = cuckoo_extend(rel, INIT_FORKNUM);
+		Page		page = BufferGetPage(buffer);
+
+		if (block == CUCKOO_META_BLOCK)
+		{
+			cuckoo_init_meta(page, &hashing);
+			cuckoo_page_meta(page)->maps[0] = block + 1;
+		}
+		else if (block < first)
+		{
+			cuckoo_init_page(page, CUCKOO_PAGE_MAP);
+			for (uint32 i = 0; i < CUCKOO_FEWEST_PAGES; i++)
+				cuckoo_page_map(page)[i] = first + i;
+		}
+		else
+		{
+			cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
+			cuckoo_page_header(page)->entries.number = block - first;
+			cuckoo_page_header(page)->entries.encoding = base_encoding(0, 0);
+		}
+		MarkBufferDirty(buffer);
+		UnlockReleaseBuffer(buffer);
+	}
+	log_newpage_range(rel, INIT_FORKNUM, 0, first + CUCKOO_FEWEST_PAGES, true);
 }
 
 char *
-cuckoo_build_phase(int64 phase)
+cuckoo_ambuildphasename(int64 phase)
 {
 	switch (phase)
 	{

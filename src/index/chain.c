@@ -22,13 +22,13 @@
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "storage/predicate.h"
 
 /* A reader that finds a chain changed this often has found a corrupt one. */
 #define MOST_RESTARTS	10000
 
 void
-cuckoo_init_chain(Page page, BlockNumber head)
+cuckoo_init_chain(Page page, BlockNumber head, const ItemPointerData *rows,
+				  int n)
 {
 	CuckooPageHeader *header;
 
@@ -36,18 +36,19 @@ cuckoo_init_chain(Page page, BlockNumber head)
 	header = cuckoo_page_header(page);
 	header->chain.next = InvalidBlockNumber;
 	header->chain.head = head;
+	memcpy(cuckoo_page_rows(page), rows, n * sizeof(ItemPointerData));
+	cuckoo_set_row_count(page, n);
 }
 
-/* Reads and locks a page of a chain. */
+/* Locks a page of a chain exclusively. */
 static Buffer
-lock_chain_page(Relation rel, BlockNumber block, BlockNumber head)
+get_chain_page(Relation rel, BlockNumber block, BlockNumber head)
 {
-	Buffer		buffer = ReadBuffer(rel, block);
-	const CuckooPageHeader *header;
+	Buffer		buffer = cuckoo_get_page(rel, block, CUCKOO_PAGE_CHAIN,
+										 BUFFER_LOCK_EXCLUSIVE);
+	const CuckooPageHeader *header =
+		cuckoo_page_header(BufferGetPage(buffer));
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	cuckoo_check_page(rel, buffer, CUCKOO_PAGE_CHAIN);
-	header = cuckoo_page_header(BufferGetPage(buffer));
 	if (header->chain.head != head)
 		cuckoo_index_corrupt(rel, block,
 							 "found a page of chain %u, expected chain %u",
@@ -118,13 +119,11 @@ add_page(Relation rel, Buffer head, ItemPointer tid)
 	state = GenericXLogStart(rel);
 	header = cuckoo_page_header(GenericXLogRegisterBuffer(state, head, 0));
 	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
-	cuckoo_init_chain(page, header->chain.head);
+	cuckoo_init_chain(page, header->chain.head, tid, 1);
 	after = cuckoo_page_header(page);
 	after->chain.next = header->chain.next;
 	after->chain.sequence = ++header->chain.last;
 	header->chain.next = BufferGetBlockNumber(added);
-	cuckoo_page_rows(page)[0] = *tid;
-	cuckoo_set_row_count(page, 1);
 	page = GenericXLogRegisterBuffer(state, meta, 0);
 	cuckoo_page_meta(page)->free = free;
 	GenericXLogFinish(state);
@@ -133,19 +132,21 @@ add_page(Relation rel, Buffer head, ItemPointer tid)
 }
 
 void
-cuckoo_chain_insert(Relation rel, BlockNumber head, ItemPointer tid)
+cuckoo_chain_insert(Relation rel, BlockNumber link, BlockNumber head,
+					ItemPointer tid)
 {
-	Buffer		first = lock_chain_page(rel, head, head);
-	BlockNumber next =
-		cuckoo_page_header(BufferGetPage(first))->chain.next;
+	Buffer		first;
 	Buffer		second = InvalidBuffer;
+	BlockNumber next;
 
-	CheckForSerializableConflictIn(rel, NULL, head);
+	cuckoo_check_other(rel, link, head);
+	first = get_chain_page(rel, head, head);
+	next = cuckoo_page_header(BufferGetPage(first))->chain.next;
 	cuckoo_check_other(rel, head, next);
 	if (!write_row(rel, first, tid))
 	{
 		if (BlockNumberIsValid(next))
-			second = lock_chain_page(rel, next, head);
+			second = get_chain_page(rel, next, head);
 		if (!BufferIsValid(second) || !write_row(rel, second, tid))
 			add_page(rel, first, tid);
 		if (BufferIsValid(second))
@@ -225,6 +226,12 @@ read_position(Relation rel, CuckooChainPosition *position,
 	return n;
 }
 
+CuckooChainPosition
+cuckoo_chain_begin(BlockNumber head)
+{
+	return (CuckooChainPosition) {.head = head,.next = head};
+}
+
 int
 cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
 				  ItemPointerData *rows)
@@ -286,12 +293,12 @@ cuckoo_chain_shrink(Relation rel, BlockNumber head)
 		BlockNumber next;
 
 		CUCKOO_VACUUM_DELAY();
-		before = lock_chain_page(rel, block, head);
+		before = get_chain_page(rel, block, head);
 		next = cuckoo_page_header(BufferGetPage(before))->chain.next;
 		cuckoo_check_other(rel, block, next);
 		if (BlockNumberIsValid(next))
 		{
-			Buffer		buffer = lock_chain_page(rel, next, head);
+			Buffer		buffer = get_chain_page(rel, next, head);
 
 			/* a cycle would have no end */
 			if (next == head ||

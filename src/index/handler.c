@@ -28,7 +28,7 @@ cuckoo_index_init(void)
 }
 
 static bytea *
-cuckoo_parse_options(Datum reloptions, bool validate)
+cuckoo_amoptions(Datum reloptions, bool validate)
 {
 	static const relopt_parse_elt elements[] = {
 		{
@@ -74,23 +74,23 @@ insert_state(Relation rel, Relation heap, IndexInfo *info)
 
 static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
-					Relation heap, IndexUniqueCheck check, bool unchanged,
-					IndexInfo *info)
+cuckoo_aminsert(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
+				Relation heap, IndexUniqueCheck check, bool unchanged,
+				IndexInfo *info)
 {
 	InsertState *state = insert_state(rel, heap, info);
-	const CuckooIndex *index = cuckoo_index_open(rel);
+	CuckooHashing hashing = cuckoo_hashing(rel);
 	MemoryContext caller;
 	uint64		hash;
 	bool		is_unique = true;
 
 	if (cuckoo_has_null(rel, isnull))
 		return true;
-	hash = cuckoo_hash_row(rel, state->context, index->seed, index->hash_bits,
-						   NULL, values);
+	hash = cuckoo_hash_row(rel, state->context, hashing.seed,
+						   hashing.hash_bits, NULL, values);
 	caller = MemoryContextSwitchTo(state->context);
 	if (check == UNIQUE_CHECK_NO)
-		cuckoo_index_insert(rel, hash, tid, NULL);
+		cuckoo_insert_row(rel, hash, tid);
 	else
 		is_unique = cuckoo_unique_insert(state->unique, hash, values, tid,
 										 check);
@@ -103,13 +103,13 @@ cuckoo_insert_tuple(Relation rel, Datum *values, bool *isnull, ItemPointer tid,
 
 #ifdef CUCKOO_COMPARE_TYPES
 static CompareType
-cuckoo_translate_strategy(StrategyNumber strategy, Oid family)
+cuckoo_amtranslatestrategy(StrategyNumber strategy, Oid family)
 {
 	return strategy == CUCKOO_EQUAL ? COMPARE_EQ : COMPARE_INVALID;
 }
 
 static StrategyNumber
-cuckoo_translate_compare_type(CompareType type, Oid family)
+cuckoo_amtranslatecmptype(CompareType type, Oid family)
 {
 	return type == COMPARE_EQ ? CUCKOO_EQUAL : InvalidStrategy;
 }
@@ -119,27 +119,32 @@ static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = CUCKOO_EQUAL,
 	.amsupport = CUCKOO_HASH_PROC,
-	CUCKOO_UNIQUE_ROUTINE
+#ifdef CUCKOO_COMPARE_TYPES
+	.amcanunique = true,
+	.amconsistentequality = true,
+	.amtranslatestrategy = cuckoo_amtranslatestrategy,
+	.amtranslatecmptype = cuckoo_amtranslatecmptype,
+#endif
 	.amcanmulticol = true,
 	/* scans and inserts lock pages */
 	.ampredlocks = true,
 	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL,
 	.amkeytype = InvalidOid,
-	.ambuild = cuckoo_build_index,
-	.ambuildempty = cuckoo_build_empty,
-	.aminsert = cuckoo_insert_tuple,
-	.ambulkdelete = cuckoo_vacuum,
-	.amvacuumcleanup = cuckoo_cleanup,
-	.amcostestimate = cuckoo_scan_cost,
-	.ambuildphasename = cuckoo_build_phase,
-	.amoptions = cuckoo_parse_options,
-	.amvalidate = cuckoo_validate_opclass,
-	.amadjustmembers = cuckoo_adjust_members,
-	.ambeginscan = cuckoo_scan_begin,
-	.amrescan = cuckoo_scan_restart,
-	.amgettuple = cuckoo_scan_next,
-	.amgetbitmap = cuckoo_scan_bitmap,
-	.amendscan = cuckoo_scan_end
+	.ambuild = cuckoo_ambuild,
+	.ambuildempty = cuckoo_ambuildempty,
+	.aminsert = cuckoo_aminsert,
+	.ambulkdelete = cuckoo_ambulkdelete,
+	.amvacuumcleanup = cuckoo_amvacuumcleanup,
+	.amcostestimate = cuckoo_amcostestimate,
+	.ambuildphasename = cuckoo_ambuildphasename,
+	.amoptions = cuckoo_amoptions,
+	.amvalidate = cuckoo_amvalidate,
+	.amadjustmembers = cuckoo_amadjustmembers,
+	.ambeginscan = cuckoo_ambeginscan,
+	.amrescan = cuckoo_amrescan,
+	.amgettuple = cuckoo_amgettuple,
+	.amgetbitmap = cuckoo_amgetbitmap,
+	.amendscan = cuckoo_amendscan
 };
 
 Datum

@@ -6,6 +6,21 @@
  * README in this folder explains pages, entries, locks, WAL and the algorithms.
  * Nothing here is for other folders, and this folder uses no other one.
  *
+ * Invariants, between any two WAL records:
+ *
+ *	- A row that a snapshot may see has one entry, in the page of its hash or in
+ *	  a chain of this page.  Only a row with a null has none.
+ *	- The header of a page of entries decides which hashes it has: those of its
+ *	  number, whose low `level` ext bits are its segment.
+ *	- Such a page exists for each hash.  It never becomes another kind of page.
+ *	- The map has its block as soon as the page exists, and never loses it.
+ *	- An entry moves only within its page, or to a page that is appended to the
+ *	  file: a child, or the head of a new chain.
+ *	- A chain has one link.  Its rows never move to another page, and sequence
+ *	  numbers fall from the page after the head to the last page.
+ *	- A TID gets another row only after VACUUM has removed its entry, and has
+ *	  counted itself in block 0 if the index is unique.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CUCKOO_INDEX_H
@@ -74,7 +89,7 @@ StaticAssertDecl((MaxHeapTuplesPerPage >> CUCKOO_MOST_OFFSET_BITS) == 0,
 
 /*
  * The meta page: these data, and the blocks of map pages.  Map page k has the
- * blocks of pages k * CUCKOO_MAP_BLOCKS and after.  The block of map page k is
+ * blocks of places k * CUCKOO_MAP_BLOCKS and after.  The block of map page k is
  * maps[k]; or after CUCKOO_META_DIRECT map pages, it is in a page like a map
  * page, whose block is in maps[] after the direct ones.
  */
@@ -84,8 +99,9 @@ typedef struct CuckooMeta
 	uint16		version;
 	uint16		hash_bits;		/* the top bits of hashes that are used */
 	uint64		seed;			/* of the hash: random and secret */
-	uint32		pages;			/* N, the pages of level 0 */
+	uint32		base_pages;		/* N, the pages of level 0 */
 	BlockNumber free;			/* first free page, or InvalidBlockNumber */
+	uint32		vacuums;		/* of a unique index, that have ended */
 	BlockNumber maps[FLEXIBLE_ARRAY_MEMBER];
 } CuckooMeta;
 
@@ -195,86 +211,18 @@ cuckoo_tag(uint64 hash, const CuckooEntryEncoding *encoding)
  * fewest pages have unequal shares of the hashes: README, "Page Addressing".
  */
 static inline uint32
-cuckoo_page_number(uint32 pages, uint64 hash)
+cuckoo_page_number(uint32 base_pages, uint64 hash)
 {
-	uint64		low = (hash & UINT32_MAX) * pages >> 32;
+	uint64		low = (hash & UINT32_MAX) * base_pages >> 32;
 
-	if (pages == CUCKOO_FEWEST_PAGES)
+	if (base_pages == CUCKOO_FEWEST_PAGES)
 		return (hash >= UINT64CONST(0x5269e12f346e2bf9)) +
 			(hash >= UINT64CONST(0x95c01a39fbd6879f)) +
 			(hash >= UINT64CONST(0xceaecfea80859b33));
-	return (uint32) (((hash >> 32) * pages + low) >> 32);
+	return (uint32) (((hash >> 32) * base_pages + low) >> 32);
 }
 
-/* ---- map.c: the meta page, the map, and the page of a hash ---- */
-
-/*
- * The meta data and the map in the relcache entry of an index.  The map may be
- * old, which costs a lookup one more page.
- */
-typedef struct CuckooIndex
-{
-	uint64		seed;
-	int			hash_bits;
-	uint32		pages;			/* N */
-	int			level;			/* the largest level seen */
-	uint64		room;			/* length of blocks[] */
-	/* 0: not split yet; InvalidBlockNumber: unknown */
-	BlockNumber blocks[FLEXIBLE_ARRAY_MEMBER];
-} CuckooIndex;
-
-/*
- * Returns the cached meta data, and reads block 0 if there are none.  The
- * result is valid until the next catalog lookup.  Error XX002 if block 0 is
- * corrupt.
- * Locks held on entry: none.
- */
-extern CuckooIndex *cuckoo_index_open(Relation rel);
-
-/*
- * Locks the meta page, and checks its data.  Returns its buffer.
- * Locks held on entry: any pages of entries and chains.
- */
-extern Buffer cuckoo_lock_meta(Relation rel, int mode);
-
-/*
- * Finds the page of a hash.  Returns its buffer, pinned and locked in `mode`.
- * Error XX002 if the index is corrupt.
- * Locks held on entry: none.
- */
-extern Buffer cuckoo_find_page(Relation rel, uint64 hash, int mode);
-
-/*
- * Checks that a page has a kind and is sound.  Error XX002 otherwise.
- * Locks held: the page.
- */
-extern void cuckoo_check_page(Relation rel, Buffer buffer, int kind);
-
-/*
- * Appends a page to a fork.  Returns its buffer, pinned and exclusively
- * locked.  The page is zero.
- * Locks held on entry: any pages; takes the relation extension lock.
- */
-extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
-
-/*
- * Returns the map page for the page of a segment, exclusively locked, and
- * creates it if necessary.  *at is the number of the page in it.
- * Locks held on entry: the parent of the page, in block `parent`; takes block 0
- * and releases it.
- */
-extern Buffer cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
-							  BlockNumber parent, uint32 *at);
-
-/* True if the map may have a place for the page of a segment. */
-extern bool cuckoo_can_map(Relation rel, uint32 number, uint32 segment);
-
-/* Stores the block of a new page in the cached map. */
-extern void cuckoo_note_block(Relation rel, uint32 number, uint32 segment,
-							  int level, BlockNumber block);
-
-/* Initializes a page of a kind, without content.  The caller logs it. */
-extern void cuckoo_init_page(Page page, int kind);
+/* ---- page.c: one page ---- */
 
 /*
  * Raises the error for a corrupt page.  The format says what was found and
@@ -291,14 +239,44 @@ pg_noreturn extern void cuckoo_impossible_entry(Relation rel, Buffer buffer);
  * Error XX002 if a page that is locked refers to itself instead of another
  * page: locking it again would wait forever.
  */
-static inline void
-cuckoo_check_other(Relation rel, BlockNumber block, BlockNumber other)
-{
-	if (unlikely(block == other))
-		cuckoo_index_corrupt(rel, block,
-							 "found a reference to block %u, expected one to another block",
-							 other);
-}
+extern void cuckoo_check_other(Relation rel, BlockNumber block,
+							   BlockNumber other);
+
+/* Initializes a page of a kind, without content.  The caller logs it. */
+extern void cuckoo_init_page(Page page, int kind);
+
+/*
+ * Checks that a page has a kind and is sound.  Error XX002 otherwise.
+ * Locks held: the page.
+ */
+extern void cuckoo_check_page(Relation rel, Buffer buffer, int kind);
+
+/*
+ * Reads a page, locks it in `mode` (BUFFER_LOCK_SHARE or EXCLUSIVE), and checks
+ * its kind.  Returns its buffer, pinned.
+ * Locks held on entry: see README, "Lock Definitions".
+ */
+extern Buffer cuckoo_get_page(Relation rel, BlockNumber block, int kind,
+							  int mode);
+
+/*
+ * Appends a page to a fork.  Returns its buffer, pinned and exclusively
+ * locked.  The page is zero.
+ * Locks held on entry: any pages; takes the relation extension lock.
+ */
+extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
+
+/*
+ * Copies the rows of a page that have the tag of a hash to rows[], which has
+ * room for all slots, and adds the heads of its chains to a list.  Returns the
+ * number of rows.  Error XX002 if an entry is impossible.
+ * Locks held: the page.
+ */
+extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
+							  ItemPointerData *rows, List **heads);
+
+/* Sorts rows in the order of the table. */
+extern void cuckoo_sort_tids(ItemPointerData *rows, int n);
 
 /* The changed ranges of a page, in the format of generic_xlog.c. */
 typedef struct CuckooDelta
@@ -311,69 +289,116 @@ extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
 							 int length);
 
 /*
- * Writes the generic WAL record of a change.  The page gets its LSN; a false
- * one if the index is unlogged.  The caller is in a critical section.
+ * Writes the generic WAL record of a change, and gives the page its LSN, if the
+ * index is logged.  The caller is in a critical section.
  * Locks held: the page, exclusive.
  */
 extern void cuckoo_log_delta(Relation rel, Buffer buffer,
 							 const CuckooDelta *delta);
 
-/* ---- insert.c: one entry, full pages, and their WAL ---- */
+/* ---- map.c: the meta page, the map, and the page of a hash ---- */
 
-/* The rows that had the tag of a hash when the page of the hash had an LSN. */
-typedef struct CuckooTagRows
+/* How an index hashes, from its meta page.  This never changes. */
+typedef struct CuckooHashing
 {
-	bool		is_set;
-	bool		insert_anyway;
-	bool		vacuum_waits;	/* since before the rows were copied */
-	XLogRecPtr	lsn;
-	int			n;
-	ItemPointerData *rows;		/* allocated */
-} CuckooTagRows;
+	uint64		seed;
+	int			hash_bits;		/* the top bits of hashes; the others are 0 */
+	uint32		base_pages;		/* N */
+} CuckooHashing;
 
 /*
- * Adds the entry of a row.  Splits pages as needed.  With `before`, the entry
- * is only added if no row has its tag, if nothing was inserted into the page
- * since *before was set, if the same rows have the tag and VACUUM waits, or if
- * insert_anyway.  Otherwise returns false, and sets *before.
+ * Returns the data of an index from the relcache entry, or from block 0.  Error
+ * XX002 if block 0 is corrupt or of another version.
  * Locks held on entry: none.
  */
-extern bool cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
-								CuckooTagRows *before);
+extern CuckooHashing cuckoo_hashing(Relation rel);
+
+/* Initializes the meta page of an index without map pages. */
+extern void cuckoo_init_meta(Page page, const CuckooHashing *hashing);
+
+/*
+ * Locks the meta page, and checks its data.  Returns its buffer.
+ * Locks held on entry: any pages of entries and chains.
+ */
+extern Buffer cuckoo_lock_meta(Relation rel, int mode);
+
+/*
+ * Finds the page of a hash.  Returns its buffer, pinned and locked in `mode`.
+ * Error XX002 if the index is corrupt.
+ * Locks held on entry: none.
+ */
+extern Buffer cuckoo_find_page(Relation rel, uint64 hash, int mode);
+
+/*
+ * Returns the map page for a page of entries, exclusively locked, and creates
+ * it if necessary.  *at is the number of the place in it.
+ * Locks held on entry: the page `locked`, a parent; takes block 0 and releases
+ * it.
+ */
+extern Buffer cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
+							  BlockNumber locked, uint32 *at);
+
+/*
+ * Plans to split a page.  Raises the level in its header, and sets *child to
+ * the header of the child.  Returns false if the page cannot be split: an
+ * address has no bit left for it, or the map would be too sparse.
+ */
+extern bool cuckoo_plan_split(Relation rel, CuckooPageHeader *parent,
+							  CuckooPageHeader *child);
+
+/* ---- insert.c: one entry, full pages, and their WAL ---- */
+
+/*
+ * Adds the entry of a row.  Splits pages as needed.
+ * Locks held on entry: none.
+ */
+extern void cuckoo_insert_row(Relation rel, uint64 hash, ItemPointer tid);
+
+/*
+ * The two steps of cuckoo_insert_row().  The first one returns the page of the
+ * hash, exclusively locked.  The second one releases it.  It returns false if
+ * it only made room in the page: then begin again.
+ */
+extern Buffer cuckoo_lock_for_insert(Relation rel, uint64 hash);
+extern bool cuckoo_insert_entry(Relation rel, Buffer buffer, uint64 hash,
+								ItemPointer tid);
 
 /* ---- chain.c: the rows of a tag that has very many ---- */
 
 /*
  * Adds a row to a chain.
- * Locks held on entry: none.
+ * Locks held on entry: the page of the link, exclusive.
  */
-extern void cuckoo_chain_insert(Relation rel, BlockNumber head,
-								ItemPointer tid);
-
-/* Initializes the head of a chain, without rows.  The caller logs it. */
-extern void cuckoo_init_chain(Page page, BlockNumber head);
+extern void cuckoo_chain_insert(Relation rel, BlockNumber link,
+								BlockNumber head, ItemPointer tid);
 
 /*
- * A position in a chain: the page that is read next.  At the beginning it is
- * the head, and the other numbers are 0.
+ * Initializes a page of a chain with n rows, without a next page.  The caller
+ * logs it.
  */
+extern void cuckoo_init_chain(Page page, BlockNumber head,
+							  const ItemPointerData *rows, int n);
+
+/* A position in a chain: the page that is read next. */
 typedef struct CuckooChainPosition
 {
 	BlockNumber head;
 	BlockNumber next;			/* InvalidBlockNumber after the last page */
-	uint32		sequence;		/* pages below it are left; 0: the head */
-	uint32		previous;		/* sequence number of the page read last */
+	uint32		sequence;		/* that of the page read last; 0 at first */
+	uint32		previous;		/* like `sequence`, but also after a restart */
 	uint32		restarts;		/* pages that were not as expected */
 	BlockNumber locked;			/* a page that the caller has locked, or 0 */
 	Snapshot	snapshot;		/* of a scan, or NULL */
 } CuckooChainPosition;
+
+extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
 
 /*
  * Copies the rows of the next page to rows[], which has room for
  * CUCKOO_CHAIN_ROWS.  Returns their number, or 0 after the last page.  Each
  * row that was in the chain at the beginning is returned once, unless VACUUM
  * has removed it.
- * Locks held on entry: none.
+ * Locks held on entry: none, or position->locked.
  */
 extern int	cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
 							  ItemPointerData *rows);
@@ -435,43 +460,47 @@ extern void cuckoo_sort_end(CuckooSort *sort);
 #define CUCKOO_PHASE_SORT		3
 #define CUCKOO_PHASE_WRITE		4
 
-extern IndexBuildResult *cuckoo_build_index(Relation heap, Relation rel,
-											IndexInfo *info);
-extern void cuckoo_build_empty(Relation rel);
+extern IndexBuildResult *cuckoo_ambuild(Relation heap, Relation rel,
+										IndexInfo *info);
+extern void cuckoo_ambuildempty(Relation rel);
 
 /* The name of a phase in pg_stat_progress_create_index. */
-extern char *cuckoo_build_phase(int64 phase);
+extern char *cuckoo_ambuildphasename(int64 phase);
 
 /* ---- vacuum.c ---- */
 
-extern IndexBulkDeleteResult *cuckoo_vacuum(IndexVacuumInfo *info,
-											IndexBulkDeleteResult *stats,
-											IndexBulkDeleteCallback callback,
-											void *callback_state);
-extern IndexBulkDeleteResult *cuckoo_cleanup(IndexVacuumInfo *info,
-											 IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *
+			cuckoo_ambulkdelete(IndexVacuumInfo *info,
+								IndexBulkDeleteResult *stats,
+								IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *
+			cuckoo_amvacuumcleanup(IndexVacuumInfo *info,
+								   IndexBulkDeleteResult *stats);
+
+/*
+ * The number of VACUUMs of a unique index that have ended.
+ * Locks held on entry: any pages of entries.
+ */
+extern uint32 cuckoo_count_vacuums(Relation rel);
 
 /* ---- scan.c: scans and their costs ---- */
 
-extern IndexScanDesc cuckoo_scan_begin(Relation rel, int keys, int orders);
-extern void cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n,
-								ScanKey orders, int n_orders);
-extern bool cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction);
-extern int64 cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
-extern void cuckoo_scan_end(IndexScanDesc scan);
-extern void cuckoo_scan_cost(PlannerInfo *root, IndexPath *path,
-							 double loop_count, Cost *startup, Cost *total,
-							 Selectivity *selectivity, double *correlation,
-							 double *pages);
+extern IndexScanDesc cuckoo_ambeginscan(Relation rel, int keys, int orders);
+extern void cuckoo_amrescan(IndexScanDesc scan, ScanKey keys, int n,
+							ScanKey orders, int n_orders);
+extern bool cuckoo_amgettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 cuckoo_amgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void cuckoo_amendscan(IndexScanDesc scan);
+extern void cuckoo_amcostestimate(PlannerInfo *root, IndexPath *path,
+								  double loop_count, Cost *startup, Cost *total,
+								  Selectivity *selectivity, double *correlation,
+								  double *pages);
 
-/*
- * Copies the rows of a page that have the tag of a hash to rows[], which has
- * room for all slots, and adds the heads of its chains to a list.  Returns the
- * number of rows.  Error XX002 if an entry is impossible.
- * Locks held: the page.
- */
-extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
-							  ItemPointerData *rows, List **heads);
+/* ---- unique.c: unique indexes, from PostgreSQL 18 on ---- */
+
+/* What the check of keys needs, allocated in the current context. */
+typedef struct CuckooUnique CuckooUnique;
+extern CuckooUnique *cuckoo_unique_begin(Relation heap, Relation rel);
 
 /*
  * Fetches the version of a row that a snapshot sees into the slot.  `tid` is
@@ -480,15 +509,6 @@ extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
  */
 extern bool cuckoo_fetch_row(Relation heap, ItemPointerData tid,
 							 Snapshot snapshot, TupleTableSlot *slot);
-
-/* For qsort(): ItemPointerCompare(). */
-extern int	cuckoo_compare_rows(const void *a, const void *b);
-
-/* ---- unique.c: unique indexes, from PostgreSQL 18 on ---- */
-
-/* What the check of keys needs, allocated in the current context. */
-typedef struct CuckooUnique CuckooUnique;
-extern CuckooUnique *cuckoo_unique_begin(Relation heap, Relation rel);
 
 /*
  * Adds the entry of a row with a key, which has no nulls.  Error 23505 if
@@ -566,8 +586,8 @@ extern Oid	cuckoo_equality(Relation rel, int column);
 
 /* ---- validate.c: checks of operator classes ---- */
 
-extern bool cuckoo_validate_opclass(Oid opclass);
-extern void cuckoo_adjust_members(Oid family, Oid opclass, List *operators,
-								  List *functions);
+extern bool cuckoo_amvalidate(Oid opclass);
+extern void cuckoo_amadjustmembers(Oid family, Oid opclass, List *operators,
+								   List *functions);
 
 #endif							/* CUCKOO_INDEX_H */

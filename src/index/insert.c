@@ -18,7 +18,7 @@
 
 /*
  * Writes the slots of a page, and logs them as GenericXLogFinish() would, but
- * faster: README, "WAL Considerations".  The LSN of the page changes.
+ * faster: README, "WAL Considerations".
  * Locks held: the page, exclusive.
  */
 static void
@@ -75,8 +75,8 @@ rewrite(FullPage *full, GenericXLogState *state)
 }
 
 /*
- * Splits the page into itself and its child.  Returns false if an address has
- * no bit left for it, or if a half would be full.
+ * Splits the page into itself and its child.  Returns false if the page cannot
+ * be split, or if a half would be full.
  * Locks held on entry: the page; takes those of README, "Lock Definitions".
  */
 static bool
@@ -85,7 +85,7 @@ split(FullPage *full)
 	Relation	rel = full->rel;
 	BlockNumber block = BufferGetBlockNumber(full->buffer);
 	CuckooPageHeader header = *cuckoo_page_header(BufferGetPage(full->buffer));
-	CuckooEntryEncoding encoding = full->encoding;
+	CuckooPageHeader child_header;
 	GenericXLogState *state;
 	CuckooEntry *halves;
 	CuckooSlots *slots;
@@ -96,48 +96,41 @@ split(FullPage *full)
 	uint32		at;
 	int			first;
 
-	if (encoding.level == CUCKOO_MOST_LEVEL ||
-		encoding.position_bits == CUCKOO_MOST_POSITION_BITS)
+	/* fill both halves */
+	header.entries.encoding = full->encoding;
+	if (!cuckoo_plan_split(rel, &header, &child_header))
 		return false;
-	header.entries.segment |= UINT32_C(1) << encoding.level;
-	if (!cuckoo_can_map(rel, header.entries.number, header.entries.segment))
-		return false;
-	encoding.level++;
-	encoding.position_bits++;
-	header.entries.encoding = encoding;
 	halves = palloc(full->n * sizeof(CuckooEntry));
 	first = cuckoo_part_entries(full->entries, full->n, halves);
 	slots = palloc(sizeof(CuckooSlots));
 	state = GenericXLogStart(rel);
 	parent = GenericXLogRegisterBuffer(state, full->buffer,
 									   GENERIC_XLOG_FULL_IMAGE);
-	if (!cuckoo_fill_slots(cuckoo_page_slots(parent), &encoding, halves,
-						   first) ||
-		!cuckoo_fill_slots(slots, &header.entries.encoding, halves + first,
-						   full->n - first))
+	if (!cuckoo_fill_slots(cuckoo_page_slots(parent), &header.entries.encoding,
+						   halves, first) ||
+		!cuckoo_fill_slots(slots, &child_header.entries.encoding,
+						   halves + first, full->n - first))
 		return false;
-	cuckoo_page_header(parent)->entries.encoding = encoding;
+	*cuckoo_page_header(parent) = header;
 
-	map = cuckoo_lock_map(rel, header.entries.number, header.entries.segment,
-						  block, &at);
+	/* write the child, and its block into the map */
+	map = cuckoo_lock_map(rel, child_header.entries.number,
+						  child_header.entries.segment, block, &at);
 	if (cuckoo_page_map(BufferGetPage(map))[at] != 0)
 		cuckoo_index_corrupt(rel, block,
 							 "found level %d, although block %u has segment %u",
-							 encoding.level - 1,
+							 full->encoding.level,
 							 cuckoo_page_map(BufferGetPage(map))[at],
-							 header.entries.segment);
+							 child_header.entries.segment);
 	child = cuckoo_extend(rel, MAIN_FORKNUM);
 	PredicateLockPageSplit(rel, block, BufferGetBlockNumber(child));
-	/* the child has the LSN of the page, in case the index is not logged */
 	page = GenericXLogRegisterBuffer(state, child, GENERIC_XLOG_FULL_IMAGE);
-	memcpy(page, parent, BLCKSZ);
-	*cuckoo_page_header(page) = header;
+	cuckoo_init_page(page, CUCKOO_PAGE_ENTRIES);
+	*cuckoo_page_header(page) = child_header;
 	memcpy(cuckoo_page_slots(page), slots, sizeof(CuckooSlots));
 	page = GenericXLogRegisterBuffer(state, map, 0);
 	cuckoo_page_map(page)[at] = BufferGetBlockNumber(child);
 	GenericXLogFinish(state);
-	cuckoo_note_block(rel, header.entries.number, header.entries.segment,
-					  encoding.level, BufferGetBlockNumber(child));
 	UnlockReleaseBuffer(child);
 	UnlockReleaseBuffer(map);
 	return true;
@@ -157,13 +150,12 @@ make_chain(FullPage *full)
 	Relation	rel = full->rel;
 	BlockNumber block = BufferGetBlockNumber(full->buffer);
 	CuckooEntry link = {0};
-	Buffer		head = cuckoo_extend(rel, MAIN_FORKNUM);
-	GenericXLogState *state = GenericXLogStart(rel);
-	Page		chain = GenericXLogRegisterBuffer(state, head,
-												  GENERIC_XLOG_FULL_IMAGE);
-	int			hottest;
-	int			rows = 0;
+	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
+	int			moved = 0;
 	int			n = 0;
+	int			hottest;
+	Buffer		head;
+	GenericXLogState *state;
 
 	/* the rows share the bits of the address, and no tag has many: cut tags */
 	while ((hottest = cuckoo_hottest_tag(full->entries, full->n, &link.tag)) <
@@ -177,23 +169,25 @@ make_chain(FullPage *full)
 		cuckoo_index_corrupt(rel, block,
 							 "found %d links to chains, expected rows",
 							 full->n);
-	link.block = BufferGetBlockNumber(head);
-	cuckoo_init_chain(chain, link.block);
 	for (int i = 0; i < full->n; i++)
 	{
 		const CuckooEntry *entry = &full->entries[i];
 
 		if (entry->tag == link.tag && entry->offset != 0 &&
-			rows < (int) CUCKOO_CHAIN_ROWS)
+			moved < (int) CUCKOO_CHAIN_ROWS)
 		{
-			ItemPointerSet(&cuckoo_page_rows(chain)[rows], entry->block,
-						   entry->offset);
-			rows++;
+			ItemPointerSet(&rows[moved], entry->block, entry->offset);
+			moved++;
 		}
 		else
 			full->entries[n++] = *entry;
 	}
-	cuckoo_set_row_count(chain, rows);
+	head = cuckoo_extend(rel, MAIN_FORKNUM);
+	link.block = BufferGetBlockNumber(head);
+	state = GenericXLogStart(rel);
+	cuckoo_init_chain(GenericXLogRegisterBuffer(state, head,
+												GENERIC_XLOG_FULL_IMAGE),
+					  link.block, rows, moved);
 	full->entries[n++] = link;
 	full->n = n;
 	cuckoo_widen(&full->encoding, &link, 1);
@@ -238,151 +232,66 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 		make_chain(&full);
 }
 
+/* ---- the two steps ---- */
+
 /*
- * Returns the head of a chain with the tag, or InvalidBlockNumber.
+ * Returns the head of a chain with the tag of a hash, or InvalidBlockNumber.
  * Locks held: the page.
  */
 static BlockNumber
-find_chain(Page page, const CuckooEntryEncoding *encoding, uint64 tag)
+find_chain(Relation rel, Buffer buffer, uint64 hash)
 {
-	const CuckooSlots *slots = cuckoo_page_slots(page);
-	uint16		found[CUCKOO_PAGE_SLOTS];
-	uint32		n;
-	CuckooEntry entry;
-
-	if (!encoding->has_chain)
-		return InvalidBlockNumber;
-	n = cuckoo_find_tag(slots, encoding, tag, found);
-	for (uint32 i = 0; i < n; i++)
-	{
-		if (cuckoo_decode(encoding, cuckoo_slot(slots, found[i]),
-						  found[i] / CUCKOO_BUCKET_SLOTS, &entry) &&
-			entry.offset == 0)
-			return entry.block;
-	}
-	return InvalidBlockNumber;
-}
-
-/*
- * True if the entry may be added.  Otherwise sets *before.
- * Locks held: the page, exclusive; reads chains.
- */
-static bool
-is_as_before(Relation rel, Buffer buffer, uint64 hash, CuckooTagRows *before)
-{
-	XLogRecPtr	lsn = PageGetLSN(BufferGetPage(buffer));
+	ItemPointerData rows[CUCKOO_PAGE_SLOTS];
 	List	   *heads = NIL;
-	ListCell   *cell;
+	Page		page = BufferGetPage(buffer);
 
-	ItemPointerData *rows;
-	int			n;
-	bool		same;
-
-	if (before->insert_anyway || (before->is_set && before->lsn == lsn))
-		return true;
-	rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
-	n = cuckoo_match_rows(rel, buffer, hash, rows, &heads);
-	/* other inserts move entries within the page, but no rows of a chain */
-	if (before->vacuum_waits)
-		qsort(rows, n, sizeof(ItemPointerData), cuckoo_compare_rows);
-	foreach(cell, heads)
-	{
-		BlockNumber head = lfirst_oid(cell);
-		CuckooChainPosition chain = {
-			.head = head,
-			.next = head,
-			.locked = BufferGetBlockNumber(buffer)
-		};
-		ItemPointerData more[CUCKOO_CHAIN_ROWS];
-		int			m;
-
-		while ((m = cuckoo_chain_next(rel, &chain, more)) > 0)
-		{
-			rows = repalloc_huge(rows, (n + m + CUCKOO_PAGE_SLOTS) *
-								 sizeof(ItemPointerData));
-			memcpy(rows + n, more, m * sizeof(ItemPointerData));
-			n += m;
-		}
-	}
-	same = before->vacuum_waits && n == before->n &&
-		memcmp(rows, before->rows, n * sizeof(ItemPointerData)) == 0;
-	if (before->rows != NULL)
-		pfree(before->rows);
-	before->is_set = true;
-	before->lsn = lsn;
-	before->n = n;
-	before->rows = rows;
-	return n == 0 || same;
+	if (cuckoo_page_header(page)->entries.encoding.has_chain)
+		cuckoo_match_rows(rel, buffer, hash, rows, &heads);
+	return heads == NIL ? InvalidBlockNumber : linitial_oid(heads);
 }
 
-/*
- * Adds a row to a chain of the page.  With `before`, a new LSN of the page
- * shows other sessions that a row was inserted.
- * Locks held on entry: the page, exclusive, which is released.
- */
-static void
-insert_into_chain(Relation rel, Buffer buffer, BlockNumber head,
-				  ItemPointer tid, const CuckooTagRows *before)
+Buffer
+cuckoo_lock_for_insert(Relation rel, uint64 hash)
 {
-	const CuckooSlots *slots = cuckoo_page_slots(BufferGetPage(buffer));
-	CuckooWrites same = {1, {{0, cuckoo_slot(slots, 0)}}};
+	Buffer		buffer = cuckoo_find_page(rel, hash, BUFFER_LOCK_EXCLUSIVE);
 
-	if (before == NULL)
-	{
-		UnlockReleaseBuffer(buffer);
-		cuckoo_chain_insert(rel, head, tid);
-		return;
-	}
-	cuckoo_check_other(rel, BufferGetBlockNumber(buffer), head);
-	write_and_log(rel, buffer, &same);
-	cuckoo_chain_insert(rel, head, tid);
-	UnlockReleaseBuffer(buffer);
+	CheckForSerializableConflictIn(rel, NULL, BufferGetBlockNumber(buffer));
+	return buffer;
 }
 
 bool
-cuckoo_index_insert(Relation rel, uint64 hash, ItemPointer tid,
-					CuckooTagRows *before)
+cuckoo_insert_entry(Relation rel, Buffer buffer, uint64 hash, ItemPointer tid)
 {
+	Page		page = BufferGetPage(buffer);
+	CuckooEntryEncoding encoding = cuckoo_page_header(page)->entries.encoding;
 	CuckooEntry entry = {
+		.tag = cuckoo_tag(hash, &encoding),
 		.block = ItemPointerGetBlockNumber(tid),
 		.offset = ItemPointerGetOffsetNumber(tid)
 	};
+	BlockNumber head = find_chain(rel, buffer, hash);
+	CuckooWrites writes;
+	bool		inserted = true;
 
-	for (;;)
+	if (BlockNumberIsValid(head))
+		cuckoo_chain_insert(rel, BufferGetBlockNumber(buffer), head, tid);
+	else if (cuckoo_can_encode(&encoding, entry.block, entry.offset) &&
+			 cuckoo_plan_insert(cuckoo_page_slots(page), &encoding, &entry,
+								&writes))
+		write_and_log(rel, buffer, &writes);
+	else
 	{
-		Buffer		buffer = cuckoo_find_page(rel, hash,
-											  BUFFER_LOCK_EXCLUSIVE);
-		Page		page = BufferGetPage(buffer);
-		CuckooEntryEncoding encoding =
-			cuckoo_page_header(page)->entries.encoding;
-		BlockNumber head;
-		CuckooWrites writes;
-		bool		inserted;
-
-		CheckForSerializableConflictIn(rel, NULL,
-									   BufferGetBlockNumber(buffer));
-		if (before != NULL && !is_as_before(rel, buffer, hash, before))
-		{
-			UnlockReleaseBuffer(buffer);
-			return false;
-		}
-		entry.tag = cuckoo_tag(hash, &encoding);
-		head = find_chain(page, &encoding, entry.tag);
-		if (BlockNumberIsValid(head))
-		{
-			insert_into_chain(rel, buffer, head, tid, before);
-			return true;
-		}
-		inserted = cuckoo_can_encode(&encoding, entry.block, entry.offset) &&
-			cuckoo_plan_insert(cuckoo_page_slots(page), &encoding, &entry,
-							   &writes);
-		if (inserted)
-			write_and_log(rel, buffer, &writes);
-		else
-			make_space(rel, buffer, &entry);
-		UnlockReleaseBuffer(buffer);
-		if (inserted)
-			return true;
-		CHECK_FOR_INTERRUPTS();
+		make_space(rel, buffer, &entry);
+		inserted = false;
 	}
+	UnlockReleaseBuffer(buffer);
+	return inserted;
+}
+
+void
+cuckoo_insert_row(Relation rel, uint64 hash, ItemPointer tid)
+{
+	while (!cuckoo_insert_entry(rel, cuckoo_lock_for_insert(rel, hash), hash,
+								tid))
+		CHECK_FOR_INTERRUPTS();
 }

@@ -57,7 +57,7 @@ open_index(Oid oid, LOCKMODE mode, Relation *heap)
 	if (*heap != NULL)
 		rel = try_relation_open(oid, AccessShareLock);
 	if (rel == NULL || rel->rd_rel->relkind != RELKIND_INDEX ||
-		rel->rd_indam->ambuild != cuckoo_build_index)
+		rel->rd_indam->ambuild != cuckoo_ambuild)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",
@@ -160,10 +160,7 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 	const CuckooEntryEncoding *encoding = &header->entries.encoding;
 	uint64		ext = entry->tag << encoding->level | header->entries.segment;
 	int			bits = encoding->level + cuckoo_tag_bits(encoding);
-	CuckooChainPosition position = {
-		.head = entry->block,
-		.next = entry->block
-	};
+	CuckooChainPosition position = cuckoo_chain_begin(entry->block);
 	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
 	int64		sum = 0;
 	int			n;
@@ -189,11 +186,11 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 
 /* The share of all hashes that belongs to a number. */
 static double
-share_of_number(uint32 pages, uint32 number)
+share_of_number(uint32 base_pages, uint32 number)
 {
-	return pages == CUCKOO_FEWEST_PAGES ?
-		log2(1 + (number + 1.0) / pages) - log2(1 + (double) number / pages) :
-		1.0 / pages;
+	return base_pages == CUCKOO_FEWEST_PAGES ?
+		log2(1 + (number + 1.0) / base_pages) -
+		log2(1 + (double) number / base_pages) : 1.0 / base_pages;
 }
 
 static void
@@ -229,7 +226,7 @@ inspect_page(Inspection *check, BlockNumber block,
 	check->slots += n;
 	check->rows += rows;
 	/* a tag of t bits is met by one of 2^t absent values of the page */
-	check->in_vain += share_of_number(cuckoo_index_open(check->rel)->pages,
+	check->in_vain += share_of_number(cuckoo_hashing(check->rel).base_pages,
 									  header.entries.number) *
 		ldexp((double) rows, -header.entries.encoding.level -
 			  cuckoo_tag_bits(&header.entries.encoding));
@@ -289,7 +286,7 @@ cf_index_info(PG_FUNCTION_ARGS)
 	values[n++] = Float8GetDatum((double) info->slots / (double) slots);
 	/* or the hashes are equal, as far as the index uses them */
 	info->in_vain += ldexp((double) info->rows,
-						   -cuckoo_index_open(info->rel)->hash_bits);
+						   -cuckoo_hashing(info->rel).hash_bits);
 	values[n++] = Float8GetDatum(info->in_vain);
 	Assert(n == lengthof(values));
 	relation_close(info->rel, AccessShareLock);
@@ -305,17 +302,17 @@ cuckoo_check_tuple(Relation rel, ItemPointer tid, Datum *values, bool *isnull,
 				   bool alive, void *state)
 {
 	Inspection *check = state;
-	const CuckooIndex *index = cuckoo_index_open(rel);
-	uint32		pages = index->pages;	/* hashing may move *index */
+	CuckooHashing hashing = cuckoo_hashing(rel);
 	uint64		hash;
 
 	if (cuckoo_has_null(rel, isnull))
 		return;
-	hash = cuckoo_hash_row(rel, check->context, index->seed, index->hash_bits,
-						   NULL, values);
+	hash = cuckoo_hash_row(rel, check->context, hashing.seed,
+						   hashing.hash_bits, NULL, values);
 	sort_item(check, ItemPointerGetBlockNumber(tid),
 			  ItemPointerGetOffsetNumber(tid), true, CUCKOO_SLOT_BITS,
-			  cuckoo_ext(hash), cuckoo_page_number(pages, hash));
+			  cuckoo_ext(hash),
+			  cuckoo_page_number(hashing.base_pages, hash));
 }
 
 /*

@@ -10,204 +10,46 @@
 #include "index/index.h"
 
 #include "access/generic_xlog.h"
-#include "access/xloginsert.h"
 #include "port/pg_bitutils.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
 /* More steps than this mean that the levels contradict each other. */
 #define MOST_STEPS	256
 
-void
-cuckoo_index_corrupt(Relation rel, BlockNumber block, const char *what,...)
+/*
+ * The data and the map of an index, in its relcache entry.  The map may be old,
+ * which costs a lookup one more page.  The next catalog lookup may free it.
+ */
+typedef struct MapCache
 {
-	char		detail[256];
-	va_list		args;
-
-	va_start(args, what);
-	vsnprintf(detail, sizeof(detail), what, args);
-	va_end(args);
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupt", RelationGetRelationName(rel)),
-			 errdetail("Block %u: %s.", block, detail),
-			 errhint("Rebuild it with REINDEX.")));
-}
-
-void
-cuckoo_impossible_entry(Relation rel, Buffer buffer)
-{
-	const CuckooPageHeader *header =
-		cuckoo_page_header(BufferGetPage(buffer));
-
-	cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
-						 "an entry has no position, expected %d bits of one",
-						 header->entries.encoding.position_bits);
-}
-
-/* ---- pages ---- */
-
-void
-cuckoo_init_page(Page page, int kind)
-{
-	CuckooPageHeader *header;
-
-	PageInit(page, BLCKSZ, sizeof(CuckooPageHeader));
-	header = cuckoo_page_header(page);
-	header->kind = (uint16) kind;
-	header->page_id = CUCKOO_PAGE_ID;
-	/* the rows of a chain come one by one; other pages have a fixed content */
-	if (kind == CUCKOO_PAGE_ENTRIES)
-		((PageHeader) page)->pd_lower = SizeOfPageHeaderData +
-			sizeof(CuckooSlots);
-	else if (kind == CUCKOO_PAGE_META || kind == CUCKOO_PAGE_MAP)
-		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
-}
-
-static void
-check_entries(Relation rel, BlockNumber block, const CuckooPageHeader *header)
-{
-	uint32		pages = cuckoo_index_open(rel)->pages;
-	uint32		number = header->entries.number;
-	uint32		segment = header->entries.segment;
-	CuckooEntryEncoding encoding = header->entries.encoding;
-
-	if (number >= pages || encoding.level > CUCKOO_MOST_LEVEL ||
-		segment >> encoding.level != 0)
-		cuckoo_index_corrupt(rel, block,
-							 "found page %u of segment %u at level %d, expected a page up to %u and a segment below 2^level",
-							 number, segment, encoding.level, pages - 1);
-	if (encoding.position_bits < 1 ||
-		encoding.position_bits > CUCKOO_MOST_POSITION_BITS ||
-		encoding.offset_bits < 1 ||
-		encoding.offset_bits > CUCKOO_MOST_OFFSET_BITS)
-		cuckoo_index_corrupt(rel, block,
-							 "found %d bits of positions and %d of offsets, expected up to %d and %d",
-							 encoding.position_bits, encoding.offset_bits,
-							 CUCKOO_MOST_POSITION_BITS,
-							 CUCKOO_MOST_OFFSET_BITS);
-}
-
-void
-cuckoo_check_page(Relation rel, Buffer buffer, int kind)
-{
-	Page		page = BufferGetPage(buffer);
-	BlockNumber block = BufferGetBlockNumber(buffer);
-	PageHeader	postgres = (PageHeader) page;
-	const CuckooPageHeader *header;
-	LocationIndex end = SizeOfPageHeaderData;
-
-	if (PageIsNew(page))
-		cuckoo_index_corrupt(rel, block, "found zeros, expected a page");
-	if (postgres->pd_special != BLCKSZ - sizeof(CuckooPageHeader))
-		cuckoo_index_corrupt(rel, block,
-							 "found the special space at byte %d, expected it at byte %d",
-							 postgres->pd_special,
-							 (int) (BLCKSZ - sizeof(CuckooPageHeader)));
-	/* PostgreSQL clears the bytes from pd_lower to pd_upper */
-	if (postgres->pd_upper != postgres->pd_special)
-		cuckoo_index_corrupt(rel, block,
-							 "found the end of the free space at byte %d, expected it at byte %d",
-							 postgres->pd_upper, postgres->pd_special);
-	header = cuckoo_page_header(page);
-	if (header->page_id != CUCKOO_PAGE_ID || header->kind != kind)
-		cuckoo_index_corrupt(rel, block,
-							 "found page id %04X and kind %d, expected %04X and %d",
-							 header->page_id, header->kind, CUCKOO_PAGE_ID,
-							 kind);
-	if (kind == CUCKOO_PAGE_ENTRIES)
-	{
-		check_entries(rel, block, header);
-		end += sizeof(CuckooSlots);
-	}
-	else if (kind == CUCKOO_PAGE_CHAIN || kind == CUCKOO_PAGE_FREE)
-	{
-		if (postgres->pd_lower < SizeOfPageHeaderData ||
-			cuckoo_count_rows(page) > (int) CUCKOO_CHAIN_ROWS)
-			cuckoo_index_corrupt(rel, block,
-								 "found the end of the rows at byte %d, expected up to %d rows",
-								 postgres->pd_lower, (int) CUCKOO_CHAIN_ROWS);
-		return;
-	}
-	else
-		end = postgres->pd_special;
-	if (postgres->pd_lower != end)
-		cuckoo_index_corrupt(rel, block,
-							 "found the end of the data at byte %d, expected it at byte %d",
-							 postgres->pd_lower, end);
-}
-
-Buffer
-cuckoo_extend(Relation rel, ForkNumber fork)
-{
-	Buffer		buffer;
-
-	LockRelationForExtension(rel, ExclusiveLock);
-	buffer = ReadBufferExtended(rel, fork, P_NEW, RBM_NORMAL, NULL);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	UnlockRelationForExtension(rel, ExclusiveLock);
-	return buffer;
-}
-
-/* Reads a page of a kind, and locks it. */
-static Buffer
-lock_page(Relation rel, BlockNumber block, int kind, int mode)
-{
-	Buffer		buffer;
-
-	/* ReadBuffer() would append a page */
-	if (!BlockNumberIsValid(block))
-		cuckoo_index_corrupt(rel, block,
-							 "found a reference to this block, expected one to a page of kind %d",
-							 kind);
-	buffer = ReadBuffer(rel, block);
-	LockBuffer(buffer, mode);
-	cuckoo_check_page(rel, buffer, kind);
-	return buffer;
-}
-
-/* ---- WAL of a few bytes ---- */
-
-void
-/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_add_range(CuckooDelta *delta, Page page, const void *from, int length)
-{
-	OffsetNumber offset = (OffsetNumber) ((const char *) from - (char *) page);
-	OffsetNumber size = (OffsetNumber) length;
-
-	Assert(delta->length + 2 * sizeof(offset) + length <= sizeof(delta->data));
-	memcpy(delta->data + delta->length, &offset, sizeof(offset));
-	memcpy(delta->data + delta->length + sizeof(offset), &size, sizeof(size));
-	memcpy(delta->data + delta->length + 2 * sizeof(offset), from, length);
-	delta->length += 2 * (int) sizeof(offset) + length;
-}
-
-void
-cuckoo_log_delta(Relation rel, Buffer buffer, const CuckooDelta *delta)
-{
-	XLogRecPtr	lsn;
-
-	if (RelationNeedsWAL(rel))
-	{
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-		XLogRegisterBufData(0, (char *) delta->data, delta->length);
-		lsn = XLogInsert(RM_GENERIC_ID, 0);
-	}
-	else if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
-		lsn = GetFakeLSNForUnloggedRel();
-	else
-		return;
-	PageSetLSN(BufferGetPage(buffer), lsn);
-}
+	CuckooHashing hashing;
+	int			level;			/* the largest level seen */
+	uint64		room;			/* length of blocks[] */
+	/* 0: not split yet; InvalidBlockNumber: unknown */
+	BlockNumber blocks[FLEXIBLE_ARRAY_MEMBER];
+} MapCache;
 
 /* ---- meta data ---- */
+
+void
+cuckoo_init_meta(Page page, const CuckooHashing *hashing)
+{
+	CuckooMeta *meta = cuckoo_page_meta(page);
+
+	cuckoo_init_page(page, CUCKOO_PAGE_META);
+	meta->magic = CUCKOO_META_MAGIC;
+	meta->version = CUCKOO_META_VERSION;
+	meta->seed = hashing->seed;
+	meta->hash_bits = (uint16) hashing->hash_bits;
+	meta->base_pages = hashing->base_pages;
+	meta->free = InvalidBlockNumber;
+}
 
 Buffer
 cuckoo_lock_meta(Relation rel, int mode)
 {
-	Buffer		buffer = lock_page(rel, CUCKOO_META_BLOCK, CUCKOO_PAGE_META,
-								   mode);
+	Buffer		buffer = cuckoo_get_page(rel, CUCKOO_META_BLOCK,
+										 CUCKOO_PAGE_META, mode);
 	const CuckooMeta *meta = cuckoo_page_meta(BufferGetPage(buffer));
 
 	if (meta->magic != CUCKOO_META_MAGIC ||
@@ -216,10 +58,11 @@ cuckoo_lock_meta(Relation rel, int mode)
 							 "found magic number %08X and version %u, expected %08X and %u",
 							 meta->magic, meta->version, CUCKOO_META_MAGIC,
 							 CUCKOO_META_VERSION);
-	if (meta->pages < CUCKOO_FEWEST_PAGES || meta->pages > CUCKOO_MOST_PAGES)
+	if (meta->base_pages < CUCKOO_FEWEST_PAGES ||
+		meta->base_pages > CUCKOO_MOST_PAGES)
 		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
 							 "found %u pages, expected at least %d",
-							 meta->pages, CUCKOO_FEWEST_PAGES);
+							 meta->base_pages, CUCKOO_FEWEST_PAGES);
 	if (meta->hash_bits < 1 || meta->hash_bits > 64)
 		cuckoo_index_corrupt(rel, CUCKOO_META_BLOCK,
 							 "found hashes of %d bits, expected 1 to 64",
@@ -227,78 +70,156 @@ cuckoo_lock_meta(Relation rel, int mode)
 	return buffer;
 }
 
-CuckooIndex *
-cuckoo_index_open(Relation rel)
+static MapCache *
+map_cache(Relation rel)
 {
-	CuckooIndex *index = rel->rd_amcache;
+	MapCache   *cache = rel->rd_amcache;
 	Buffer		buffer;
 	const CuckooMeta *meta;
 
-	if (likely(index != NULL))
-		return index;
+	if (likely(cache != NULL))
+		return cache;
 	buffer = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
 	meta = cuckoo_page_meta(BufferGetPage(buffer));
-	index = MemoryContextAllocZero(rel->rd_indexcxt, sizeof(CuckooIndex));
-	index->seed = meta->seed;
-	index->hash_bits = meta->hash_bits;
-	index->pages = meta->pages;
+	cache = MemoryContextAllocZero(rel->rd_indexcxt, sizeof(MapCache));
+	cache->hashing.seed = meta->seed;
+	cache->hashing.hash_bits = meta->hash_bits;
+	cache->hashing.base_pages = meta->base_pages;
 	UnlockReleaseBuffer(buffer);
-	rel->rd_amcache = index;
-	return index;
+	rel->rd_amcache = cache;
+	return cache;
 }
 
-/* ---- the map ---- */
+CuckooHashing
+cuckoo_hashing(Relation rel)
+{
+	return map_cache(rel)->hashing;
+}
+
+/* ---- the map on disk ---- */
 
 /* The place of a page in the map. */
 static uint64
-map_place(const CuckooIndex *index, uint32 number, uint32 segment)
+map_place(uint32 base_pages, uint32 number, uint32 segment)
 {
-	return (uint64) segment * index->pages + number;
+	return (uint64) segment * base_pages + number;
 }
 
 /*
- * Finds the page that has the block of map page k: the meta page, or a page
- * like a map page.  Returns its buffer, locked in `mode`, or InvalidBuffer if
- * it does not exist.  *at is the number of the block in its list.
- * Locks held: block 0, whose buffer is `meta`, and the page `parent`.
- */
-static Buffer
-lock_directory(Relation rel, Buffer meta, uint64 k, BlockNumber parent,
-			   int mode, uint32 *at)
-{
-	BlockNumber block;
-
-	k -= CUCKOO_META_DIRECT;
-	*at = (uint32) (k % CUCKOO_MAP_BLOCKS);
-	block = cuckoo_page_meta(BufferGetPage(meta))->maps[CUCKOO_META_DIRECT +
-														k / CUCKOO_MAP_BLOCKS];
-	if (block == 0)
-		return InvalidBuffer;
-	cuckoo_check_other(rel, parent, block);
-	return lock_page(rel, block, CUCKOO_PAGE_MAP, mode);
-}
-
-/*
- * The block of map page k, or 0 if it does not exist.
- * Locks held: block 0, whose buffer is `meta`, and the page `parent`.
+ * Returns the block in a list of blocks, *listed.  If it is 0, appends a map
+ * page if `create`.
+ * Locks held: the page with the list, exclusive if `create`.
  */
 static BlockNumber
-map_block(Relation rel, Buffer meta, uint64 k, BlockNumber parent)
+listed_block(Relation rel, Buffer list, const BlockNumber *listed, bool create)
 {
-	Buffer		directory;
-	BlockNumber block = 0;
-	uint32		at;
+	ptrdiff_t	offset = (const char *) listed -
+		(const char *) BufferGetPage(list);
+	GenericXLogState *state;
+	Buffer		added;
+	BlockNumber block = *listed;
+
+	if (block != 0 || !create)
+		return block;
+	added = cuckoo_extend(rel, MAIN_FORKNUM);
+	block = BufferGetBlockNumber(added);
+	state = GenericXLogStart(rel);
+	cuckoo_init_page(GenericXLogRegisterBuffer(state, added,
+											   GENERIC_XLOG_FULL_IMAGE),
+					 CUCKOO_PAGE_MAP);
+	*(BlockNumber *) ((char *) GenericXLogRegisterBuffer(state, list, 0) +
+					  offset) = block;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(added);
+	return block;
+}
+
+/*
+ * Returns the block of map page k, or 0 if it does not exist and `create` is
+ * false.
+ * Locks held on entry: the page `locked`, or none.
+ */
+static BlockNumber
+map_block(Relation rel, uint64 k, BlockNumber locked, bool create)
+{
+	int			mode = create ? BUFFER_LOCK_EXCLUSIVE : BUFFER_LOCK_SHARE;
+	Buffer		meta = cuckoo_lock_meta(rel, mode);
+	const BlockNumber *maps = cuckoo_page_meta(BufferGetPage(meta))->maps;
+	uint64		listed = k - CUCKOO_META_DIRECT;
+	BlockNumber block;
 
 	if (k < CUCKOO_META_DIRECT)
-		return cuckoo_page_meta(BufferGetPage(meta))->maps[k];
-	directory = lock_directory(rel, meta, k, parent, BUFFER_LOCK_SHARE, &at);
-	if (BufferIsValid(directory))
+		block = listed_block(rel, meta, &maps[k], create);
+	else
+		block = listed_block(rel, meta, &maps[CUCKOO_META_DIRECT + listed /
+											  CUCKOO_MAP_BLOCKS], create);
+	UnlockReleaseBuffer(meta);
+	if (block != 0)
+		cuckoo_check_other(rel, locked, block);
+	if (block != 0 && k >= CUCKOO_META_DIRECT)
 	{
-		block = cuckoo_page_map(BufferGetPage(directory))[at];
-		UnlockReleaseBuffer(directory);
+		Buffer		list = cuckoo_get_page(rel, block, CUCKOO_PAGE_MAP, mode);
+
+		maps = cuckoo_page_map(BufferGetPage(list));
+		block = listed_block(rel, list, &maps[listed % CUCKOO_MAP_BLOCKS],
+							 create);
+		UnlockReleaseBuffer(list);
+		if (block != 0)
+			cuckoo_check_other(rel, locked, block);
 	}
 	return block;
 }
+
+Buffer
+cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
+				BlockNumber locked, uint32 *at)
+{
+	uint64		place = map_place(cuckoo_hashing(rel).base_pages, number,
+								  segment);
+	uint64		k = place / CUCKOO_MAP_BLOCKS;
+	BlockNumber block = map_block(rel, k, locked, false);
+
+	if (block == 0)
+		block = map_block(rel, k, locked, true);
+	*at = (uint32) (place % CUCKOO_MAP_BLOCKS);
+	return cuckoo_get_page(rel, block, CUCKOO_PAGE_MAP, BUFFER_LOCK_EXCLUSIVE);
+}
+
+/*
+ * True if the map may have a place for a page.  A build has not written all N
+ * pages yet.
+ */
+static bool
+can_map(Relation rel, uint32 number, uint32 segment)
+{
+	uint32		base_pages = cuckoo_hashing(rel).base_pages;
+	uint64		place = map_place(base_pages, number, segment);
+
+	return place < CUCKOO_MOST_PAGES &&
+		place / CUCKOO_SPARSEST_MAP < Max(base_pages,
+										  RelationGetNumberOfBlocks(rel));
+}
+
+bool
+cuckoo_plan_split(Relation rel, CuckooPageHeader *parent,
+				  CuckooPageHeader *child)
+{
+	CuckooEntryEncoding *encoding = &parent->entries.encoding;
+	uint32		segment = parent->entries.segment |
+		UINT32_C(1) << encoding->level;
+
+	if (encoding->level == CUCKOO_MOST_LEVEL ||
+		encoding->position_bits == CUCKOO_MOST_POSITION_BITS ||
+		!can_map(rel, parent->entries.number, segment))
+		return false;
+	encoding->level++;
+	encoding->position_bits++;
+	*child = *parent;
+	child->entries.segment = segment;
+	return true;
+}
+
+/* ---- the cached map ---- */
 
 /*
  * Reads map page k into the cached map, and makes room there.  Its blocks are 0
@@ -308,133 +229,31 @@ map_block(Relation rel, Buffer meta, uint64 k, BlockNumber parent)
 static void
 load_map(Relation rel, uint64 k)
 {
-	CuckooIndex *index = cuckoo_index_open(rel);
+	MapCache   *cache = map_cache(rel);
 	uint64		room = (k + 1) * CUCKOO_MAP_BLOCKS;
 	BlockNumber *blocks;
-	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
-	BlockNumber block = map_block(rel, meta, k, CUCKOO_META_BLOCK);
+	BlockNumber block = map_block(rel, k, InvalidBlockNumber, false);
 	Buffer		buffer;
 
-	UnlockReleaseBuffer(meta);
-	if (index->room < room)
+	if (cache->room < room)
 	{
-		index = repalloc_huge(index, offsetof(CuckooIndex, blocks) +
+		cache = repalloc_huge(cache, offsetof(MapCache, blocks) +
 							  room * sizeof(BlockNumber));
-		rel->rd_amcache = index;
-		memset(index->blocks + index->room, 0xff,
-			   (room - index->room) * sizeof(BlockNumber));
-		index->room = room;
+		rel->rd_amcache = cache;
+		memset(cache->blocks + cache->room, 0xff,
+			   (room - cache->room) * sizeof(BlockNumber));
+		cache->room = room;
 	}
-	blocks = index->blocks + k * CUCKOO_MAP_BLOCKS;
+	blocks = cache->blocks + k * CUCKOO_MAP_BLOCKS;
 	if (block == 0)
 	{
 		memset(blocks, 0, CUCKOO_MAP_BLOCKS * sizeof(BlockNumber));
 		return;
 	}
-	buffer = lock_page(rel, block, CUCKOO_PAGE_MAP, BUFFER_LOCK_SHARE);
+	buffer = cuckoo_get_page(rel, block, CUCKOO_PAGE_MAP, BUFFER_LOCK_SHARE);
 	memcpy(blocks, cuckoo_page_map(BufferGetPage(buffer)),
 		   CUCKOO_MAP_BLOCKS * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
-}
-
-/*
- * Creates map page k, unless it exists.
- * Locks held on entry: the page `parent`; takes block 0 and releases it.
- */
-static void
-create_map(Relation rel, uint64 k, BlockNumber parent)
-{
-	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
-	Buffer		directory = InvalidBuffer;
-	Buffer		map;
-	uint32		at = 0;
-	GenericXLogState *state;
-	BlockNumber *maps;
-	Page		page;
-
-	if (map_block(rel, meta, k, parent) != 0)
-	{
-		UnlockReleaseBuffer(meta);
-		return;
-	}
-	map = cuckoo_extend(rel, MAIN_FORKNUM);
-	state = GenericXLogStart(rel);
-	cuckoo_init_page(GenericXLogRegisterBuffer(state, map,
-											   GENERIC_XLOG_FULL_IMAGE),
-					 CUCKOO_PAGE_MAP);
-	page = GenericXLogRegisterBuffer(state, meta, 0);
-	maps = cuckoo_page_meta(page)->maps;
-	if (k < CUCKOO_META_DIRECT)
-		maps[k] = BufferGetBlockNumber(map);
-	else
-	{
-		int			flags = 0;
-
-		directory = lock_directory(rel, meta, k, parent, BUFFER_LOCK_EXCLUSIVE,
-								   &at);
-		if (!BufferIsValid(directory))
-		{
-			directory = cuckoo_extend(rel, MAIN_FORKNUM);
-			maps[CUCKOO_META_DIRECT + (k - CUCKOO_META_DIRECT) /
-				 CUCKOO_MAP_BLOCKS] = BufferGetBlockNumber(directory);
-			flags = GENERIC_XLOG_FULL_IMAGE;
-		}
-		page = GenericXLogRegisterBuffer(state, directory, flags);
-		if (flags != 0)
-			cuckoo_init_page(page, CUCKOO_PAGE_MAP);
-		cuckoo_page_map(page)[at] = BufferGetBlockNumber(map);
-	}
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(map);
-	if (BufferIsValid(directory))
-		UnlockReleaseBuffer(directory);
-	UnlockReleaseBuffer(meta);
-}
-
-Buffer
-cuckoo_lock_map(Relation rel, uint32 number, uint32 segment,
-				BlockNumber parent, uint32 *at)
-{
-	uint64		place = map_place(cuckoo_index_open(rel), number, segment);
-
-	*at = (uint32) (place % CUCKOO_MAP_BLOCKS);
-	for (;;)
-	{
-		Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
-		BlockNumber block = map_block(rel, meta, place / CUCKOO_MAP_BLOCKS,
-									  parent);
-
-		UnlockReleaseBuffer(meta);
-		if (block != 0)
-		{
-			cuckoo_check_other(rel, parent, block);
-			return lock_page(rel, block, CUCKOO_PAGE_MAP,
-							 BUFFER_LOCK_EXCLUSIVE);
-		}
-		create_map(rel, place / CUCKOO_MAP_BLOCKS, parent);
-	}
-}
-
-bool
-cuckoo_can_map(Relation rel, uint32 number, uint32 segment)
-{
-	uint64		place = map_place(cuckoo_index_open(rel), number, segment);
-
-	return place < CUCKOO_MOST_PAGES &&
-		place / CUCKOO_SPARSEST_MAP < RelationGetNumberOfBlocks(rel);
-}
-
-void
-cuckoo_note_block(Relation rel, uint32 number, uint32 segment, int level,
-				  BlockNumber block)
-{
-	CuckooIndex *index = cuckoo_index_open(rel);
-	uint64		place = map_place(index, number, segment);
-
-	/* a map page that is not cached will be read when it is needed */
-	if (place < index->room && index->blocks[place] != InvalidBlockNumber)
-		index->blocks[place] = block;
-	index->level = Max(index->level, level);
 }
 
 /*
@@ -444,19 +263,19 @@ cuckoo_note_block(Relation rel, uint32 number, uint32 segment, int level,
 static BlockNumber
 page_block(Relation rel, uint32 number, uint32 segment, bool again)
 {
-	CuckooIndex *index = cuckoo_index_open(rel);
-	uint64		place = map_place(index, number, segment);
+	MapCache   *cache = map_cache(rel);
+	uint64		place = map_place(cache->hashing.base_pages, number, segment);
 
-	if (unlikely(again || place >= index->room ||
-				 index->blocks[place] == InvalidBlockNumber))
+	if (unlikely(again || place >= cache->room ||
+				 cache->blocks[place] == InvalidBlockNumber))
 	{
 		/* no page is there, although a corrupt level says so */
-		if (!cuckoo_can_map(rel, number, segment))
+		if (!can_map(rel, number, segment))
 			return 0;
 		load_map(rel, place / CUCKOO_MAP_BLOCKS);
-		index = cuckoo_index_open(rel);
+		cache = map_cache(rel);
 	}
-	return index->blocks[place];
+	return cache->blocks[place];
 }
 
 /* ---- finding ---- */
@@ -466,29 +285,30 @@ page_block(Relation rel, uint32 number, uint32 segment, bool again)
  * map was read before the page was locked, and both show a split at once.
  */
 static void
-check_level(Relation rel, const CuckooIndex *index, Buffer buffer)
+check_level(Relation rel, const MapCache *cache, Buffer buffer)
 {
 	const CuckooPageHeader *header =
 		cuckoo_page_header(BufferGetPage(buffer));
 	uint32		child = header->entries.segment |
 		UINT32_C(1) << header->entries.encoding.level;
-	uint64		place = map_place(index, header->entries.number, child);
+	uint64		place = map_place(cache->hashing.base_pages,
+								  header->entries.number, child);
 
-	if (place < index->room && index->blocks[place] != 0 &&
-		index->blocks[place] != InvalidBlockNumber)
+	if (place < cache->room && cache->blocks[place] != 0 &&
+		cache->blocks[place] != InvalidBlockNumber)
 		cuckoo_index_corrupt(rel, BufferGetBlockNumber(buffer),
 							 "found level %d, although block %u has segment %u",
 							 header->entries.encoding.level,
-							 index->blocks[place], child);
+							 cache->blocks[place], child);
 }
 
 Buffer
 cuckoo_find_page(Relation rel, uint64 hash, int mode)
 {
-	CuckooIndex *index = cuckoo_index_open(rel);
-	uint32		number = cuckoo_page_number(index->pages, hash);
+	MapCache   *cache = map_cache(rel);
+	uint32		number = cuckoo_page_number(cache->hashing.base_pages, hash);
 	uint64		ext = cuckoo_ext(hash);
-	int			level = index->level;
+	int			level = cache->level;
 	bool		again = false;	/* the cached map is old */
 
 	for (int step = 0; step < MOST_STEPS; step++)
@@ -507,7 +327,7 @@ cuckoo_find_page(Relation rel, uint64 hash, int mode)
 			level = pg_leftmost_one_pos32(segment);
 			continue;
 		}
-		buffer = lock_page(rel, block, CUCKOO_PAGE_ENTRIES, mode);
+		buffer = cuckoo_get_page(rel, block, CUCKOO_PAGE_ENTRIES, mode);
 		header = cuckoo_page_header(BufferGetPage(buffer));
 		if (header->entries.number != number ||
 			header->entries.segment != segment)
@@ -517,11 +337,11 @@ cuckoo_find_page(Relation rel, uint64 hash, int mode)
 								 header->entries.segment, number, segment);
 		differ = (uint32) ((ext ^ segment) &
 						   cuckoo_bit_mask(header->entries.encoding.level));
-		index = cuckoo_index_open(rel);
-		index->level = Max(index->level, header->entries.encoding.level);
+		cache = map_cache(rel);
+		cache->level = Max(cache->level, header->entries.encoding.level);
 		if (likely(differ == 0))
 		{
-			check_level(rel, index, buffer);
+			check_level(rel, cache, buffer);
 			return buffer;
 		}
 		UnlockReleaseBuffer(buffer);

@@ -57,7 +57,7 @@ typedef struct CuckooScan
 /* ---- beginning ---- */
 
 IndexScanDesc
-cuckoo_scan_begin(Relation rel, int keys, int orders)
+cuckoo_ambeginscan(Relation rel, int keys, int orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(rel, keys, orders);
 	CuckooScan *state = palloc(sizeof(CuckooScan));
@@ -73,7 +73,7 @@ cuckoo_scan_begin(Relation rel, int keys, int orders)
 
 void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
-cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
+cuckoo_amrescan(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 					int n_orders)
 {
 	CuckooScan *state = scan->opaque;
@@ -88,7 +88,7 @@ cuckoo_scan_restart(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 }
 
 void
-cuckoo_scan_end(IndexScanDesc scan)
+cuckoo_amendscan(IndexScanDesc scan)
 {
 	CuckooScan *state = scan->opaque;
 
@@ -151,7 +151,7 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 {
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
-	const CuckooIndex *index;
+	CuckooHashing hashing = cuckoo_hashing(rel);
 	FmgrInfo   *procs[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 
@@ -164,10 +164,8 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 		values[i] = key->sk_argument;
 		procs[i] = hash_of_key(scan, i, key);
 	}
-	/* valid until the next catalog lookup */
-	index = cuckoo_index_open(rel);
-	*hash = cuckoo_hash_row(rel, state->context, index->seed, index->hash_bits,
-							procs, values);
+	*hash = cuckoo_hash_row(rel, state->context, hashing.seed,
+							hashing.hash_bits, procs, values);
 	return true;
 }
 
@@ -210,42 +208,6 @@ lock_all_rows(Relation heap, Snapshot snapshot)
 	return RelationGetNumberOfBlocks(heap);
 }
 
-int
-cuckoo_compare_rows(const void *a, const void *b)
-{
-	return ItemPointerCompare(unconstify(void *, a), unconstify(void *, b));
-}
-
-int
-cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
-				  ItemPointerData *rows, List **heads)
-{
-	Page		page = BufferGetPage(buffer);
-	const CuckooSlots *slots = cuckoo_page_slots(page);
-	CuckooEntryEncoding encoding = cuckoo_page_header(page)->entries.encoding;
-	uint16		found[CUCKOO_PAGE_SLOTS];
-	uint32		n = cuckoo_find_tag(slots, &encoding,
-									cuckoo_tag(hash, &encoding), found);
-	int			matches = 0;
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		CuckooEntry entry;
-
-		if (!cuckoo_decode(&encoding, cuckoo_slot(slots, found[i]),
-						   found[i] / CUCKOO_BUCKET_SLOTS, &entry))
-			cuckoo_impossible_entry(rel, buffer);
-		if (entry.offset == 0)
-			*heads = lappend_oid(*heads, entry.block);
-		else
-		{
-			ItemPointerSet(&rows[matches], entry.block, entry.offset);
-			matches++;
-		}
-	}
-	return matches;
-}
-
 /* Collects the rows and chains that have the tag of the hash. */
 static void
 look_up(IndexScanDesc scan, uint64 hash)
@@ -261,10 +223,7 @@ look_up(IndexScanDesc scan, uint64 hash)
 								 &state->chains);
 	UnlockReleaseBuffer(buffer);
 	MemoryContextSwitchTo(caller);
-	/* read the table in its order */
-	if (state->n > 1)
-		qsort(state->rows, state->n, sizeof(ItemPointerData),
-			  cuckoo_compare_rows);
+	cuckoo_sort_tids(state->rows, state->n);
 }
 
 /*
@@ -333,26 +292,11 @@ fetch_rows(IndexScanDesc scan)
 	{
 		if (state->chains == NIL)
 			return false;
-		memset(&state->chain, 0, sizeof(CuckooChainPosition));
-		state->chain.head = state->chain.next = llast_oid(state->chains);
+		state->chain = cuckoo_chain_begin(llast_oid(state->chains));
 		state->chain.snapshot = scan->xs_snapshot;
 		state->chains = list_delete_last(state->chains);
-		PredicateLockPage(rel, state->chain.head, scan->xs_snapshot);
 	}
 	return true;
-}
-
-bool
-cuckoo_fetch_row(Relation heap, ItemPointerData tid, Snapshot snapshot,
-				 TupleTableSlot *slot)
-{
-	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(heap);
-	bool		again = false;
-	bool		found = table_index_fetch_tuple(fetch, &tid, snapshot, slot,
-												&again, NULL);
-
-	table_index_fetch_end(fetch);
-	return found;
 }
 
 /*
@@ -383,7 +327,7 @@ is_equal(IndexScanDesc scan)
 }
 
 bool
-cuckoo_scan_next(IndexScanDesc scan, ScanDirection direction)
+cuckoo_amgettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	CuckooScan *state = scan->opaque;
 
@@ -418,7 +362,7 @@ add_all_blocks(IndexScanDesc scan, TIDBitmap *bitmap)
 }
 
 int64
-cuckoo_scan_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+cuckoo_amgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	CuckooScan *state = scan->opaque;
 	int64		n = 0;
@@ -453,7 +397,7 @@ has_all_conditions(IndexPath *path)
  * the comparison of the slots of a page for each value.
  */
 void
-cuckoo_scan_cost(PlannerInfo *root, IndexPath *path, double loop_count,
+cuckoo_amcostestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 				 Cost *startup, Cost *total, Selectivity *selectivity,
 				 double *correlation, double *pages)
 {

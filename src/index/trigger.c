@@ -155,7 +155,7 @@ check_partitions(Oid index)
 static void
 check_kind(Relation rel)
 {
-	if (rel->rd_indam->ambuild != cuckoo_build_index)
+	if (rel->rd_indam->ambuild != cuckoo_ambuild)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not an index of access method \"cuckoo\"",

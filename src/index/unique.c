@@ -28,6 +28,19 @@ struct CuckooUnique
 	FmgrInfo	equal[INDEX_MAX_KEYS];
 };
 
+bool
+cuckoo_fetch_row(Relation heap, ItemPointerData tid, Snapshot snapshot,
+				 TupleTableSlot *slot)
+{
+	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(heap);
+	bool		again = false;
+	bool		found = table_index_fetch_tuple(fetch, &tid, snapshot, slot,
+												&again, NULL);
+
+	table_index_fetch_end(fetch);
+	return found;
+}
+
 CuckooUnique *
 cuckoo_unique_begin(Relation heap, Relation rel)
 {
@@ -127,25 +140,78 @@ not_unique(CuckooUnique *unique, Datum *values, bool is_build)
 			 errtableconstraint(unique->heap, name)));
 }
 
-/* VACUUM of the index waits for a session that has this lock. */
-static void
-let_vacuum_wait(Relation rel, CuckooTagRows *before)
+/*
+ * The rows that had the tag of a key, page by page, and the number of VACUUMs
+ * of the index that had ended before they were copied.
+ */
+typedef struct SeenRows
 {
-	if (!before->vacuum_waits &&
-		ConditionalLockPage(rel, CUCKOO_META_BLOCK, ShareLock))
+	uint32		vacuums;
+	int			n;				/* -1: none were copied yet */
+	ItemPointerData *rows;		/* allocated */
+} SeenRows;
+
+/*
+ * Adds the rows of a chain.
+ * Locks held: the page of the link, in block `locked`.
+ */
+static void
+add_chain(Relation rel, BlockNumber head, BlockNumber locked, SeenRows *seen)
+{
+	CuckooChainPosition chain = cuckoo_chain_begin(head);
+	ItemPointerData more[CUCKOO_CHAIN_ROWS];
+	int			n;
+
+	chain.locked = locked;
+	while ((n = cuckoo_chain_next(rel, &chain, more)) > 0)
 	{
-		before->vacuum_waits = true;
-		/* before the lock, VACUUM may have removed some of the rows */
-		before->n = -1;
+		seen->rows = repalloc_huge(seen->rows, (Size) (seen->n + n) *
+								   sizeof(ItemPointerData));
+		memcpy(seen->rows + seen->n, more, n * sizeof(ItemPointerData));
+		seen->n += n;
 	}
 }
 
-static void
-let_vacuum_go_on(Relation rel, CuckooTagRows *before)
+/*
+ * Copies the rows that have the tag of a hash.  Other inserts move entries
+ * within the page, but no rows of a chain.
+ * Locks held: the page of the hash, exclusive; reads block 0, then chains.
+ */
+static SeenRows
+see_rows(Relation rel, Buffer buffer, uint64 hash)
 {
-	if (before->vacuum_waits)
-		UnlockPage(rel, CUCKOO_META_BLOCK, ShareLock);
-	before->vacuum_waits = false;
+	SeenRows	seen = {0};
+	List	   *heads = NIL;
+	ListCell   *cell;
+
+	seen.rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
+	seen.n = cuckoo_match_rows(rel, buffer, hash, seen.rows, &heads);
+	cuckoo_sort_tids(seen.rows, seen.n);
+	/* VACUUM can remove rows of a chain while they are copied */
+	if (seen.n > 0 || heads != NIL)
+		seen.vacuums = cuckoo_count_vacuums(rel);
+	foreach(cell, heads)
+		add_chain(rel, lfirst_oid(cell), BufferGetBlockNumber(buffer), &seen);
+	list_free(heads);
+	return seen;
+}
+
+/*
+ * True if the entry may be added: no row has the tag, or the same rows as
+ * before, and none of their TIDs has got another row.  Replaces *seen.
+ * Locks held: the page of the hash, exclusive; see see_rows().
+ */
+static bool
+is_as_seen(Relation rel, Buffer buffer, uint64 hash, SeenRows *seen)
+{
+	SeenRows	now = see_rows(rel, buffer, hash);
+	bool		same = now.n == seen->n && now.vacuums == seen->vacuums &&
+		memcmp(now.rows, seen->rows, now.n * sizeof(ItemPointerData)) == 0;
+
+	if (seen->rows != NULL)
+		pfree(seen->rows);
+	*seen = now;
+	return now.n == 0 || same;
 }
 
 /*
@@ -154,17 +220,17 @@ let_vacuum_go_on(Relation rel, CuckooTagRows *before)
  * transaction and returns false; with `partial` just false.
  */
 static bool
-look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
+look_at_rows(CuckooUnique *unique, const SeenRows *seen, Datum *key,
 			 ItemPointer tid, bool partial)
 {
-	Size		size = Max(before->n, 1) * sizeof(ItemPointerData);
+	Size		size = Max(seen->n, 1) * sizeof(ItemPointerData);
 	ItemPointerData *rows = palloc_extended(size, MCXT_ALLOC_HUGE);
 	bool		result = true;
 
 	unique->slot = table_slot_create(unique->heap, NULL);
-	memcpy(rows, before->rows, before->n * sizeof(ItemPointerData));
-	qsort(rows, before->n, sizeof(ItemPointerData), cuckoo_compare_rows);
-	for (int i = 0; i < before->n && result; i++)
+	memcpy(rows, seen->rows, seen->n * sizeof(ItemPointerData));
+	cuckoo_sort_tids(rows, seen->n);
+	for (int i = 0; i < seen->n && result; i++)
 	{
 		SnapshotData dirty;
 		TransactionId wait;
@@ -189,7 +255,6 @@ look_at_rows(CuckooUnique *unique, CuckooTagRows *before, Datum *key,
 		result = false;
 		if (partial)
 			break;
-		let_vacuum_go_on(unique->rel, before);
 		/* ON CONFLICT inserts on trial, and may then wait for us */
 		if (dirty.speculativeToken != 0)
 			SpeculativeInsertionWait(wait, dirty.speculativeToken);
@@ -206,28 +271,33 @@ bool
 cuckoo_unique_insert(CuckooUnique *unique, uint64 hash, Datum *values,
 					 ItemPointer tid, IndexUniqueCheck check)
 {
+	Relation	rel = unique->rel;
 	bool		partial = check == UNIQUE_CHECK_PARTIAL;
-	CuckooTagRows before = {false};
+	bool		is_unique = true;
+	SeenRows	seen = {.n = -1};
 
 	/* for deferrable constraints, which are always B-trees */
 	Assert(check != UNIQUE_CHECK_EXISTING);
-	for (int looks = 1;
-		 !cuckoo_index_insert(unique->rel, hash, tid, &before);
-		 looks++)
+	for (;;)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (look_at_rows(unique, &before, values, tid, partial))
+		Buffer		buffer = cuckoo_lock_for_insert(rel, hash);
+
+		if (!is_unique || is_as_seen(rel, buffer, hash, &seen))
 		{
-			/* others write the page again and again */
-			if (looks > 1)
-				let_vacuum_wait(unique->rel, &before);
-			continue;
+			if (cuckoo_insert_entry(rel, buffer, hash, tid))
+				return is_unique;
 		}
-		before.is_set = false;
-		before.insert_anyway = partial;
+		else
+		{
+			UnlockReleaseBuffer(buffer);
+			if (!look_at_rows(unique, &seen, values, tid, partial))
+			{
+				seen.n = -1;
+				is_unique = !partial;
+			}
+		}
+		CHECK_FOR_INTERRUPTS();
 	}
-	let_vacuum_go_on(unique->rel, &before);
-	return !before.insert_anyway;
 }
 
 /* ---- builds ---- */

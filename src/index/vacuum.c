@@ -12,7 +12,6 @@
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "nodes/pg_list.h"
-#include "storage/lmgr.h"
 
 /* State of one VACUUM. */
 typedef struct Vacuum
@@ -119,9 +118,34 @@ vacuum_page(Vacuum *v, BlockNumber block)
 	UnlockReleaseBuffer(buffer);
 }
 
+/*
+ * Counts this VACUUM in block 0, before PostgreSQL gives the TIDs of the dead
+ * rows to other rows: README, "Unique Values".
+ */
+static void
+count_vacuum(Relation rel)
+{
+	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
+	GenericXLogState *state = GenericXLogStart(rel);
+
+	cuckoo_page_meta(GenericXLogRegisterBuffer(state, meta, 0))->vacuums++;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(meta);
+}
+
+uint32
+cuckoo_count_vacuums(Relation rel)
+{
+	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_SHARE);
+	uint32		vacuums = cuckoo_page_meta(BufferGetPage(meta))->vacuums;
+
+	UnlockReleaseBuffer(meta);
+	return vacuums;
+}
+
 IndexBulkDeleteResult *
-cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-			  IndexBulkDeleteCallback callback, void *callback_state)
+cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+					IndexBulkDeleteCallback callback, void *callback_state)
 {
 	Vacuum		v = {
 		.info = info,
@@ -132,15 +156,12 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	ListCell   *cell;
 
 	/* an index of another version is an error, before its pages change */
-	cuckoo_index_open(info->index);
+	cuckoo_hashing(info->index);
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	v.stats = stats;
 	stats->num_index_tuples = 0;
 	stats->pages_free = 0;
-	/* inserts can have it wait: README, "Unique Values" */
-	if (info->index->rd_index->indisunique)
-		LockPage(info->index, CUCKOO_META_BLOCK, ExclusiveLock);
 	for (BlockNumber block = CUCKOO_META_BLOCK + 1;
 		 block < end || block < (end = RelationGetNumberOfBlocks(info->index));
 		 block++)
@@ -155,12 +176,12 @@ cuckoo_vacuum(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	}
 	list_free(v.heads);
 	if (info->index->rd_index->indisunique)
-		UnlockPage(info->index, CUCKOO_META_BLOCK, ExclusiveLock);
+		count_vacuum(info->index);
 	return stats;
 }
 
 IndexBulkDeleteResult *
-cuckoo_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+cuckoo_amvacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	/* NULL if nothing was counted: pg_class keeps its values */
 	if (stats != NULL)

@@ -175,7 +175,7 @@ validate_operators(Oid family)
 }
 
 bool
-cuckoo_validate_opclass(Oid opclass)
+cuckoo_amvalidate(Oid opclass)
 {
 	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	Form_pg_opclass form;
@@ -276,7 +276,8 @@ set_dependency(OpFamilyMember *member, Oid family, Oid opclass)
 }
 
 void
-cuckoo_adjust_members(Oid family, Oid opclass, List *operators, List *functions)
+cuckoo_amadjustmembers(Oid family, Oid opclass, List *operators,
+					   List *functions)
 {
 	List	   *members = list_concat_copy(operators, functions);
 	ListCell   *cell;

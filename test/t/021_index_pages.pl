@@ -106,12 +106,12 @@ my ($meta, $map, $entries, $chain) = 1 .. 4;
 damage('magic number', $meta, 24, 'XXXX', qr/^XX002 index "t\d+_v" is corrupt Block 0: found magic number 58585858/m);
 damage('version', $meta, 28, "\7\0", qr/^XX002 .* version 7, expected/m);
 damage('number of pages', $meta, 40, "\0\0\0\0", qr/^XX002 .* found 0 pages, expected at least 4/m);
-damage('block of a map page', $meta, 48, pack('V', 2_000_000), qr/^(?:XX|58P01)/m);
-damage('map page that is another page', $meta, 48, pack('V', $block{$entries}),
+damage('block of a map page', $meta, 52, pack('V', 2_000_000), qr/^(?:XX|58P01)/m);
+damage('map page that is another page', $meta, 52, pack('V', $block{$entries}),
 	qr/^XX002 .* kind 3, expected CF01 and 2/m);
-damage('no map page', $meta, 48, pack('V', 0), qr/^XX002 .* found no block of page/m);
+damage('no map page', $meta, 52, pack('V', 0), qr/^XX002 .* found no block of page/m);
 damage('block in the map', $map, 24, pack('V', $block{$map}), qr/^XX002 .* kind 2, expected CF01 and 3/m);
-damage('another block in the map', $map, 24, pack('V', $block{$entries} + 1),
+damage('another block in the map', $map, 24, substr($whole, $block{$map} * $block_size + 28, 4),
 	qr/^XX002 .* found page 1 of segment 0, expected page 0 of segment 0/m);
 damage('no block in the map', $map, 24, pack('V', 0), qr/^XX002 .* found no block of page 0/m);
 damage('a page of zeros', $entries, 0, "\0" x $block_size, qr/^XX002 .* found zeros, expected a page/m);
