@@ -110,8 +110,6 @@ typedef struct CuckooExpandedState
 	Size		room;
 } CuckooExpandedState;
 
-extern const ExpandedObjectMethods cuckoo_state_methods;
-
 /* An open state.  Either flat or expanded is NULL. */
 typedef struct CuckooAggState
 {
@@ -127,28 +125,9 @@ extern void cuckoo_new_state(CuckooAggState *state);
 
 /*
  * Opens a state.  Checks the header of a state that is not ours, which may
- * throw an error.  Inline, because this runs for each row.
+ * throw an error.
  */
-static inline void
-cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
-{
-	state->datum = datum;
-	state->ours = ours;
-	state->expanded = (CuckooExpandedState *)
-		cuckoo_expanded_object(datum, &cuckoo_state_methods);
-	if (state->expanded != NULL)
-	{
-		state->flat = NULL;
-		state->params = state->expanded->params;
-	}
-	else
-	{
-		state->flat = PG_DETOAST_DATUM(datum);
-		if (!ours)
-			cuckoo_check_flat(state->flat);
-		cuckoo_flat_read_params(state->flat, &state->params);
-	}
-}
+extern void cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours);
 
 /*
  * Adds a hash and returns the state.  A new expanded state is created below

@@ -297,7 +297,7 @@ state_flatten(ExpandedObjectHeader *eohptr, void *result, Size size)
 		cuckoo_store64(flat_hash(flat, i), state->hashes[i]);
 }
 
-const ExpandedObjectMethods cuckoo_state_methods = {
+static const ExpandedObjectMethods state_methods = {
 	state_flat_size,
 	state_flatten
 };
@@ -311,7 +311,7 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 	CuckooExpandedState *state =
 		MemoryContextAllocZero(context, sizeof(CuckooExpandedState));
 
-	EOH_init_header(&state->hdr, &cuckoo_state_methods, context);
+	EOH_init_header(&state->hdr, &state_methods, context);
 	cuckoo_flat_read_params(flat, &state->params);
 	state->room = Max(room, cuckoo_flat_count(flat));
 	state->hashes = MemoryContextAllocHuge(context,
@@ -321,6 +321,27 @@ expanded_from_flat(const struct varlena *flat, Size room, MemoryContext parent)
 }
 
 /* ---- states of either shape ---- */
+
+void
+cuckoo_open_state(CuckooAggState *state, Datum datum, bool ours)
+{
+	state->datum = datum;
+	state->ours = ours;
+	state->expanded = (CuckooExpandedState *)
+		cuckoo_expanded_object(datum, &state_methods);
+	if (state->expanded != NULL)
+	{
+		state->flat = NULL;
+		state->params = state->expanded->params;
+	}
+	else
+	{
+		state->flat = PG_DETOAST_DATUM(datum);
+		if (!ours)
+			cuckoo_check_flat(state->flat);
+		cuckoo_flat_read_params(state->flat, &state->params);
+	}
+}
 
 void
 cuckoo_new_state(CuckooAggState *state)

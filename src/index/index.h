@@ -262,7 +262,8 @@ extern Buffer cuckoo_get_page(Relation rel, BlockNumber block, int kind,
 /*
  * Appends a page to a fork.  Returns its buffer, pinned and exclusively
  * locked.  The page is zero.
- * Locks held on entry: any pages; takes the relation extension lock.
+ * Locks held on entry: the pages that will refer to it, or none.  Takes the
+ * relation extension lock, after all others.
  */
 extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
 
@@ -274,6 +275,13 @@ extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
  */
 extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 							  ItemPointerData *rows, List **heads);
+
+/*
+ * Returns the head of a chain with the tag of a hash, or InvalidBlockNumber.
+ * Error XX002 if an entry is impossible.
+ * Locks held: the page.
+ */
+extern BlockNumber cuckoo_find_chain(Relation rel, Buffer buffer, uint64 hash);
 
 /* Sorts rows in the order of the table. */
 extern void cuckoo_sort_tids(ItemPointerData *rows, int n);
@@ -318,7 +326,7 @@ extern void cuckoo_init_meta(Page page, const CuckooHashing *hashing);
 
 /*
  * Locks the meta page, and checks its data.  Returns its buffer.
- * Locks held on entry: any pages of entries and chains.
+ * Locks held on entry: none, or pages of entries and of chains.
  */
 extern Buffer cuckoo_lock_meta(Relation rel, int mode);
 
@@ -479,7 +487,7 @@ extern IndexBulkDeleteResult *
 
 /*
  * The number of VACUUMs of a unique index that have ended.
- * Locks held on entry: any pages of entries.
+ * Locks held on entry: none, or a page of entries.  Takes block 0.
  */
 extern uint32 cuckoo_count_vacuums(Relation rel);
 

@@ -234,22 +234,6 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 
 /* ---- the two steps ---- */
 
-/*
- * Returns the head of a chain with the tag of a hash, or InvalidBlockNumber.
- * Locks held: the page.
- */
-static BlockNumber
-find_chain(Relation rel, Buffer buffer, uint64 hash)
-{
-	ItemPointerData rows[CUCKOO_PAGE_SLOTS];
-	List	   *heads = NIL;
-	Page		page = BufferGetPage(buffer);
-
-	if (cuckoo_page_header(page)->entries.encoding.has_chain)
-		cuckoo_match_rows(rel, buffer, hash, rows, &heads);
-	return heads == NIL ? InvalidBlockNumber : linitial_oid(heads);
-}
-
 Buffer
 cuckoo_lock_for_insert(Relation rel, uint64 hash)
 {
@@ -269,7 +253,7 @@ cuckoo_insert_entry(Relation rel, Buffer buffer, uint64 hash, ItemPointer tid)
 		.block = ItemPointerGetBlockNumber(tid),
 		.offset = ItemPointerGetOffsetNumber(tid)
 	};
-	BlockNumber head = find_chain(rel, buffer, hash);
+	BlockNumber head = cuckoo_find_chain(rel, buffer, hash);
 	CuckooWrites writes;
 	bool		inserted = true;
 

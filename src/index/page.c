@@ -171,25 +171,44 @@ cuckoo_extend(Relation rel, ForkNumber fork)
 
 /* ---- the rows of a tag ---- */
 
+/* Decodes the entry in a slot.  Error XX002 if it is impossible. */
+static CuckooEntry
+decode_slot(Relation rel, Buffer buffer, uint32 at)
+{
+	Page		page = BufferGetPage(buffer);
+	CuckooEntry entry;
+
+	if (!cuckoo_decode(&cuckoo_page_header(page)->entries.encoding,
+					   cuckoo_slot(cuckoo_page_slots(page), at),
+					   at / CUCKOO_BUCKET_SLOTS, &entry))
+		cuckoo_impossible_entry(rel, buffer);
+	return entry;
+}
+
+/* Writes the numbers of the slots that have the tag of a hash to found[]. */
+static uint32
+find_hash(Buffer buffer, uint64 hash, uint16 *found)
+{
+	Page		page = BufferGetPage(buffer);
+	const CuckooEntryEncoding *encoding =
+		&cuckoo_page_header(page)->entries.encoding;
+
+	return cuckoo_find_tag(cuckoo_page_slots(page), encoding,
+						   cuckoo_tag(hash, encoding), found);
+}
+
 int
 cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 				  ItemPointerData *rows, List **heads)
 {
-	Page		page = BufferGetPage(buffer);
-	const CuckooSlots *slots = cuckoo_page_slots(page);
-	CuckooEntryEncoding encoding = cuckoo_page_header(page)->entries.encoding;
 	uint16		found[CUCKOO_PAGE_SLOTS];
-	uint32		n = cuckoo_find_tag(slots, &encoding,
-									cuckoo_tag(hash, &encoding), found);
+	uint32		n = find_hash(buffer, hash, found);
 	int			matches = 0;
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		CuckooEntry entry;
+		CuckooEntry entry = decode_slot(rel, buffer, found[i]);
 
-		if (!cuckoo_decode(&encoding, cuckoo_slot(slots, found[i]),
-						   found[i] / CUCKOO_BUCKET_SLOTS, &entry))
-			cuckoo_impossible_entry(rel, buffer);
 		if (entry.offset == 0)
 			*heads = lappend_oid(*heads, entry.block);
 		else
@@ -199,6 +218,24 @@ cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 		}
 	}
 	return matches;
+}
+
+BlockNumber
+cuckoo_find_chain(Relation rel, Buffer buffer, uint64 hash)
+{
+	uint16		found[CUCKOO_PAGE_SLOTS];
+	uint32		n = 0;
+
+	if (cuckoo_page_header(BufferGetPage(buffer))->entries.encoding.has_chain)
+		n = find_hash(buffer, hash, found);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CuckooEntry entry = decode_slot(rel, buffer, found[i]);
+
+		if (entry.offset == 0)
+			return entry.block;
+	}
+	return InvalidBlockNumber;
 }
 
 static int

@@ -48,8 +48,8 @@ typedef struct CuckooScan
 	int			next;			/* of the rows, to be returned */
 	List	   *chains;			/* heads of chains that are not read yet */
 	CuckooChainPosition chain;	/* the chain that is read */
-	BlockNumber block;			/* of the table, to be read if all rows are */
-	BlockNumber blocks;			/* of the table; 0 unless all rows are read */
+	BlockNumber block;			/* of the table: next, in a scan of all rows */
+	BlockNumber blocks;			/* of the table; 0 unless it scans all rows */
 	ItemPointerData rows[Max(Max(CUCKOO_PAGE_SLOTS, CUCKOO_CHAIN_ROWS),
 							 MaxHeapTuplesPerPage)];
 } CuckooScan;

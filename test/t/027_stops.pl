@@ -264,6 +264,16 @@ SELECT count(*) > 3000, cf_index_check('sparse_k_idx') - count(*),
 	(SELECT sum(total_bytes) < 300000 FROM pg_backend_memory_contexts WHERE ident = 'sparse_k_idx') FROM sparse;
 SQL
 
+# ---- a build whose map has pages that list map pages ----
+
+is($node->safe_psql('postgres', <<'SQL'), '0|0|t', 'a build of many pages');
+TRUNCATE t;
+INSERT INTO t SELECT first(20000) UNION ALL SELECT last(20000);
+REINDEX TABLE t;
+INSERT INTO t SELECT first(5000);
+SELECT lost(), cf_index_check('t_k') - count(*), (SELECT pages > 4 * 16 FROM cf_index_info('t_k')) FROM t;
+SQL
+
 # ---- another session at one step ----
 
 # Waits until a session is ready, or waits for the one that stops: twice for the same
@@ -413,7 +423,8 @@ SELECT string_agg(k::text, ' ' ORDER BY k) FROM written;
 SQL
 		'an insert looks once at a row, although its page changes');
 	$insert = 'INSERT INTO once VALUES (1)';
-	is(at_each_step($dead, "VACUUM (INDEX_CLEANUP on) once;\n$insert", "$insert;\n$insert", 'SELECT count(*) FROM once'),
+	is(at_each_step($dead, "VACUUM (INDEX_CLEANUP on) once;\n$insert", "$insert;\n$insert",
+			'SELECT count(*) FROM once'),
 		1, 'a key is inserted at each step of VACUUM');
 	is(at_each_step(<<'SQL', "SET stops.write = 'on';\nINSERT INTO written VALUES (513);\nSET stops.write = 'off'",
 TRUNCATE written, looks;
