@@ -16,7 +16,6 @@
  */
 #include "index/index.h"
 
-#include "access/generic_xlog.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "commands/progress.h"
@@ -90,7 +89,7 @@ append(Build *b)
  * last one to the first one, and the head comes before them.
  */
 static void
-write_chain_page(Build *b, Buffer buffer, uint32 sequence, uint32 last)
+write_chain_page(Build *b, Buffer buffer, uint32 sequence)
 {
 	Page		page = BufferGetPage(buffer);
 	CuckooPageHeader *header = cuckoo_page_header(page);
@@ -98,7 +97,6 @@ write_chain_page(Build *b, Buffer buffer, uint32 sequence, uint32 last)
 	cuckoo_init_chain(page, b->head, b->chain_rows, b->chain_n);
 	header->chain.next = b->chain_next;
 	header->chain.sequence = sequence;
-	header->chain.last = last;
 	MarkBufferDirty(buffer);
 	b->chain_next = BufferGetBlockNumber(buffer);
 	b->chain_n = 0;
@@ -121,7 +119,7 @@ static void
 add_to_chain(Build *b, const CuckooRow *row)
 {
 	if (b->chain_n == (int) CUCKOO_CHAIN_ROWS)
-		write_chain_page(b, append(b), ++b->chain_pages, 0);
+		write_chain_page(b, append(b), ++b->chain_pages);
 	ItemPointerSet(&b->chain_rows[b->chain_n], row->block, row->offset);
 	b->chain_n++;
 }
@@ -132,7 +130,7 @@ end_chain(Build *b)
 	Buffer		buffer = ReadBuffer(b->rel, b->head);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	write_chain_page(b, buffer, 0, b->chain_pages);
+	write_chain_page(b, buffer, b->chain_pages);
 	b->in_chain = false;
 }
 

@@ -14,10 +14,10 @@
  *	  number, whose low `level` ext bits are its segment.
  *	- Such a page exists for each hash.  It never becomes another kind of page.
  *	- The map has its block as soon as the page exists, and never loses it.
- *	- An entry moves only within its page, or to a page that is appended to the
- *	  file: a child, or the head of a new chain.
- *	- A chain has one link.  Its rows never move to another page, and sequence
- *	  numbers fall from the page after the head to the last page.
+ *	- An entry moves only within its page, or to a later page of the file: a
+ *	  child, or the head of a new chain.
+ *	- A chain has one link.  Its rows never move to another page.  Sequence
+ *	  numbers fall along the chain, and rise along its list of pages with room.
  *	- A TID gets another row only after VACUUM has removed its entry, and has
  *	  counted itself in block 0 if the index is unique.
  *
@@ -31,6 +31,7 @@
 
 #include "access/amapi.h"
 #include "access/genam.h"
+#include "access/generic_xlog.h"
 #include "access/htup_details.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -68,11 +69,13 @@ typedef struct CuckooPageHeader
 		{
 			BlockNumber next;	/* or InvalidBlockNumber */
 			BlockNumber head;	/* of the chain; a head names itself */
-			uint32		sequence;	/* falls from the page after the head */
-			uint32		last;	/* of a head: the largest sequence so far */
+			uint32		sequence;	/* falls from the page after the head; of a
+									 * head: the largest one so far */
+			BlockNumber room;	/* of a head: the first page with room; of
+								 * another page: the next one */
 		}			chain;
 	};
-	uint32		zero;
+	uint32		killed;			/* 1: rows of a chain were, since VACUUM */
 	uint16		kind;
 	uint16		page_id;
 } CuckooPageHeader;
@@ -268,6 +271,20 @@ extern Buffer cuckoo_get_page(Relation rel, BlockNumber block, int kind,
 extern Buffer cuckoo_extend(Relation rel, ForkNumber fork);
 
 /*
+ * Writes the numbers of the slots that have the tag of a hash to found[], which
+ * has room for all slots.  Returns how many there are.
+ * Locks held: the page.
+ */
+extern uint32 cuckoo_find_hash(Buffer buffer, uint64 hash, uint16 *found);
+
+/*
+ * Decodes the entry in a slot that is not empty.  Error XX002 if it is
+ * impossible.
+ * Locks held: the page.
+ */
+extern CuckooEntry cuckoo_decode_slot(Relation rel, Buffer buffer, uint32 at);
+
+/*
  * Copies the rows of a page that have the tag of a hash to rows[], which has
  * room for all slots, and adds the heads of its chains to a list.  Returns the
  * number of rows.  Error XX002 if an entry is impossible.
@@ -283,8 +300,19 @@ extern int	cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
  */
 extern BlockNumber cuckoo_find_chain(Relation rel, Buffer buffer, uint64 hash);
 
+/*
+ * Returns the number of the slot that links to the head of a chain, or -1.
+ * Error XX002 if an entry is impossible.
+ * Locks held: the page.
+ */
+extern int	cuckoo_find_link(Relation rel, Buffer buffer, BlockNumber head);
+
 /* Sorts rows in the order of the table. */
 extern void cuckoo_sort_tids(ItemPointerData *rows, int n);
+
+/* True if a row is one of n sorted rows. */
+extern bool cuckoo_is_among(const ItemPointerData *tid,
+							const ItemPointerData *rows, int n);
 
 /* The changed ranges of a page, in the format of generic_xlog.c. */
 typedef struct CuckooDelta
@@ -303,6 +331,42 @@ extern void cuckoo_add_range(CuckooDelta *delta, Page page, const void *from,
  */
 extern void cuckoo_log_delta(Relation rel, Buffer buffer,
 							 const CuckooDelta *delta);
+
+/* ---- kill.c: entries of dead rows ---- */
+
+/* A page from which rows were copied, and its LSN then. */
+typedef struct CuckooSource
+{
+	BlockNumber block;
+	XLogRecPtr	lsn;
+} CuckooSource;
+
+static inline CuckooSource
+cuckoo_source(Buffer buffer)
+{
+	return (CuckooSource) {
+		BufferGetBlockNumber(buffer), PageGetLSN(BufferGetPage(buffer))
+	};
+}
+
+/* Fewer dead rows are left to VACUUM. */
+#define CUCKOO_FEWEST_DEAD		4
+
+/*
+ * Keeps of n dead rows, sorted, those whose line pointers are dead, too.
+ * Returns their number, or 0 if entries cannot be removed.
+ * Locks held on entry: none.
+ */
+extern int	cuckoo_keep_pruned(Relation heap, Relation rel,
+							   ItemPointerData *rows, int n);
+
+/*
+ * Removes the entries of n rows that cuckoo_keep_pruned() has kept, unless the
+ * page has changed since the rows were copied.  `hash` is their hash.
+ * Locks held on entry: none.
+ */
+extern void cuckoo_kill_rows(Relation rel, CuckooSource source, uint64 hash,
+							 const ItemPointerData *rows, int n);
 
 /* ---- map.c: the meta page, the map, and the page of a hash ---- */
 
@@ -387,6 +451,25 @@ extern void cuckoo_chain_insert(Relation rel, BlockNumber link,
 extern void cuckoo_init_chain(Page page, BlockNumber head,
 							  const ItemPointerData *rows, int n);
 
+/* A page for a chain, locked exclusively. */
+typedef struct CuckooNewPage
+{
+	Buffer		page;
+	Buffer		meta;			/* block 0, locked, if the page was free */
+	BlockNumber free;			/* the first free page after this change */
+} CuckooNewPage;
+
+/*
+ * Takes a free page that comes after a block in the file, or appends a page.
+ * The caller logs it by cuckoo_log_new_page(), in the record of the page.
+ * Locks held on entry: pages of entries and chains.
+ */
+extern CuckooNewPage cuckoo_new_page(Relation rel, BlockNumber after);
+
+/* Adds the change of block 0 to a record, ends it, and releases both pages. */
+extern void cuckoo_log_new_page(GenericXLogState *state,
+								const CuckooNewPage *added);
+
 /* A position in a chain: the page that is read next. */
 typedef struct CuckooChainPosition
 {
@@ -397,6 +480,7 @@ typedef struct CuckooChainPosition
 	uint32		restarts;		/* pages that were not as expected */
 	BlockNumber locked;			/* a page that the caller has locked, or 0 */
 	Snapshot	snapshot;		/* of a scan, or NULL */
+	CuckooSource source;		/* the page that was read last */
 } CuckooChainPosition;
 
 extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
@@ -404,18 +488,22 @@ extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
 /*
  * Copies the rows of the next page to rows[], which has room for
  * CUCKOO_CHAIN_ROWS.  Returns their number, or 0 after the last page.  Each
- * row that was in the chain at the beginning is returned once, unless VACUUM
- * has removed it.
+ * row that was in the chain at the beginning is returned once, unless it has
+ * been removed.  Returns -1 if the head is no head any more: VACUUM has freed
+ * an empty chain, and with it the link.
  * Locks held on entry: none, or position->locked.
  */
 extern int	cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
 							  ItemPointerData *rows);
 
 /*
- * Frees the empty pages of a chain, except its head.
+ * Frees the empty pages of a chain, and lists the pages with room.  If the
+ * chain is empty, frees its head and removes the link, which was in the page
+ * `link`.
  * Locks held on entry: none.
  */
-extern void cuckoo_chain_shrink(Relation rel, BlockNumber head);
+extern void cuckoo_chain_shrink(Relation rel, BlockNumber head,
+								BlockNumber link);
 
 /* ---- sort.c: the rows of a table in the order of their hashes ---- */
 

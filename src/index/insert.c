@@ -10,7 +10,6 @@
  */
 #include "index/index.h"
 
-#include "access/generic_xlog.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 
@@ -56,10 +55,7 @@ typedef struct FullPage
 	int			n;
 } FullPage;
 
-/*
- * Writes the entries into the page, and ends the record.  Returns false if they
- * do not fit.
- */
+/* Writes the entries into the page.  Returns false if they do not fit. */
 static bool
 rewrite(FullPage *full, GenericXLogState *state)
 {
@@ -70,7 +66,6 @@ rewrite(FullPage *full, GenericXLogState *state)
 						   full->entries, full->n))
 		return false;
 	cuckoo_page_header(page)->entries.encoding = full->encoding;
-	GenericXLogFinish(state);
 	return true;
 }
 
@@ -154,7 +149,7 @@ make_chain(FullPage *full)
 	int			moved = 0;
 	int			n = 0;
 	int			hottest;
-	Buffer		head;
+	CuckooNewPage head;
 	GenericXLogState *state;
 
 	/* the rows share the bits of the address, and no tag has many: cut tags */
@@ -182,10 +177,11 @@ make_chain(FullPage *full)
 		else
 			full->entries[n++] = *entry;
 	}
-	head = cuckoo_extend(rel, MAIN_FORKNUM);
-	link.block = BufferGetBlockNumber(head);
+	/* after this page, so that VACUUM does not miss the rows */
+	head = cuckoo_new_page(rel, block);
+	link.block = BufferGetBlockNumber(head.page);
 	state = GenericXLogStart(rel);
-	cuckoo_init_chain(GenericXLogRegisterBuffer(state, head,
+	cuckoo_init_chain(GenericXLogRegisterBuffer(state, head.page,
 												GENERIC_XLOG_FULL_IMAGE),
 					  link.block, rows, moved);
 	full->entries[n++] = link;
@@ -197,7 +193,7 @@ make_chain(FullPage *full)
 		cuckoo_index_corrupt(rel, block,
 							 "found no place for %d entries, expected one with some salt",
 							 n);
-	UnlockReleaseBuffer(head);
+	cuckoo_log_new_page(state, &head);
 }
 
 /*
@@ -213,6 +209,7 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 		.rel = rel,
 		.buffer = buffer
 	};
+	GenericXLogState *state;
 
 	full.encoding = cuckoo_page_header(page)->entries.encoding;
 	full.entries = palloc(CUCKOO_PAGE_SLOTS * sizeof(CuckooEntry));
@@ -225,8 +222,12 @@ make_space(Relation rel, Buffer buffer, const CuckooEntry *entry)
 		cuckoo_widen(&full.encoding, entry, 1);
 		cuckoo_widen(&full.encoding, full.entries, full.n);
 		cuckoo_truncate_tags(full.entries, full.n, &full.encoding);
-		if (rewrite(&full, GenericXLogStart(rel)))
+		state = GenericXLogStart(rel);
+		if (rewrite(&full, state))
+		{
+			GenericXLogFinish(state);
 			return;
+		}
 	}
 	if (cuckoo_has_hot_tag(full.entries, full.n) || !split(&full))
 		make_chain(&full);

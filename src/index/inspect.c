@@ -155,7 +155,7 @@ datum_to_item(Datum datum)
  */
 static int64
 inspect_entry(Inspection *check, const CuckooPageHeader *header,
-			  const CuckooEntry *entry)
+			  const CuckooEntry *entry, BlockNumber locked)
 {
 	const CuckooEntryEncoding *encoding = &header->entries.encoding;
 	uint64		ext = entry->tag << encoding->level | header->entries.segment;
@@ -165,6 +165,7 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 	int64		sum = 0;
 	int			n;
 
+	position.locked = locked;
 	/* a damaged page may claim more */
 	bits = Min(bits, CUCKOO_SLOT_BITS);
 	if (entry->offset != 0)
@@ -204,6 +205,9 @@ inspect_page(Inspection *check, BlockNumber block,
 	int64		rows = 0;
 	int			n = 0;
 
+	/* on a standby, no lock keeps the replay of VACUUM from freeing chains */
+	bool		keep_locked = RecoveryInProgress();
+
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (!PageIsNew(page))
 	{
@@ -218,11 +222,16 @@ inspect_page(Inspection *check, BlockNumber block,
 								&header.entries.encoding, check->entries);
 	if (n < 0)
 		cuckoo_impossible_entry(check->rel, buffer);
-	UnlockReleaseBuffer(buffer);
+	if (!keep_locked)
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	for (int i = 0; i < n; i++)
+		rows += inspect_entry(check, &header, &check->entries[i],
+							  keep_locked ? block : 0);
+	if (keep_locked)
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
 	if (header.kind != CUCKOO_PAGE_ENTRIES)
 		return;
-	for (int i = 0; i < n; i++)
-		rows += inspect_entry(check, &header, &check->entries[i]);
 	check->slots += n;
 	check->rows += rows;
 	/* a tag of t bits is met by one of 2^t absent values of the page */

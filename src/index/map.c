@@ -9,7 +9,6 @@
  */
 #include "index/index.h"
 
-#include "access/generic_xlog.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 

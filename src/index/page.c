@@ -171,9 +171,8 @@ cuckoo_extend(Relation rel, ForkNumber fork)
 
 /* ---- the rows of a tag ---- */
 
-/* Decodes the entry in a slot.  Error XX002 if it is impossible. */
-static CuckooEntry
-decode_slot(Relation rel, Buffer buffer, uint32 at)
+CuckooEntry
+cuckoo_decode_slot(Relation rel, Buffer buffer, uint32 at)
 {
 	Page		page = BufferGetPage(buffer);
 	CuckooEntry entry;
@@ -185,9 +184,8 @@ decode_slot(Relation rel, Buffer buffer, uint32 at)
 	return entry;
 }
 
-/* Writes the numbers of the slots that have the tag of a hash to found[]. */
-static uint32
-find_hash(Buffer buffer, uint64 hash, uint16 *found)
+uint32
+cuckoo_find_hash(Buffer buffer, uint64 hash, uint16 *found)
 {
 	Page		page = BufferGetPage(buffer);
 	const CuckooEntryEncoding *encoding =
@@ -202,12 +200,12 @@ cuckoo_match_rows(Relation rel, Buffer buffer, uint64 hash,
 				  ItemPointerData *rows, List **heads)
 {
 	uint16		found[CUCKOO_PAGE_SLOTS];
-	uint32		n = find_hash(buffer, hash, found);
+	uint32		n = cuckoo_find_hash(buffer, hash, found);
 	int			matches = 0;
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		CuckooEntry entry = decode_slot(rel, buffer, found[i]);
+		CuckooEntry entry = cuckoo_decode_slot(rel, buffer, found[i]);
 
 		if (entry.offset == 0)
 			*heads = lappend_oid(*heads, entry.block);
@@ -227,15 +225,33 @@ cuckoo_find_chain(Relation rel, Buffer buffer, uint64 hash)
 	uint32		n = 0;
 
 	if (cuckoo_page_header(BufferGetPage(buffer))->entries.encoding.has_chain)
-		n = find_hash(buffer, hash, found);
+		n = cuckoo_find_hash(buffer, hash, found);
 	for (uint32 i = 0; i < n; i++)
 	{
-		CuckooEntry entry = decode_slot(rel, buffer, found[i]);
+		CuckooEntry entry = cuckoo_decode_slot(rel, buffer, found[i]);
 
 		if (entry.offset == 0)
 			return entry.block;
 	}
 	return InvalidBlockNumber;
+}
+
+int
+cuckoo_find_link(Relation rel, Buffer buffer, BlockNumber head)
+{
+	const CuckooSlots *slots = cuckoo_page_slots(BufferGetPage(buffer));
+
+	for (uint32 at = 0; at < CUCKOO_PAGE_SLOTS; at++)
+	{
+		CuckooEntry entry;
+
+		if (cuckoo_slot(slots, at) == 0)
+			continue;
+		entry = cuckoo_decode_slot(rel, buffer, at);
+		if (entry.offset == 0 && entry.block == head)
+			return (int) at;
+	}
+	return -1;
 }
 
 static int
@@ -250,6 +266,13 @@ cuckoo_sort_tids(ItemPointerData *rows, int n)
 	/* most lookups find one row */
 	if (n > 1)
 		qsort(rows, n, sizeof(ItemPointerData), compare_tids);
+}
+
+bool
+cuckoo_is_among(const ItemPointerData *tid, const ItemPointerData *rows, int n)
+{
+	return bsearch(tid, rows, n, sizeof(ItemPointerData),
+				   compare_tids) != NULL;
 }
 
 /* ---- WAL of a few bytes ---- */

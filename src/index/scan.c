@@ -44,8 +44,11 @@ typedef struct CuckooScan
 	KeyHash		hashes[INDEX_MAX_KEYS];
 	MemoryContext context;		/* of hashing and chains; hashing resets it */
 	bool		began;
+	uint64		hash;			/* of the keys */
 	int			n;				/* rows that were found */
 	int			next;			/* of the rows, to be returned */
+	int			dead;			/* rows that are dead to all: the first ones */
+	CuckooSource source;		/* the page of the rows */
 	List	   *chains;			/* heads of chains that are not read yet */
 	CuckooChainPosition chain;	/* the chain that is read */
 	BlockNumber block;			/* of the table: next, in a scan of all rows */
@@ -55,6 +58,23 @@ typedef struct CuckooScan
 } CuckooScan;
 
 /* ---- beginning ---- */
+
+/* Removes the entries of dead rows of the page that was read last. */
+static void
+leave_page(IndexScanDesc scan)
+{
+	CuckooScan *state = scan->opaque;
+	int			n = state->dead;
+
+	state->dead = 0;
+	if (n < CUCKOO_FEWEST_DEAD)
+		return;
+	cuckoo_sort_tids(state->rows, n);
+	n = cuckoo_keep_pruned(scan->heapRelation, scan->indexRelation,
+						   state->rows, n);
+	cuckoo_kill_rows(scan->indexRelation, state->source, state->hash,
+					 state->rows, n);
+}
 
 IndexScanDesc
 cuckoo_ambeginscan(Relation rel, int keys, int orders)
@@ -78,6 +98,7 @@ cuckoo_amrescan(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 {
 	CuckooScan *state = scan->opaque;
 
+	leave_page(scan);
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memcpy(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	state->began = false;
@@ -92,6 +113,7 @@ cuckoo_amendscan(IndexScanDesc scan)
 {
 	CuckooScan *state = scan->opaque;
 
+	leave_page(scan);
 	MemoryContextDelete(state->context);
 	pfree(state);
 }
@@ -147,7 +169,7 @@ hash_of_key(IndexScanDesc scan, int column, const ScanKeyData *key)
  * key is null.
  */
 static bool
-hash_keys(IndexScanDesc scan, uint64 *hash)
+hash_keys(IndexScanDesc scan)
 {
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
@@ -164,8 +186,8 @@ hash_keys(IndexScanDesc scan, uint64 *hash)
 		values[i] = key->sk_argument;
 		procs[i] = hash_of_key(scan, i, key);
 	}
-	*hash = cuckoo_hash_row(rel, state->context, hashing.seed,
-							hashing.hash_bits, procs, values);
+	state->hash = cuckoo_hash_row(rel, state->context, hashing.seed,
+								  hashing.hash_bits, procs, values);
 	return true;
 }
 
@@ -210,20 +232,45 @@ lock_all_rows(Relation heap, Snapshot snapshot)
 
 /* Collects the rows and chains that have the tag of the hash. */
 static void
-look_up(IndexScanDesc scan, uint64 hash)
+look_up(IndexScanDesc scan)
 {
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
-	Buffer		buffer = cuckoo_find_page(rel, hash, BUFFER_LOCK_SHARE);
+	Buffer		buffer = cuckoo_find_page(rel, state->hash,
+											BUFFER_LOCK_SHARE);
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 	CUCKOO_TEST_SNAPSHOT(scan->xs_snapshot, rel, BufferGetPage(buffer));
 	PredicateLockPage(rel, BufferGetBlockNumber(buffer), scan->xs_snapshot);
-	state->n = cuckoo_match_rows(rel, buffer, hash, state->rows,
+	state->n = cuckoo_match_rows(rel, buffer, state->hash, state->rows,
 								 &state->chains);
+	state->source = cuckoo_source(buffer);
 	UnlockReleaseBuffer(buffer);
 	MemoryContextSwitchTo(caller);
 	cuckoo_sort_tids(state->rows, state->n);
+}
+
+/*
+ * Error XX002 if the chain that was read has no head, although its link exists.
+ * While the page of the link is locked, VACUUM cannot free the head.
+ */
+static void
+check_freed(IndexScanDesc scan)
+{
+	Relation	rel = scan->indexRelation;
+	CuckooScan *state = scan->opaque;
+	Buffer		buffer = cuckoo_find_page(rel, state->hash,
+										  BUFFER_LOCK_SHARE);
+	CuckooChainPosition again = cuckoo_chain_begin(state->chain.head);
+	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
+
+	again.locked = BufferGetBlockNumber(buffer);
+	if (cuckoo_find_link(rel, buffer, again.head) >= 0 &&
+		cuckoo_chain_next(rel, &again, rows) < 0)
+		cuckoo_index_corrupt(rel, again.head,
+							 "found no chain, although block %u has a link to it",
+							 again.locked);
+	UnlockReleaseBuffer(buffer);
 }
 
 /*
@@ -268,8 +315,8 @@ fetch_rows(IndexScanDesc scan)
 {
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
-	uint64		hash;
 
+	leave_page(scan);
 	state->n = state->next = 0;
 	if (!state->began)
 	{
@@ -277,8 +324,8 @@ fetch_rows(IndexScanDesc scan)
 		state->began = true;
 		if (unlikely(needs_all_rows(scan)))
 			begin_all_rows(scan);
-		else if (hash_keys(scan, &hash))
-			look_up(scan, hash);
+		else if (hash_keys(scan))
+			look_up(scan);
 		if (state->n > 0)
 			return true;
 	}
@@ -288,14 +335,17 @@ fetch_rows(IndexScanDesc scan)
 		return true;
 	}
 	while ((state->n = cuckoo_chain_next(rel, &state->chain,
-										 state->rows)) == 0)
+										 state->rows)) <= 0)
 	{
+		if (state->n < 0)
+			check_freed(scan);
 		if (state->chains == NIL)
 			return false;
 		state->chain = cuckoo_chain_begin(llast_oid(state->chains));
 		state->chain.snapshot = scan->xs_snapshot;
 		state->chains = list_delete_last(state->chains);
 	}
+	state->source = state->chain.source;
 	return true;
 }
 
@@ -332,6 +382,8 @@ cuckoo_amgettuple(IndexScanDesc scan, ScanDirection direction)
 	CuckooScan *state = scan->opaque;
 
 	Assert(ScanDirectionIsForward(direction));
+	if (scan->kill_prior_tuple && state->next > 0 && state->blocks == 0)
+		state->rows[state->dead++] = state->rows[state->next - 1];
 	do
 	{
 		if (state->next >= state->n && !fetch_rows(scan))

@@ -149,7 +149,17 @@ typedef struct SeenRows
 	uint32		vacuums;
 	int			n;				/* -1: none were copied yet */
 	ItemPointerData *rows;		/* allocated */
+	List	   *sources;		/* CuckooSource: the pages that have them */
 } SeenRows;
+
+static void
+add_source(SeenRows *seen, CuckooSource source)
+{
+	CuckooSource *copy = palloc(sizeof(source));
+
+	*copy = source;
+	seen->sources = lappend(seen->sources, copy);
+}
 
 /*
  * Adds the rows of a chain.
@@ -169,7 +179,13 @@ add_chain(Relation rel, BlockNumber head, BlockNumber locked, SeenRows *seen)
 								   sizeof(ItemPointerData));
 		memcpy(seen->rows + seen->n, more, n * sizeof(ItemPointerData));
 		seen->n += n;
+		add_source(seen, chain.source);
 	}
+	/* VACUUM cannot free it while the page of the link is locked */
+	if (n < 0)
+		cuckoo_index_corrupt(rel, head,
+							 "found no chain, although block %u has a link to it",
+							 locked);
 }
 
 /*
@@ -187,6 +203,8 @@ see_rows(Relation rel, Buffer buffer, uint64 hash)
 	seen.rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
 	seen.n = cuckoo_match_rows(rel, buffer, hash, seen.rows, &heads);
 	cuckoo_sort_tids(seen.rows, seen.n);
+	if (seen.n > 0)
+		add_source(&seen, cuckoo_source(buffer));
 	/* VACUUM can remove rows of a chain while they are copied */
 	if (seen.n > 0 || heads != NIL)
 		seen.vacuums = cuckoo_count_vacuums(rel);
@@ -210,8 +228,36 @@ is_as_seen(Relation rel, Buffer buffer, uint64 hash, SeenRows *seen)
 
 	if (seen->rows != NULL)
 		pfree(seen->rows);
+	list_free_deep(seen->sources);
 	*seen = now;
 	return now.n == 0 || same;
+}
+
+/* Removes the entries of n dead rows, which are sorted. */
+static void
+kill_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
+		  ItemPointerData *dead, int n)
+{
+	ListCell   *cell;
+
+	n = cuckoo_keep_pruned(unique->heap, unique->rel, dead, n);
+	foreach(cell, seen->sources)
+		cuckoo_kill_rows(unique->rel, *(CuckooSource *) lfirst(cell), hash,
+						 dead, n);
+}
+
+/* Waits for the transaction that decides if a row is live. */
+static void
+wait_for_row(CuckooUnique *unique, const SnapshotData *dirty, ItemPointer tid)
+{
+	TransactionId wait = TransactionIdIsValid(dirty->xmin) ? dirty->xmin :
+		dirty->xmax;
+
+	/* ON CONFLICT inserts on trial, and may then wait for us */
+	if (dirty->speculativeToken != 0)
+		SpeculativeInsertionWait(wait, dirty->speculativeToken);
+	else
+		XactLockTableWait(wait, unique->heap, tid, XLTW_InsertIndex);
 }
 
 /*
@@ -220,51 +266,55 @@ is_as_seen(Relation rel, Buffer buffer, uint64 hash, SeenRows *seen)
  * transaction and returns false; with `partial` just false.
  */
 static bool
-look_at_rows(CuckooUnique *unique, const SeenRows *seen, Datum *key,
-			 ItemPointer tid, bool partial)
+look_at_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
+			 Datum *key, ItemPointer tid, bool partial)
 {
 	Size		size = Max(seen->n, 1) * sizeof(ItemPointerData);
 	ItemPointerData *rows = palloc_extended(size, MCXT_ALLOC_HUGE);
-	bool		result = true;
+	IndexFetchTableData *fetch = CUCKOO_INDEX_FETCH_BEGIN(unique->heap);
+	SnapshotData dirty;
+	bool		conflict = false;
+	int			n_dead = 0;
 
 	unique->slot = table_slot_create(unique->heap, NULL);
 	memcpy(rows, seen->rows, seen->n * sizeof(ItemPointerData));
 	cuckoo_sort_tids(rows, seen->n);
-	for (int i = 0; i < seen->n && result; i++)
+	for (int i = 0; i < seen->n && !conflict; i++)
 	{
-		SnapshotData dirty;
-		TransactionId wait;
+		ItemPointerData row = rows[i];
+		bool		again = false;
+		bool		all_dead = false;
 
 		CHECK_FOR_INTERRUPTS();
 		InitDirtySnapshot(dirty);
 		/* dead, or another key? */
-		if (!cuckoo_fetch_row(unique->heap, rows[i], &dirty, unique->slot) ||
-			!has_key(unique, key))
-			continue;
-		/* keep no pin while we wait */
-		ExecClearTuple(unique->slot);
-		wait = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
-		if (!partial && !TransactionIdIsValid(wait))
-		{
-			/* CREATE INDEX CONCURRENTLY may add a row that is dead by now */
-			if (!cuckoo_fetch_row(unique->heap, *tid, SnapshotSelf,
+		conflict = table_index_fetch_tuple(fetch, &row, &dirty, unique->slot,
+										   &again, &all_dead) &&
+			has_key(unique, key);
+		if (all_dead)
+			rows[n_dead++] = rows[i];
+	}
+	/* keep no pin while we wait */
+	ExecClearTuple(unique->slot);
+	table_index_fetch_end(fetch);
+	if (!conflict)
+		kill_rows(unique, seen, hash, rows, n_dead);
+	else if (!partial)
+	{
+		if (TransactionIdIsValid(dirty.xmin) ||
+			TransactionIdIsValid(dirty.xmax))
+			wait_for_row(unique, &dirty, tid);
+		/* CREATE INDEX CONCURRENTLY may add a row that is dead by now */
+		else if (cuckoo_fetch_row(unique->heap, *tid, SnapshotSelf,
 								  unique->slot))
-				break;
 			not_unique(unique, key, false);
-		}
-		result = false;
-		if (partial)
-			break;
-		/* ON CONFLICT inserts on trial, and may then wait for us */
-		if (dirty.speculativeToken != 0)
-			SpeculativeInsertionWait(wait, dirty.speculativeToken);
 		else
-			XactLockTableWait(wait, unique->heap, tid, XLTW_InsertIndex);
+			conflict = false;
 	}
 	pfree(rows);
 	ExecDropSingleTupleTableSlot(unique->slot);
 	ResetPerTupleExprContext(unique->estate);
-	return result;
+	return !conflict;
 }
 
 bool
@@ -290,7 +340,8 @@ cuckoo_unique_insert(CuckooUnique *unique, uint64 hash, Datum *values,
 		else
 		{
 			UnlockReleaseBuffer(buffer);
-			if (!look_at_rows(unique, &seen, values, tid, partial))
+			if (!look_at_rows(unique, &seen, hash, values, tid,
+							  partial))
 			{
 				seen.n = -1;
 				is_unique = !partial;

@@ -9,9 +9,15 @@
  */
 #include "index/index.h"
 
-#include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "nodes/pg_list.h"
+
+/* A link, in a page of entries. */
+typedef struct ChainLink
+{
+	BlockNumber head;
+	BlockNumber page;
+} ChainLink;
 
 /* State of one VACUUM. */
 typedef struct Vacuum
@@ -20,9 +26,23 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback is_dead;
 	void	   *state;			/* of the callback */
-	List	   *heads;			/* of all chains */
-	bool		has_empty;		/* a page of a chain is empty */
+	ChainLink  *links;			/* of all chains */
+	int			n;
+	int			room;
+	List	   *changed;		/* heads of chains whose list of pages is old */
 } Vacuum;
+
+static void
+add_link(Vacuum *v, BlockNumber head, BlockNumber page)
+{
+	if (v->n == v->room)
+	{
+		v->room = Max(v->room * 2, 64);
+		v->links = v->links == NULL ? palloc(v->room * sizeof(ChainLink)) :
+			repalloc_huge(v->links, v->room * sizeof(ChainLink));
+	}
+	v->links[v->n++] = (ChainLink) {head, page};
+}
 
 /*
  * Removes the dead rows of a page of entries.  `page` is a copy.  Returns true
@@ -47,7 +67,7 @@ vacuum_entries(Vacuum *v, Buffer buffer, Page page)
 			cuckoo_impossible_entry(v->info->index, buffer);
 		ItemPointerSet(&tid, entry.block, entry.offset);
 		if (entry.offset == 0)
-			v->heads = lappend_oid(v->heads, entry.block);
+			add_link(v, entry.block, BufferGetBlockNumber(buffer));
 		else if (v->is_dead(&tid, v->state))
 		{
 			cuckoo_set_slot(slots, at, 0);
@@ -67,6 +87,8 @@ vacuum_entries(Vacuum *v, Buffer buffer, Page page)
 static bool
 vacuum_chain(Vacuum *v, Page page)
 {
+	CuckooPageHeader *header = cuckoo_page_header(page);
+	bool		killed = header->killed != 0;
 	ItemPointerData *rows = cuckoo_page_rows(page);
 	int			n = cuckoo_count_rows(page);
 	int			kept = 0;
@@ -79,8 +101,11 @@ vacuum_chain(Vacuum *v, Page page)
 	cuckoo_set_row_count(page, kept);
 	v->stats->tuples_removed += n - kept;
 	v->stats->num_index_tuples += kept;
-	v->has_empty |= kept == 0;
-	return kept < n;
+	header->killed = 0;
+	/* an interrupted VACUUM may have left empty pages */
+	if (kept < n || killed || kept == 0)
+		v->changed = lappend_oid(v->changed, header->chain.head);
+	return kept < n || killed;
 }
 
 /* Removes the dead rows of a page, and logs the change. */
@@ -118,6 +143,41 @@ vacuum_page(Vacuum *v, BlockNumber block)
 	UnlockReleaseBuffer(buffer);
 }
 
+static int
+compare_links(const void *a, const void *b)
+{
+	BlockNumber x = ((const ChainLink *) a)->head;
+	BlockNumber y = ((const ChainLink *) b)->head;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Shrinks the chains from which rows were removed.  A link that a split moved
+ * to a page that had been read has gone unnoticed: then the next VACUUM of the
+ * chain is in time.
+ */
+static void
+shrink_chains(Vacuum *v)
+{
+	ListCell   *cell;
+
+	if (v->changed == NIL)
+		return;
+	qsort(v->links, v->n, sizeof(ChainLink), compare_links);
+	list_sort(v->changed, list_oid_cmp);
+	list_deduplicate_oid(v->changed);
+	foreach(cell, v->changed)
+	{
+		ChainLink	key = {.head = lfirst_oid(cell)};
+		ChainLink  *link = bsearch(&key, v->links, v->n, sizeof(ChainLink),
+								   compare_links);
+
+		if (link != NULL)
+			cuckoo_chain_shrink(v->info->index, link->head, link->page);
+	}
+}
+
 /*
  * Counts this VACUUM in block 0, before PostgreSQL gives the TIDs of the dead
  * rows to other rows: README, "Unique Values".
@@ -153,7 +213,6 @@ cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		.state = callback_state
 	};
 	BlockNumber end = 0;		/* of the file; looked up again when reached */
-	ListCell   *cell;
 
 	/* an index of another version is an error, before its pages change */
 	cuckoo_hashing(info->index);
@@ -169,12 +228,10 @@ cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		CUCKOO_VACUUM_DELAY();
 		vacuum_page(&v, block);
 	}
-	if (v.has_empty)
-	{
-		foreach(cell, v.heads)
-			cuckoo_chain_shrink(info->index, lfirst_oid(cell));
-	}
-	list_free(v.heads);
+	shrink_chains(&v);
+	list_free(v.changed);
+	if (v.links != NULL)
+		pfree(v.links);
 	if (info->index->rd_index->indisunique)
 		count_vacuum(info->index);
 	return stats;

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * index/kill.c
+ *		Entries of dead rows, which a lookup removes before VACUUM comes.
+ *
+ * Only entries whose line pointer in the table is dead are removed.  README,
+ * "Entries of Dead Rows", has the proof.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "index/index.h"
+
+#include "access/xlog.h"
+
+/* True if the line pointer of a row is dead.  Locks held: the page. */
+static bool
+is_pruned(Page page, const ItemPointerData *tid)
+{
+	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
+
+	return offset <= PageGetMaxOffsetNumber(page) &&
+		ItemIdIsDead(PageGetItemId(page, offset));
+}
+
+int
+cuckoo_keep_pruned(Relation heap, Relation rel, ItemPointerData *rows, int n)
+{
+	Buffer		buffer = InvalidBuffer;
+	int			kept = 0;
+
+	/* without WAL, LSNs show no changes */
+	if (n < CUCKOO_FEWEST_DEAD || RecoveryInProgress() ||
+		!RelationNeedsWAL(rel))
+		return 0;
+	for (int i = 0; i < n; i++)
+	{
+		BlockNumber block = ItemPointerGetBlockNumber(&rows[i]);
+
+		if (!BufferIsValid(buffer) || BufferGetBlockNumber(buffer) != block)
+		{
+			if (BufferIsValid(buffer))
+				UnlockReleaseBuffer(buffer);
+			buffer = ReadBuffer(heap, block);
+			LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		}
+		if (is_pruned(BufferGetPage(buffer), &rows[i]))
+			rows[kept++] = rows[i];
+	}
+	UnlockReleaseBuffer(buffer);
+	return kept;
+}
+
+/* Clears the slots of rows with a hash.  `page` is a copy of the page. */
+static bool
+kill_entries(Relation rel, Buffer buffer, Page page, uint64 hash,
+			 const ItemPointerData *rows, int n)
+{
+	uint16		found[CUCKOO_PAGE_SLOTS];
+	uint32		matches = cuckoo_find_hash(buffer, hash, found);
+	bool		changed = false;
+
+	for (uint32 i = 0; i < matches; i++)
+	{
+		CuckooEntry entry = cuckoo_decode_slot(rel, buffer, found[i]);
+		ItemPointerData tid;
+
+		ItemPointerSet(&tid, entry.block, entry.offset);
+		if (entry.offset != 0 && cuckoo_is_among(&tid, rows, n))
+		{
+			cuckoo_set_slot(cuckoo_page_slots(page), found[i], 0);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+/* Removes rows of a page of a chain, which is a copy. */
+static bool
+kill_in_chain(Page page, const ItemPointerData *rows, int n)
+{
+	ItemPointerData *all = cuckoo_page_rows(page);
+	int			count = cuckoo_count_rows(page);
+	int			kept = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!cuckoo_is_among(&all[i], rows, n))
+			all[kept++] = all[i];
+	}
+	cuckoo_set_row_count(page, kept);
+	/* VACUUM then lists the page as one with room, or frees it */
+	cuckoo_page_header(page)->killed = 1;
+	return kept < count;
+}
+
+void
+cuckoo_kill_rows(Relation rel, CuckooSource source, uint64 hash,
+				 const ItemPointerData *rows, int n)
+{
+	Buffer		buffer;
+
+	if (n < CUCKOO_FEWEST_DEAD)
+		return;
+	buffer = ReadBuffer(rel, source.block);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (PageGetLSN(BufferGetPage(buffer)) == source.lsn)
+	{
+		GenericXLogState *state = GenericXLogStart(rel);
+		Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
+
+		if (cuckoo_page_header(page)->kind == CUCKOO_PAGE_CHAIN ?
+			kill_in_chain(page, rows, n) :
+			kill_entries(rel, buffer, page, hash, rows, n))
+			GenericXLogFinish(state);
+		else
+			GenericXLogAbort(state);
+	}
+	UnlockReleaseBuffer(buffer);
+}
