@@ -99,7 +99,7 @@ if [ -z "${BUFFERS:-}" ]; then
 	echo 'VACUUM after each; in 20 steps of growth to twice the rows; and with both:'
 	for life in replaced grown both; do
 		run -c 'CREATE TABLE changed AS SELECT gen_random_uuid() AS k FROM generate_series(1, 500000)' \
-			-c 'CREATE INDEX changed_75 ON changed USING cuckoo (k)' \
+			-c 'CREATE INDEX changed_70 ON changed USING cuckoo (k)' \
 			-c 'CREATE INDEX changed_95 ON changed USING cuckoo (k) WITH (fillfactor = 95)'
 		rows=500000
 		for step in {0..20}; do
@@ -107,7 +107,7 @@ if [ -z "${BUFFERS:-}" ]; then
 			run -c "$more"
 			[ $life = grown ] || [ "$step" = 0 ] || run -c 'DELETE FROM changed WHERE random() < 0.2' -c "$more" -c 'VACUUM changed'
 			run -c "INSERT INTO figures (method, figure, value) SELECT index, '$life', bytes_per_entry
-				FROM unnest(ARRAY['changed_75', 'changed_95']) index, cf_index_info(index::regclass)"
+				FROM unnest(ARRAY['changed_70', 'changed_95']) index, cf_index_info(index::regclass)"
 			[ $life = replaced ] || rows=$((rows + 25000))
 		done
 		run -c 'DROP TABLE changed'
