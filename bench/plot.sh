@@ -8,10 +8,11 @@
 #	build/figures	ratios of bench/bench.sql: family, query and reference, ratio
 #	build/compare	the table of bench/compare.sql
 #	build/grown		growing indexes: rows, method, MB, blocks read by a lookup
+#	build/steady	tables that live: life, method, round, pages
 # with tabs between columns.
 set -euo pipefail
 
-core=build/core figures=build/figures compare=build/compare grown=build/grown
+core=build/core figures=build/figures compare=build/compare grown=build/grown steady=build/steady
 folder=$1
 data=$(mktemp)
 trap 'rm "$data"' EXIT
@@ -167,6 +168,31 @@ growing()
 if [ -s $grown ]; then
 	growing index_size 3 'Indexes of random uuids that grow from empty' 'MB'
 	growing index_reads 4 'Lookups of absent uuids with 128 MB of buffers' 'blocks of the index read'
+fi
+
+# ---- indexes by the rounds of a life: a small plot for each life ----
+
+if [ -s $steady ]; then
+	{
+		cat <<-END
+			set datafile separator '\t'
+			set multiplot layout $((($(cut -f 1 $steady | uniq | wc -l) + 1) / 2)),2 title 'Pages of an index by the rounds of a life'
+			set yrange [0:*]
+			set xtics 20
+			unset grid
+			set key at graph 1, 0.65
+			methods = 'btree hash cuckoo'
+			names = 'B-tree hash cuckoo'
+		END
+		cut -f 1 $steady | uniq | while read -r life; do
+			cat <<-END
+				set title '$life' textcolor '#222222'
+				plot for [i = 1:3] '$steady' using (strcol(1) eq '$life' && strcol(2) eq word(methods, i) ? \$3 : NaN):4 \
+					with lines lw 2 lc i title word(names, i)
+				unset key
+			END
+		done
+	} | plot steady 1100
 fi
 
 # ---- the core: nanoseconds per item, up to the blank line ----

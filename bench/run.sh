@@ -15,6 +15,7 @@
 #	dedup		ways to deduplicate a stream
 #	constraints	unique values beside a B-tree (bench/constraints.sh has its variables)
 #	unique		unique ids across partitions
+#	steady		sixty rounds in the life of a table (bench/steady.sh has its variables)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -116,9 +117,16 @@ unique()
 	part unique 'Unique ids across thirty partitions' rows="${ROWS:-1000000}" parts=30
 }
 
+steady()
+{
+	echo
+	echo 'Indexes of tables that live (bench/steady.sh):'
+	bench/steady.sh
+}
+
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup constraints unique}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup constraints unique steady}; do
 	"$part"
 done
 bench/plot.sh bench/plots

@@ -627,7 +627,7 @@ extern void cuckoo_unique_check_build(CuckooUnique *unique,
 
 /* ---- handler.c: the routine and its option ---- */
 
-#define CUCKOO_DEFAULT_FILLFACTOR	90
+#define CUCKOO_DEFAULT_FILLFACTOR	70
 
 /* The options of an index: the percentage of the slots that a build fills. */
 typedef struct CuckooOptions
