@@ -18,5 +18,6 @@ void
 _PG_init(void)
 {
 	cuckoo_scan_init();
+	cuckoo_gather_init();
 	cuckoo_index_init();
 }

@@ -96,7 +96,6 @@ my @files = (
 	[ 'module.c',             'scan plan index',    '',        '003' ],
 	[ 'planner/estimate.c',   'plan',               '',        '003' ],
 	[ 'planner/join.c',       'plan',               '',        '' ],
-	[ 'planner/parallel.c',   'plan',               '',        '' ],
 	[ 'planner/support.c',    'plan expanded',      '',        '003' ],
 	[ 'planner/test.c',       'plan scan',          '',        '003' ],
 	[ 'probe/cache.c',        'probe scan',         'probes',  '002 017' ],
@@ -104,6 +103,7 @@ my @files = (
 	[ 'result.c',            'functions index',    '',        '' ],
 	[ 'scan/exec.c',          'scan',               'scans',   '002 005' ],
 	[ 'scan/filters.c',       'scan',               'scans',   '005' ],
+	[ 'scan/gather.c',        '',                   '',        '005' ],
 	[ 'scan/path.c',          'scan plan',          '',        '003 005 010' ]);
 
 my $known_file = 'test/mutants.txt';

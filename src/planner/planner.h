@@ -51,17 +51,17 @@ extern bool cuckoo_recognize_test(CuckooTest *test, Node *condition);
 extern void cuckoo_adjust_joins(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Adds the cost of sending the filters of the query to the parallel scans of a
- * base relation, or removes these scans if sending may fail.  Call this once
- * for each base relation, after its paths have been added.
+ * True if the type has our input function.  Only a superuser can give it to
+ * another type.
  */
-extern void cuckoo_adjust_parallel(PlannerInfo *root, RelOptInfo *rel);
+extern bool cuckoo_is_filter_type(Oid type);
 
 /* ---- within this folder: planner/test.c, then planner/estimate.c ---- */
 
 /*
  * Returns the arguments of a call, of an operator, or of an operator with ANY
- * or ALL of an array, and its function in *function.  NIL for other nodes.
+ * or ALL of an array, and its function in *function.  NIL for other nodes, and
+ * for built-in functions and operators, without looking up a catalog.
  */
 extern List *cuckoo_call_arguments(const Node *node, Oid *function);
 
@@ -82,11 +82,5 @@ extern bool cuckoo_test_arguments(Oid function, List *args, Node **filter,
 extern Selectivity cuckoo_selectivity(PlannerInfo *root, Oid function,
 									  Oid collation, List *args,
 									  int varRelid);
-
-/*
- * True if the type has our input function.  Only a superuser can give it to
- * another type.
- */
-extern bool cuckoo_is_filter_type(Oid type);
 
 #endif							/* CUCKOO_PLANNER_H */

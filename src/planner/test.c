@@ -13,6 +13,7 @@
 #include "planner/planner.h"
 #include "probe/probe.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -20,24 +21,33 @@
 List *
 cuckoo_call_arguments(const Node *node, Oid *function)
 {
+	Oid			operator;
+	List	   *args;
+
 	if (node == NULL)
 		return NIL;
 	if (IsA(node, FuncExpr))
 	{
 		*function = ((const FuncExpr *) node)->funcid;
-		return ((const FuncExpr *) node)->args;
+		args = ((const FuncExpr *) node)->args;
+		return *function >= FirstNormalObjectId ? args : NIL;
 	}
 	if (IsA(node, OpExpr))
 	{
-		*function = get_opcode(((const OpExpr *) node)->opno);
-		return ((const OpExpr *) node)->args;
+		operator = ((const OpExpr *) node)->opno;
+		args = ((const OpExpr *) node)->args;
 	}
-	if (IsA(node, ScalarArrayOpExpr))
+	else if (IsA(node, ScalarArrayOpExpr))
 	{
-		*function = get_opcode(((const ScalarArrayOpExpr *) node)->opno);
-		return ((const ScalarArrayOpExpr *) node)->args;
+		operator = ((const ScalarArrayOpExpr *) node)->opno;
+		args = ((const ScalarArrayOpExpr *) node)->args;
 	}
-	return NIL;
+	else
+		return NIL;
+	if (operator < FirstNormalObjectId)
+		return NIL;
+	*function = get_opcode(operator);
+	return args;
 }
 
 bool

@@ -14,8 +14,16 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
-/* Registers the scan, its setting and its hook when the library is loaded. */
+/* Register the scan, its setting and hooks when the library is loaded. */
 extern void cuckoo_scan_init(void);
+extern void cuckoo_gather_init(void);
+
+/*
+ * No more bytes of filters are sent to parallel workers.  Shared memory of a
+ * container often has 64 MB for all queries.  A constant is sent as text, with
+ * four characters for each byte, so this limit is a quarter of the 64 MB.
+ */
+#define CUCKOO_SENT_MAX		(4 * 1024 * 1024)
 
 /* ---- within this folder: planned by scan/path.c, run by scan/exec.c ---- */
 

@@ -76,6 +76,123 @@ foreach my $workers (0, 1, 2, 4)
 }
 same_bytes(2, 'Aggregate', 'SET parallel_leader_participation = off;', $whole);
 
+# Filters for workers
+#
+# Workers get a filter of more than 4 MB only as a TOAST pointer. Otherwise the
+# leader runs the plan alone. Each answer is the same. by_worker() is labeled as
+# parallel safe, and the leader scans nothing while it has workers.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION pid() RETURNS int AS 'pg_backend_pid' LANGUAGE internal STABLE PARALLEL SAFE;
+CREATE FUNCTION by_worker() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+	AS $$ SELECT pid() <> current_setting('test.leader')::int $$;
+CREATE TABLE scanned AS SELECT i AS v, i % 4 AS part FROM generate_series(1, 50000) i;
+CREATE TABLE parts (LIKE scanned) PARTITION BY LIST (part);
+SELECT format('CREATE TABLE parts_%s PARTITION OF parts FOR VALUES IN (%1$s)', i) FROM generate_series(0, 3) i \gexec
+INSERT INTO parts TABLE scanned;
+CREATE TABLE kept AS SELECT size, cf_agg(2 * i, 1e-8) AS f
+	FROM (VALUES ('small', 30000), ('middle', 900000), ('large', 1200000)) s(size, n), generate_series(1, n) i
+	GROUP BY size;
+ANALYZE;
+CREATE DOMAIN filters AS cuckoofilter[];
+CREATE FUNCTION first(anyelement, anyelement) RETURNS anyelement LANGUAGE sql STRICT AS 'SELECT $1';
+CREATE AGGREGATE first(anyelement) (SFUNC = first, STYPE = anyelement);
+-- a parameter of a custom plan
+CREATE FUNCTION custom(query text, f cuckoofilter, OUT n bigint, OUT workers boolean) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query INTO n, workers USING f;
+END $$;
+-- a variable in a generic plan
+CREATE FUNCTION variable(f cuckoofilter) RETURNS TABLE (n bigint, workers boolean) LANGUAGE plpgsql
+	SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+	RETURN QUERY SELECT count(*), bool_or(by_worker()) FROM scanned WHERE cf_contains(f, v);
+END $$;
+CREATE FUNCTION of_local(size text) RETURNS cuckoofilter LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+	AS 'BEGIN RETURN (SELECT f FROM local l WHERE l.size = of_local.size); END';
+SQL
+
+# Two tests for each size: the number of rows, and whether workers ran.
+sub for_workers
+{
+	my ($name, $query, $workers, $n, $set) = @_;
+	my %workers;
+	@workers{qw(small middle large)} = split //, $workers;
+	my $script = "$settings SET max_parallel_workers_per_gather = 2; SET parallel_leader_participation = off;
+SET cpu_operator_cost = 0; SET parallel_tuple_cost = 1; SET enable_material = off;
+SELECT set_config('test.leader', pid()::text, false) \\gset
+CREATE TEMP TABLE local AS TABLE kept; $set\n";
+
+	foreach my $size (qw(small middle large small))
+	{
+		my $sized = $query =~ s/COMPUTED/cf_union_agg(f) FROM kept WHERE size = 'SIZE'/gr;
+		$sized =~ s/COUNT/count(*) AS n, bool_or(by_worker()) AS workers/g;
+		$sized =~ s/SIZE/$size/g;
+		$script .= "$sized \\gset\nSELECT '$name, $size', :n, $n, :'workers', '$workers{$size}';\n";
+	}
+	checks($node, 'postgres', $script);
+	return;
+}
+
+# the results of sub-selects
+my %sub_selects = (
+	'a sub-select' => 'SELECT COUNT FROM scanned WHERE cf_contains((SELECT COMPUTED), v)',
+	'a sub-select in an expression' => 'SELECT COUNT FROM scanned WHERE v <= 0 OR v <@ cf_add((SELECT COMPUTED), 2)',
+	'a materialized CTE' => 'WITH w AS MATERIALIZED (SELECT COMPUTED)
+		SELECT COUNT FROM scanned WHERE cf_contains((SELECT * FROM w), v)',
+	'an array' => 'SELECT COUNT FROM scanned WHERE v <@ ANY (ARRAY(SELECT COMPUTED))',
+	'an aggregate with FILTER' => 'SELECT count(*) FILTER (WHERE v <@ (SELECT COMPUTED)) AS n,
+		bool_or(by_worker()) AS workers FROM scanned',
+	'cf_contains_hash' => 'SELECT COUNT FROM scanned WHERE cf_contains_hash((SELECT COMPUTED), cf_hash(v))',
+	'a Gather that runs again' => 'SELECT (sum(n) / 3)::int AS n, bool_or(workers) AS workers
+		FROM generate_series(1, 3) i LEFT JOIN (SELECT COUNT FROM scanned WHERE v <@ (SELECT COMPUTED)) s ON n > i',
+	'partitions' => 'SELECT COUNT FROM parts WHERE cf_contains((SELECT COMPUTED), v)');
+for_workers($_, $sub_selects{$_}, 'ttf', 25000, '') foreach sort keys %sub_selects;
+for_workers('a Gather Merge', 'SELECT count(*) AS n, bool_or(w) AS workers
+	FROM (SELECT by_worker() AS w FROM scanned WHERE v <@ (SELECT COMPUTED) ORDER BY v OFFSET 0) s',
+	'ttf', 25000, 'SET parallel_tuple_cost = 0; RESET cpu_operator_cost;');
+my $in = "SELECT COUNT FROM scanned WHERE v <@";
+my $local = "FROM local WHERE size = 'SIZE'";
+for_workers('a stored filter', "$in (SELECT f FROM kept WHERE size = 'SIZE')", 'ttt', 25000, '');
+for_workers('a temporary table', "$in (SELECT f $local)", 'fff', 25000, '');
+for_workers('an aggregate of a temporary table', "$in (SELECT first(f) $local)", 'fff', 25000, '');
+for_workers('a function that reads a temporary table', "$in (SELECT of_local('SIZE'))", 'fff', 25000, '');
+for_workers('a new filter of a temporary table', "$in (SELECT cf_add(f, 2) $local)", 'ttf', 25000, '');
+
+# parameters
+my $given = "(SELECT cf_add(f, 2) FROM kept WHERE size = 'SIZE')";
+my %custom = (
+	'a custom plan' => [ 25000, 'cf_contains($1, v)' ],
+	'a custom plan, an array' => [ 25000, 'v <@ ANY (ARRAY[$1])' ],
+	'a custom plan, OR' => [ 25000, 'cf_contains($1, v) OR v <= 0' ],
+	'a custom plan, a constant test' => [ 50000, 'cf_contains($1, 2) OR v = 2' ],
+	'a custom plan, a constant count' => [ '29998 to 50000', 'v < cf_count($1)' ],
+	'a custom plan, HAVING' => [ 50000, 'true HAVING cf_contains($1, count(*)::int)' ]);
+for_workers($_, "SELECT * FROM custom('SELECT COUNT FROM scanned WHERE $custom{$_}[1]', $given)",
+	'ttf', "'$custom{$_}[0]'", '')
+	foreach sort keys %custom;
+for_workers('a custom plan, a result',
+	"SELECT * FROM custom('SELECT count(\$1) AS n, bool_or(by_worker()) AS workers FROM scanned', $given)",
+	'ttf', 50000, '');
+# the parameter and the result of the sub-select
+for_workers('a custom plan, a sub-select',
+	"SELECT * FROM custom('SELECT COUNT FROM scanned WHERE v <@ (SELECT \$1)', $given)", 'tff', 25000, '');
+# one copy of a constant for each partition
+for_workers('a custom plan, partitions',
+	"SELECT * FROM custom('SELECT COUNT FROM parts WHERE v <@ \$1', $given)", 'tff', 25000, '');
+for_workers('a variable', "SELECT * FROM variable($given)", 'ttf', 25000, '');
+for_workers('a variable, stored', "SELECT * FROM variable((SELECT f FROM kept WHERE size = 'SIZE'))",
+	'ttt', 25000, '');
+for_workers('a variable, temporary', "SELECT * FROM variable((SELECT f $local))", 'fff', 25000, '');
+my %generic = (cuckoofilter => '$1', 'cuckoofilter[]' => 'ANY ($1)', filters => 'ANY ($1)');
+for_workers(
+	"a generic plan, $_",
+	"SELECT f FROM kept WHERE size = 'SIZE' \\gset\nEXECUTE q("
+	  . (/^cuckoofilter$/ ? ":'f'" : "ARRAY[:'f'::cuckoofilter]") . ')',
+	'ttf', 25000,
+	"SET plan_cache_mode = force_generic_plan;
+	PREPARE q($_) AS SELECT count(*) AS n, bool_or(by_worker()) AS workers FROM scanned WHERE v <@ $generic{$_};")
+	foreach sort keys %generic;
+
 # Memory
 SKIP:
 {

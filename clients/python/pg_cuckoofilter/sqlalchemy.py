@@ -75,7 +75,7 @@ class CuckooFilterType(UserDefinedType):
 
 # for the reflection of tables, and for the results of functions
 ischema_names["cuckoofilter"] = CuckooFilterType
-for name in """cf_add cf_add_all cf_add_unique cf_add_unique_all cf_agg cf_at_least_agg cf_clear cf_canonical cf_delete
-    cf_delete_all cf_intersect cf_intersect_agg cf_new cf_union cf_union_agg
+for name in """cf_add cf_add_all cf_add_filter cf_add_unique cf_add_unique_all cf_agg cf_at_least_agg cf_clear cf_canonical
+    cf_delete cf_delete_all cf_intersect cf_intersect_agg cf_new cf_union cf_union_agg
     cf_union_all cf_union_all_agg""".split():
     type(name, (GenericFunction,), {"name": name, "type": CuckooFilterType(), "inherit_cache": True})

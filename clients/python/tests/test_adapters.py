@@ -195,6 +195,15 @@ class SQLAlchemy(unittest.TestCase):
 
         self.each(test)
 
+    def test_functions(self):
+        names = "SELECT proname FROM pg_proc WHERE prorettype = 'cuckoofilter'::regtype AND starts_with(proname, 'cf_')"
+
+        def test(sa, connection, table, f):
+            for name in connection.execute(sa.text(names)).scalars():
+                self.assertIs(type(getattr(sa.func, name)().type), type(table.c.f.type), name)
+
+        self.each(test)
+
     def test_elements(self):
         def test(sa, connection, table, f):
             def ids(condition):
