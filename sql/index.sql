@@ -163,7 +163,7 @@ VACUUM common;
 SELECT cf_index_check('common_v'), count(*) AS truth FROM common;
 DELETE FROM common;
 VACUUM common;
-SELECT entries, within(chain_pages, 1, 4) AS chain_pages FROM cf_index_info('common_v');
+SELECT entries, chain_pages FROM cf_index_info('common_v');
 SELECT count(*), 0 AS truth FROM common WHERE v = 7;
 DROP TABLE common;
 

@@ -96,13 +96,15 @@ write_row(Relation rel, Buffer buffer, ItemPointer tid)
 }
 
 CuckooNewPage
-cuckoo_new_page(Relation rel, BlockNumber after)
+cuckoo_new_page(Relation rel, BlockNumber from)
 {
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
-	BlockNumber free = cuckoo_page_meta(BufferGetPage(meta))->free;
+	const CuckooMeta *data = cuckoo_page_meta(BufferGetPage(meta));
+	BlockNumber free = data->free;
 	CuckooNewPage added = {.meta = meta};
 
-	if (BlockNumberIsValid(free) && free > after)
+	/* a VACUUM that runs may have passed it already, and not yet `from` */
+	if (BlockNumberIsValid(free) && (free > from || data->vacuums % 2 == 0))
 	{
 		added.page = ReadBuffer(rel, free);
 		/* if the list is corrupt, this session may have locked the page */

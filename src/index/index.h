@@ -14,12 +14,12 @@
  *	  number, whose low `level` ext bits are its segment.
  *	- Such a page exists for each hash.  It never becomes another kind of page.
  *	- The map has its block as soon as the page exists, and never loses it.
- *	- An entry moves only within its page, or to a later page of the file: a
- *	  child, or the head of a new chain.
+ *	- An entry moves only within its page, or to a child or the head of a new
+ *	  chain.  While VACUUM runs, this page is later in the file.
  *	- A chain has one link.  Its rows never move to another page.  Sequence
  *	  numbers fall along the chain, and rise along its list of pages with room.
- *	- A TID gets another row only after VACUUM has removed its entry, and has
- *	  counted itself in block 0 if the index is unique.
+ *	- A TID gets another row only after VACUUM has removed its entry and counted
+ *	  its end in block 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -104,7 +104,7 @@ typedef struct CuckooMeta
 	uint64		seed;			/* of the hash: random and secret */
 	uint32		base_pages;		/* N, the pages of level 0 */
 	BlockNumber free;			/* first free page, or InvalidBlockNumber */
-	uint32		vacuums;		/* of a unique index, that have ended */
+	uint32		vacuums;		/* starts and ends; odd: VACUUM may run */
 	BlockNumber maps[FLEXIBLE_ARRAY_MEMBER];
 } CuckooMeta;
 
@@ -460,11 +460,12 @@ typedef struct CuckooNewPage
 } CuckooNewPage;
 
 /*
- * Takes a free page that comes after a block in the file, or appends a page.
- * The caller logs it by cuckoo_log_new_page(), in the record of the page.
+ * Takes a free page, or appends a page.  If the rows of a page move to it, this
+ * page is `from`, otherwise 0.  The caller logs it by cuckoo_log_new_page(), in
+ * the record of the page.
  * Locks held on entry: pages of entries and chains.
  */
-extern CuckooNewPage cuckoo_new_page(Relation rel, BlockNumber after);
+extern CuckooNewPage cuckoo_new_page(Relation rel, BlockNumber from);
 
 /* Adds the change of block 0 to a record, ends it, and releases both pages. */
 extern void cuckoo_log_new_page(GenericXLogState *state,
@@ -574,7 +575,7 @@ extern IndexBulkDeleteResult *
 								   IndexBulkDeleteResult *stats);
 
 /*
- * The number of VACUUMs of a unique index that have ended.
+ * Returns a number that has changed when a VACUUM of the index has ended.
  * Locks held on entry: none, or a page of entries.  Takes block 0.
  */
 extern uint32 cuckoo_count_vacuums(Relation rel);

@@ -177,7 +177,6 @@ make_chain(FullPage *full)
 		else
 			full->entries[n++] = *entry;
 	}
-	/* after this page, so that VACUUM does not miss the rows */
 	head = cuckoo_new_page(rel, block);
 	link.block = BufferGetBlockNumber(head.page);
 	state = GenericXLogStart(rel);

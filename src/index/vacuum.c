@@ -179,17 +179,22 @@ shrink_chains(Vacuum *v)
 }
 
 /*
- * Counts this VACUUM in block 0, before PostgreSQL gives the TIDs of the dead
- * rows to other rows: README, "Unique Values".
+ * Counts the start or the end of VACUUM in block 0: README, "VACUUM and Splits"
+ * and "Unique Values".  An interrupted VACUUM leaves an odd number.  The next
+ * start does not raise it.
  */
 static void
-count_vacuum(Relation rel)
+count_vacuum(Relation rel, bool is_end)
 {
 	Buffer		meta = cuckoo_lock_meta(rel, BUFFER_LOCK_EXCLUSIVE);
-	GenericXLogState *state = GenericXLogStart(rel);
 
-	cuckoo_page_meta(GenericXLogRegisterBuffer(state, meta, 0))->vacuums++;
-	GenericXLogFinish(state);
+	if (is_end || cuckoo_page_meta(BufferGetPage(meta))->vacuums % 2 == 0)
+	{
+		GenericXLogState *state = GenericXLogStart(rel);
+
+		cuckoo_page_meta(GenericXLogRegisterBuffer(state, meta, 0))->vacuums++;
+		GenericXLogFinish(state);
+	}
 	UnlockReleaseBuffer(meta);
 }
 
@@ -215,7 +220,7 @@ cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	BlockNumber end = 0;		/* of the file; looked up again when reached */
 
 	/* an index of another version is an error, before its pages change */
-	cuckoo_hashing(info->index);
+	count_vacuum(info->index, false);
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	v.stats = stats;
@@ -232,8 +237,8 @@ cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	list_free(v.changed);
 	if (v.links != NULL)
 		pfree(v.links);
-	if (info->index->rd_index->indisunique)
-		count_vacuum(info->index);
+	/* before PostgreSQL gives the TIDs of the dead rows to other rows */
+	count_vacuum(info->index, true);
 	return stats;
 }
 
