@@ -105,9 +105,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_BEGIN_SCAN(ss) \
 	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
 					0, NULL, CUCKOO_SCAN_FLAGS(ss))
-#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
-	table_beginscan_parallel((ss)->ss_currentRelation, pscan, \
-							 CUCKOO_SCAN_FLAGS(ss))
+#define CUCKOO_BEGIN_SCAN_PARALLEL(rel, pscan, flags) \
+	table_beginscan_parallel(rel, pscan, flags)
 #define CUCKOO_INDEX_FETCH_BEGIN(heap) \
 	table_index_fetch_begin(heap, SO_NONE)
 #else
@@ -117,8 +116,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define CUCKOO_BEGIN_SCAN(ss) \
 	table_beginscan((ss)->ss_currentRelation, (ss)->ps.state->es_snapshot, \
 					0, NULL)
-#define CUCKOO_BEGIN_SCAN_PARALLEL(ss, pscan) \
-	table_beginscan_parallel((ss)->ss_currentRelation, pscan)
+#define CUCKOO_BEGIN_SCAN_PARALLEL(rel, pscan, flags) \
+	table_beginscan_parallel(rel, pscan)
 #define CUCKOO_INDEX_FETCH_BEGIN(heap) table_index_fetch_begin(heap)
 #endif
 

@@ -87,7 +87,7 @@ my @files = (
 	[ 'index/map.c',          'index',              'indexes', '006 018 021 027' ],
 	[ 'index/page.c',         'index',              'indexes', '006 018 021 027' ],
 	[ 'index/scan.c',         'index',              'indexes serializable', '006 017 021' ],
-	[ 'index/sort.c',         'index',              'indexes', '006 016 021' ],
+	[ 'index/sort.c',         'index',              'indexes', '016 031' ],
 	[ 'index/trigger.c',      'unique',             'unique unique_attach unique_conflict unique_update', '024' ],
 	# only from PostgreSQL 18 on
 	[ 'index/unique.c',       'unique_index',       'unique_index', '024 027' ],

@@ -430,6 +430,7 @@ write_index(Build *b)
 		}
 	}
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, n);
+	cuckoo_sort_end(b->sort);
 	if (b->group.n > 0)
 		end_group(b);
 	if (b->hashing.base_pages == 0)
@@ -476,7 +477,6 @@ cuckoo_ambuild(Relation heap, Relation rel, IndexInfo *info)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 CUCKOO_PHASE_WRITE);
 	write_index(&b);
-	cuckoo_sort_end(b.sort);
 	return result;
 }
 

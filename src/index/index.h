@@ -109,10 +109,12 @@ typedef struct CuckooMeta
 } CuckooMeta;
 
 #ifdef CUCKOO_SMALL_PAGES
+#define CUCKOO_MOST_ROW_BITS	16
 #define CUCKOO_MAP_BLOCKS		16
 #define CUCKOO_META_DIRECT		4
 #define CUCKOO_CHAIN_ROWS		50
 #else
+#define CUCKOO_MOST_ROW_BITS	28	/* of a TID that is sorted in a bigint */
 #define CUCKOO_MAP_BLOCKS \
 	((BLCKSZ - SizeOfPageHeaderData - sizeof(CuckooPageHeader)) / \
 	 sizeof(BlockNumber))
@@ -530,13 +532,15 @@ typedef struct CuckooSort
 	BlockNumber most_blocks;	/* rows of later blocks cannot be sorted */
 	MemoryContext context;		/* of hashing, reset for each row */
 	struct Tuplesortstate *state;
+	struct ParallelContext *workers;	/* or NULL */
 } CuckooSort;
 
 /*
  * Scans a table and sorts the rows that an index on it must have, in the
  * memory of maintenance_work_mem and in temporary files.  Chooses hash_bits.
- * Reports progress: the phases of the scan and of the sort, and the total
- * number of rows.
+ * If parallel workers help, the session is in parallel mode until
+ * cuckoo_sort_end().  Reports progress: the phases of the scan and of the sort,
+ * and the total number of rows.
  * Locks held on entry: the table and the index, as in ambuild.
  */
 extern CuckooSort *cuckoo_sort_rows(Relation heap, Relation rel,

@@ -437,7 +437,9 @@ static void
 init_worker(CustomScanState *node, shm_toc *toc, void *dsm)
 {
 	((CuckooScanState *) node)->scan =
-		CUCKOO_BEGIN_SCAN_PARALLEL(&node->ss, (ParallelTableScanDesc) dsm);
+		CUCKOO_BEGIN_SCAN_PARALLEL(node->ss.ss_currentRelation,
+								   (ParallelTableScanDesc) dsm,
+								   CUCKOO_SCAN_FLAGS(&node->ss));
 }
 
 static void

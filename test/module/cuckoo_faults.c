@@ -24,6 +24,10 @@
  *		A hash function of bigint, by which the index's hash of a key is the key:
  *		so a test chooses the page of a key.
  *
+ *	test_seed(seed)
+ *		From now on this session builds indexes with that seed.  0 is for random
+ *		ones.
+ *
  *	test_limit_files(bytes)
  *		From now on this session cannot write files beyond that size, as if the
  *		disk were full.  0 is for no limit.
@@ -37,11 +41,13 @@
 #include <unistd.h>
 
 #undef CHECK_FOR_INTERRUPTS
+#undef pg_strong_random
 
 PG_FUNCTION_INFO_V1(test_fault);
 PG_FUNCTION_INFO_V1(test_fault_left);
 PG_FUNCTION_INFO_V1(test_fault_lines);
 PG_FUNCTION_INFO_V1(test_hash);
+PG_FUNCTION_INFO_V1(test_seed);
 PG_FUNCTION_INFO_V1(test_limit_files);
 
 #define MAX_LINES	1000
@@ -177,6 +183,25 @@ test_hash(PG_FUNCTION_ARGS)
 	z = (z ^ z >> 27 ^ z >> 54) * UINT64CONST(0x96de1b173f119089);
 	z = z ^ z >> 30 ^ z >> 60;
 	PG_RETURN_INT64((int64) z ^ PG_GETARG_INT64(1));
+}
+
+static int64 seed;
+
+bool
+cuckoo_fault_random(void *bytes, size_t n)
+{
+	if (seed == 0 || n != sizeof(seed))
+		return pg_strong_random(bytes, n);
+	memcpy(bytes, &seed, n);
+	return true;
+}
+
+/* test_seed(bigint) */
+Datum
+test_seed(PG_FUNCTION_ARGS)
+{
+	seed = PG_GETARG_INT64(0);
+	PG_RETURN_VOID();
 }
 
 /* test_limit_files(bigint) */

@@ -8,7 +8,8 @@
  * at each look for a cancel request, and before each call that may run out of
  * memory.  test_fault() in cuckoo_faults.c has the n-th of these fail.  It can
  * also have a session stop before each step of an access to an index.  The pages
- * of indexes are small, so that few rows split them.
+ * of indexes are small, so that few rows split them.  test_seed() chooses the
+ * seeds of indexes.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +21,7 @@
 #include "access/detoast.h"
 #include "access/generic_xlog.h"
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
@@ -154,5 +156,14 @@ extern void cuckoo_core_interrupts(void);
 	(FAULTS_STEP, ExecDropSingleTupleTableSlot(__VA_ARGS__))
 #define XactLockTableWait(...) \
 	(FAULTS_STEP, XactLockTableWait(__VA_ARGS__))
+
+/* ---- builds ---- */
+
+extern bool cuckoo_fault_random(void *bytes, size_t n);
+#define pg_strong_random(...)	cuckoo_fault_random(__VA_ARGS__)
+
+/* Workers load this library, too. */
+#define CreateParallelContext(library, ...) \
+	CreateParallelContext("cuckoo_faults", __VA_ARGS__)
 
 #endif							/* CUCKOO_FAULTS_H */

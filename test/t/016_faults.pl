@@ -182,6 +182,22 @@ BEGIN
 	END;
 END \$\$;
 
+-- an index that a worker and the leader build; gone at the end
+CREATE FUNCTION indexed_by_workers() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		CREATE TABLE indexed (i int) WITH (parallel_workers = 1);
+		INSERT INTO indexed SELECT generate_series(1, 1900);
+		CREATE INDEX indexed_i ON indexed USING cuckoo (i);
+		SELECT cf_index_check('indexed_i') INTO result;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN result;
+	END;
+END \$\$;
+
 -- rows with values that are new to all partitions; gone at the end, with their tables,
 -- because the trigger looks at dead rows, too
 CREATE FUNCTION inserted_once() RETURNS text LANGUAGE plpgsql AS \$\$
@@ -353,6 +369,7 @@ my %scenarios = (
 	# from 18 on in place
 	'variable' => [ 6, $node->pg_version < 18 ? 16 : 7, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
+	'index by workers' => [ 10, 10, 'SELECT indexed_by_workers()' ],
 	'index scan of all blocks' => [ 0, 0, 'SELECT all_blocks()' ],
 	'unique trigger' => [ 20, 40, 'SELECT inserted_once()' ],
 	$node->pg_version < 18 ? () : ('unique index' => [ 10, 40, 'SELECT kept_unique()' ]),
@@ -390,7 +407,7 @@ foreach my $name (sort keys %scenarios)
 	my @scripts;
 
 	# a new table has points more or less, as often as its relcache entry is built
-	my $makes_tables = $name =~ /^(?:index|unique trigger|unique index)$/;
+	my $makes_tables = $name =~ /^(?:index|index by workers|unique trigger|unique index)$/;
 	my @results = run(
 		map { "SELECT ($scenario), f.*, test_fault_lines('$_') FROM faults('$_', \$q\$$scenario\$q\$) f;\n" } @kinds);
 

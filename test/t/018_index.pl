@@ -66,14 +66,15 @@ log_full_pages($primary, 1);
 # with few entries in a page, so that it splits often. m has few values, each in
 # many rows, which go to chains.
 $primary->safe_psql('postgres', <<'SQL');
-CREATE TABLE t (k bigint, v text, n int DEFAULT 1, pad text DEFAULT repeat('x', 60)) WITH (fillfactor = 80);
+CREATE TABLE t (k bigint, v text, n int DEFAULT 1, pad text DEFAULT repeat('x', 60))
+	WITH (fillfactor = 80, parallel_workers = 2);
 CREATE INDEX t_k ON t USING cuckoo (k);
 CREATE INDEX t_v ON t USING cuckoo (v);
 CREATE INDEX t_lower ON t USING cuckoo (lower(v)) WHERE n > 0;
 CREATE INDEX t_two ON t USING cuckoo (n, k);
-CREATE TABLE s (k bigint) WITH (fillfactor = 30);
+CREATE TABLE s (k bigint) WITH (fillfactor = 30, parallel_workers = 2);
 CREATE INDEX s_k ON s USING cuckoo (k) WITH (fillfactor = 10);
-CREATE TABLE m (c int, pad text DEFAULT repeat('x', 300)) WITH (fillfactor = 10);
+CREATE TABLE m (c int, pad text DEFAULT repeat('x', 300)) WITH (fillfactor = 10, parallel_workers = 2);
 CREATE INDEX m_c ON m USING cuckoo (c);
 INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int FROM generate_series(1, 2500);
 CREATE TABLE parts (k bigint, day int) PARTITION BY LIST (day);
