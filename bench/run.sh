@@ -11,6 +11,7 @@
 #	remote		filters between servers and over days
 #	seen_sets	a filter for each user
 #	index		the access method beside others (bench/index.sh has its variables)
+#	builds		builds of indexes with workers (bench/builds.sh has its variables)
 #	plans		what the planner chooses beside it
 #	dedup		ways to deduplicate a stream
 #	constraints	unique values beside a B-tree (bench/constraints.sh has its variables)
@@ -91,6 +92,13 @@ index()
 	bench/index.sh
 }
 
+builds()
+{
+	echo
+	echo 'Builds of indexes with workers (bench/builds.sh):'
+	bench/builds.sh
+}
+
 plans()
 {
 	part plans 'Plans with the access method and beside others' rows="${ROWS:-1000000}"
@@ -126,7 +134,7 @@ steady()
 
 rows=${ROWS:-5000000}
 mkdir -p build
-for part in ${ONLY:-core sql shapes compare remote seen_sets index plans dedup constraints unique steady}; do
+for part in ${ONLY:-core sql shapes compare remote seen_sets index builds plans dedup constraints unique steady}; do
 	"$part"
 done
 bench/plot.sh bench/plots
