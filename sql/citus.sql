@@ -223,6 +223,11 @@ FROM pg_proc f JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid =
 	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'cuckoo_citus'
 	JOIN pg_aggregate ON aggfnoid = f.oid JOIN pg_proc t ON t.oid = aggtransfn
 GROUP BY 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ORDER BY f.proname, t.proname;
+-- citext has an operator class
+CREATE TABLE of_citext (v citext, EXCLUDE USING cuckoo (v WITH =));
+INSERT INTO of_citext VALUES ('A'), ('a'), ('b') ON CONFLICT DO NOTHING;
+SELECT count(*) AS rows FROM of_citext;
+DROP TABLE of_citext;
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION cuckoo_citus SET SCHEMA elsewhere;
 SELECT b AS value, w AS truth FROM before b, before_was w;
@@ -247,6 +252,12 @@ END $$;
 CREATE DOMAIN elsewhere.citext AS text;
 SELECT create_elsewhere();
 DROP DOMAIN elsewhere.citext;
+CREATE FUNCTION elsewhere.citext_hash_extended(citext, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1;
+SELECT create_elsewhere();
+DROP FUNCTION elsewhere.citext_hash_extended;
+CREATE OPERATOR elsewhere.= (LEFTARG = citext, RIGHTARG = citext, FUNCTION = citext_eq, HASHES);
+SELECT create_elsewhere();
+DROP OPERATOR elsewhere.= (citext, citext);
 CREATE TYPE elsewhere.cuckoostate AS (a int);
 SELECT create_elsewhere();
 DROP TYPE elsewhere.cuckoostate;

@@ -239,9 +239,46 @@ END $$;
 CREATE DOMAIN email AS text CHECK (VALUE LIKE '%@%');
 SELECT in_index('', 'email', '{a@b, A@b}', 'a@c');
 CREATE EXTENSION citext;
+-- without an operator class: the one of text would not find equal values
+CREATE DOMAIN folded AS citext;
+CREATE TABLE folds (c citext, f folded, a citext[], v varchar(9));
+CREATE INDEX ON folds USING cuckoo (v, f);
+\set VERBOSITY terse
+CREATE INDEX ON folds USING cuckoo (c);
+CREATE INDEX ON folds USING cuckoo (c text_ops);
+\set VERBOSITY sqlstate
+ALTER TABLE folds ADD EXCLUDE USING cuckoo (c WITH =);
+\set VERBOSITY terse
+CREATE UNLOGGED TABLE unlogged (c citext);
+CREATE INDEX ON unlogged USING cuckoo (c);
+CREATE INDEX folds_v ON folds USING cuckoo (v, (c::text), a);
+DROP INDEX folds_v;
+-- an index of a partitioned table has no columns to check before its first partition
+CREATE TABLE divided (day int, c citext) PARTITION BY LIST (day);
+CREATE INDEX ON divided USING cuckoo (c);
+CREATE TABLE divided_1 PARTITION OF divided FOR VALUES IN (1);
+CREATE TABLE divided_2 (c citext, day int);
+ALTER TABLE divided ATTACH PARTITION divided_2 FOR VALUES IN (2);
+DROP TABLE divided;
+-- PostgreSQL keeps this index without a build, and REINDEX keeps its operator class
+CREATE INDEX folds_v ON folds USING cuckoo (v);
+ALTER TABLE folds ALTER v TYPE citext;
+INSERT INTO folds (v) VALUES ('a');
+COPY folds (v) FROM stdin;
+a
+\.
+CREATE TABLE like_folds (LIKE folds INCLUDING ALL);
 CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING cuckoo
 AS OPERATOR 1 =, FUNCTION 1 citext_hash_extended(citext, bigint);
+INSERT INTO folds (v) VALUES ('a');
+REINDEX INDEX folds_v;
+\set VERBOSITY default
+DROP INDEX folds_v;
+CREATE INDEX folds_v ON folds USING cuckoo (v, f);
+INSERT INTO folds (v, f) VALUES ('a', 'b'), ('A', 'B');
 SELECT in_index('', 'citext', '{ab, AB, aB, b}', 'c');
+SELECT in_index('', 'folded', '{ab, AB, aB, b}', 'c');
+DROP TABLE folds, unlogged;
 DROP EXTENSION citext CASCADE;
 -- with functions in SQL, and as an attribute of a record
 CREATE TYPE label;
@@ -269,6 +306,17 @@ CREATE TABLE places (l label, n int);
 CREATE INDEX places_l ON places USING cuckoo (l, n);
 INSERT INTO places SELECT CASE WHEN i % 2 = 0 THEN 'ab' ELSE 'AB' END::label, i / 2 FROM generate_series(1, 1000) i;
 SELECT cf_index_check('places_l'), 1000 AS truth;
+
+-- any operator class of the column's type, or of a domain's base type
+CREATE FUNCTION same_digit(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN $1 % 10 = $2 % 10;
+CREATE FUNCTION digit_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1 % 10, $2);
+CREATE OPERATOR =% (LEFTARG = int, RIGHTARG = int, FUNCTION = same_digit, COMMUTATOR = =%, HASHES);
+CREATE OPERATOR CLASS digit_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =%, FUNCTION 1 digit_hash(int, bigint);
+CREATE DOMAIN number AS int;
+CREATE TABLE digits (i int, n number, EXCLUDE USING cuckoo (i digit_ops WITH =%),
+	EXCLUDE USING cuckoo (n digit_ops WITH =%));
+INSERT INTO digits VALUES (1, 1), (11, 2), (3, 21), (4, 4) ON CONFLICT DO NOTHING;
+SELECT * FROM digits;
 
 -- one hash for all values
 CREATE FUNCTION same_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN 1;

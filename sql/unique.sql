@@ -189,6 +189,33 @@ DROP FOREIGN DATA WRAPPER regress_nowhere CASCADE;
 \set VERBOSITY terse
 INSERT INTO visits VALUES (1, 6000);
 
+-- ---- a shard of Citus, which renames tables and indexes ----
+
+CREATE FUNCTION shard(number text, index text, argument text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE TABLE %I (id int)', 'orders_' || number);
+	EXECUTE format('CREATE INDEX %I ON %I USING cuckoo (id)', index, 'orders_' || number);
+	EXECUTE format('CREATE TRIGGER orders_unique AFTER INSERT OR UPDATE ON %I FOR EACH ROW
+		EXECUTE FUNCTION cf_unique_trigger(%L)', 'orders_' || number, argument);
+	EXECUTE format('INSERT INTO %I VALUES (7), (8)', 'orders_' || number);
+	EXECUTE format('INSERT INTO %I VALUES (7)', 'orders_' || number);
+	RETURN 'a duplicate';
+EXCEPTION WHEN unique_violation OR undefined_object THEN
+	RETURN SQLERRM;
+END $$;
+SELECT shard('102008', 'orders_id_102008', 'orders_id');
+-- long names, as Citus 14 cuts them
+SELECT shard('102008', repeat('x', 56) || '_102008', repeat('x', 56)) AS "63 bytes";
+SELECT shard('102013', 't2345678901234567890123456789012345678901234567_3b3c496f_102013',
+	't23456789012345678901234567890123456789012345678901234567890123') AS "longer";
+SELECT shard('102008', '57' || repeat('é', 22) || '_aa11ad9a_102008',
+	'57' || repeat('é', 27) || 'q') AS "cut between characters";
+-- the index of another shard, and tables that are no shards
+SELECT shard('102008', 'orders_id_102009', 'orders_id');
+SELECT shard('', 'orders_id_', 'orders_id');
+SELECT shard('1o', 'orders_id_1o', 'orders_id');
+DROP FUNCTION shard;
+
 -- ---- the rows beside a unique index, with other types, and far apart in a large table ----
 
 CREATE FUNCTION compare(type text, made_of text) RETURNS text LANGUAGE plpgsql AS $$

@@ -169,6 +169,21 @@ ALTER TABLE twice ADD UNIQUE USING INDEX twice_i;
 ALTER TABLE twice ADD PRIMARY KEY USING INDEX twice_i;
 DROP TABLE refers;
 DROP MATERIALIZED VIEW seen;
+-- a key of a type with its own equality: not by the operator class of text
+CREATE EXTENSION citext;
+CREATE TABLE folded (c citext NOT NULL);
+CREATE UNIQUE INDEX folded_c ON folded USING cuckoo (c);
+CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING cuckoo
+AS OPERATOR 1 =, FUNCTION 1 citext_hash_extended(citext, bigint);
+CREATE UNIQUE INDEX folded_c ON folded USING cuckoo (c);
+INSERT INTO folded VALUES ('A'), ('b');
+INSERT INTO folded VALUES ('a');
+CREATE TABLE refers (c text REFERENCES folded (c));
+CREATE TABLE refers (c citext REFERENCES folded (c));
+INSERT INTO refers VALUES ('B');
+INSERT INTO refers VALUES ('c');
+DROP TABLE folded, refers;
+DROP EXTENSION citext CASCADE;
 
 -- ---- partitioned tables ----
 

@@ -457,6 +457,7 @@ cuckoo_ambuild(Relation heap, Relation rel, IndexInfo *info)
 						RelationGetRelationName(heap)),
 				 errdetail("The access method of the table is not heap."),
 				 errhint("Use an index of another access method.")));
+	cuckoo_check_equality(rel);
 	if (info->ii_NullsNotDistinct)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -60,6 +60,7 @@ insert_state(Relation rel, Relation heap, IndexInfo *info)
 
 	if (likely(state != NULL))
 		return state;
+	cuckoo_check_equality(rel);
 	caller = MemoryContextSwitchTo(info->ii_Context);
 	state = palloc0(sizeof(InsertState));
 	state->context = AllocSetContextCreate(CurrentMemoryContext,

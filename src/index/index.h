@@ -685,10 +685,17 @@ cuckoo_has_null(Relation rel, const bool *isnull)
 /* The equality of a column's operator class. */
 extern Oid	cuckoo_equality(Relation rel, int column);
 
-/* ---- validate.c: checks of operator classes ---- */
+/* ---- validate.c: checks of operator classes and columns ---- */
 
 extern bool cuckoo_amvalidate(Oid opclass);
 extern void cuckoo_amadjustmembers(Oid family, Oid opclass, List *operators,
 								   List *functions);
+
+/*
+ * Raises error 42704 if the default equality of a column's type is not the
+ * equality of its operator class.  Each build calls it, and the first insert of
+ * each statement: ALTER TABLE ... TYPE may keep an index without a build.
+ */
+extern void cuckoo_check_equality(Relation rel);
 
 #endif							/* CUCKOO_INDEX_H */

@@ -18,12 +18,14 @@
 #include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -39,10 +41,36 @@ PG_FUNCTION_INFO_V1(cf_index_check);
 /* ---- opening ---- */
 
 /*
+ * True if the rows of a table are in shards of Citus, which lists such tables
+ * in a catalog.
+ */
+static bool
+is_distributed(Oid table)
+{
+	Oid			oid = get_relname_relid("pg_dist_partition",
+										PG_CATALOG_NAMESPACE);
+	Relation	catalog = OidIsValid(oid) ?
+		try_relation_open(oid, AccessShareLock) : NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		result;
+
+	if (catalog == NULL)
+		return false;
+	ScanKeyInit(&key, get_attnum(oid, "logicalrelid"), BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
+	result = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	relation_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
  * Opens an index and its table, and locks the table in a mode, or not with
  * NoLock.
  *
- *	42809	not an index of this access method
+ *	42809	not an index of this access method, or of a distributed table
  *	0A000	temporary in another session, or unlogged on a standby
  *	55000	it is being built, or building it has failed
  */
@@ -65,6 +93,14 @@ open_index(Oid oid, LOCKMODE mode, Relation *heap)
 						: psprintf("%u", oid)),
 				 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX ?
 				 errhint("It is the index of a partitioned table. Query the indexes of its partitions, which pg_partition_tree() lists.") : 0));
+	if (is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is the index of a distributed table",
+						RelationGetRelationName(rel)),
+				 errdetail("Citus stores the rows of table \"%s\" in shards, which have their own indexes.",
+						   RelationGetRelationName(*heap)),
+				 errhint("Call the function on each shard, by run_command_on_shards().")));
 	if (RELATION_IS_OTHER_TEMP(rel) ||
 		(rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED &&
 		 RecoveryInProgress()))

@@ -19,7 +19,9 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
+#include "common/hashfn.h"
 #include "executor/executor.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -99,6 +101,40 @@ copied_from(Oid trigger)
 }
 
 /*
+ * The name of an index on a shard, or NULL if the table does not have the name
+ * of a shard.  To the names of a distributed table and of its indexes, Citus
+ * appends an underscore and the number of the shard.  If the result has more
+ * than 63 bytes, the name is cut and also gets its hash.
+ */
+static char *
+name_on_shard(const char *name, const char *table)
+{
+	const char *number = strrchr(table, '_');
+	int			length = (int) strlen(name);
+	uint32		hash = hash_bytes((const unsigned char *) name, length);
+	int			room;
+
+	if (number == NULL || number[1] == '\0' ||
+		number[1 + strspn(number + 1, "0123456789")] != '\0')
+		return NULL;
+	room = NAMEDATALEN - 1 - (int) strlen(number);
+	if (length <= room)
+		return psprintf("%s%s", name, number);
+	length = pg_mbcliplen(name, length, room - (int) strlen("_01234567"));
+	return psprintf("%.*s_%08x%s", length, name, hash, number);
+}
+
+/* The OID of the index of the table that has the name, or InvalidOid. */
+static Oid
+index_of(Oid table, const char *name)
+{
+	Oid			index = get_relname_relid(name, get_rel_namespace(table));
+
+	return OidIsValid(index) && IndexGetRelation(index, true) == table ?
+		index : InvalidOid;
+}
+
+/*
  * The OID of the index that the trigger names.  The copies of a trigger in
  * partitions name the index of the partitioned table, too.  A partition may
  * have another index of the same name in another schema.
@@ -109,13 +145,18 @@ named_index(Relation rel, const Trigger *trigger)
 	Oid			table = trigger->tgisclone ? copied_from(trigger->tgoid) :
 		RelationGetRelid(rel);
 	const char *name = trigger->tgargs[0];
-	Oid			index = get_relname_relid(name, get_rel_namespace(table));
+	Oid			index = index_of(table, name);
 
-	if (!OidIsValid(index) || IndexGetRelation(index, true) != table)
+	if (!OidIsValid(index))
+	{
+		name = name_on_shard(name, get_rel_name(table));
+		index = name == NULL ? InvalidOid : index_of(table, name);
+	}
+	if (!OidIsValid(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("table \"%s\" has no index \"%s\"",
-						get_rel_name(table), name),
+						get_rel_name(table), trigger->tgargs[0]),
 				 errdetail("The trigger's argument is the name of an index."),
 				 errhint("If the index was renamed, drop the trigger and create it again.")));
 	return index;

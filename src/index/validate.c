@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * index/validate.c
- *		Checks of operator classes.
+ *		Checks of operator classes, and of the columns that use them.
  *
  * Each operator is an equality, and each function hashes one type.  CREATE
  * OPERATOR CLASS and ALTER OPERATOR FAMILY refuse other members.  A new
@@ -9,6 +9,11 @@
  * type of an operator has a hash function in the family.
  *
  * No check can prove that equal values have equal hashes.
+ *
+ * PostgreSQL lets a column use the operator class of another type if a value of
+ * the column's type can be used as one of the other type.  varchar is compared
+ * as text.  citext has its own equality: an index that compares it as text
+ * would let duplicates in.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,6 +33,7 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 /* True if a type has a hash function in the family. */
 static bool
@@ -292,4 +298,56 @@ cuckoo_amadjustmembers(Oid family, Oid opclass, List *operators,
 	}
 	if (OidIsValid(opclass))
 		check_complete(family, opclass, members);
+}
+
+/* ---- columns ---- */
+
+/*
+ * The recipe of an operator class for a type.  Names have their schema, because
+ * a build restricts the search path in PostgreSQL 17 and later.
+ */
+static int
+class_hint(const TypeCacheEntry *type)
+{
+	const char *name = format_type_be_qualified(type->type_id);
+
+	return OidIsValid(type->hash_extended_proc) ?
+		errhint("Create an operator class before the index: CREATE OPERATOR CLASS ... DEFAULT FOR TYPE %s USING cuckoo AS OPERATOR 1 %s, FUNCTION 1 %s.",
+				name, format_operator_qualified(type->eq_opr),
+				format_procedure_qualified(type->hash_extended_proc)) :
+		errhint("Index a cast of the column, or create an operator class for type %s.",
+				name);
+}
+
+void
+cuckoo_check_equality(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(rel); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+		Oid			type = getBaseType(column->atttypid);
+		Oid			equality;
+		const TypeCacheEntry *entry;
+
+		/* the user may choose any operator class of the type */
+		if (type == rel->rd_opcintype[i])
+			continue;
+		equality = cuckoo_equality(rel, i);
+		entry = lookup_type_cache(type, TYPECACHE_EQ_OPR |
+								  TYPECACHE_HASH_EXTENDED_PROC);
+		if (!OidIsValid(entry->eq_opr) ||
+			get_opcode(entry->eq_opr) == get_opcode(equality))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("index \"%s\" does not use the equality of type %s",
+						RelationGetRelationName(rel),
+						format_type_be_qualified(type)),
+				 errdetail("It would compare column \"%s\" by operator %s.",
+						   NameStr(column->attname),
+						   format_operator_qualified(equality)),
+				 class_hint(entry)));
+	}
 }

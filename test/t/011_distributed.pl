@@ -156,6 +156,21 @@ BEGIN
 END $$;
 SQL
 run_blocks_left_to('011_distributed.pl', 'doc/servers.md', $node, 'postgres');
+# Citus lists distributed tables in a catalog. Their own indexes are empty.
+checks($node, 'postgres', <<'SQL');
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);
+CREATE TABLE here (user_id bigint);
+CREATE INDEX here_user_id ON here USING cuckoo (user_id);
+SELECT 'a table beside distributed tables',
+	cf_index_check('here_user_id'), 0, (cf_index_info('here_user_id')).entries, 0;
+INSERT INTO pg_dist_partition VALUES ('filters'), ('events');
+SELECT 'the index of a distributed table: ' || call,
+	message_of('SELECT ' || call || '(''events_user_id'')'),
+	'index "events_user_id" is the index of a distributed table'
+FROM unnest('{cf_index_check,cf_index_info}'::text[]) call;
+SELECT 'another table', cf_index_check('here_user_id'), 0;
+SQL
 checks($node, 'postgres', <<'SQL');
 SELECT 'the guide: ' || name,
 	CASE name WHEN 'by states' THEN f = (SELECT cf_agg(user_id) FROM events)
