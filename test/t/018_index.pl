@@ -621,7 +621,8 @@ while (time < $end || $crashes == 0)
 {
 	my $disaster = $disasters[ $round++ % @disasters ];
 
-	# chains by a build
+	# chains by a build, which waits for transactions in doubt
+	resolve();
 	$primary->safe_psql('postgres', 'REINDEX INDEX m_c') if $round % 2 == 0;
 	start_pgbench($primary, $writers - 1, $round_seconds, 'prepared', @writers);
 	start_pgbench($primary, 1, $round_seconds, 'simple', @twophase);
