@@ -161,8 +161,8 @@ while (my ($pid, $line) = wait_for_stop($stopping))
 	push @lines, $line;
 	perform($others{$_}, $do{$_}) foreach @now;
 	ready($others{beside}, 60) or push @stuck, $line;
-	# pages of dead rows are split while VACUUM reads the first one
-	$node->safe_psql('postgres', 'INSERT INTO t SELECT last(3000)') if $line =~ /^vacuum/ && ++$vacuum == 2;
+	# pages of dead rows are split while VACUUM reads the first one. At two stops before, it has locked block 0.
+	$node->safe_psql('postgres', 'INSERT INTO t SELECT last(3000)') if $line =~ /^vacuum/ && ++$vacuum == 4;
 	for (my $try = 0; $try < 20 && grep { !ready($others{$_}) } @now; $try++)
 	{
 		sleep 0.002;
