@@ -254,20 +254,10 @@ cuckoo_find_link(Relation rel, Buffer buffer, BlockNumber head)
 	return -1;
 }
 
-/*
- * Compares rows by the block, and within a block the last one comes first: it
- * is probably the live version of the others, which ends some lookups.
- */
 static int
 compare_tids(const void *a, const void *b)
 {
-	BlockNumber x = ItemPointerGetBlockNumberNoCheck((ItemPointer) a);
-	BlockNumber y = ItemPointerGetBlockNumberNoCheck((ItemPointer) b);
-
-	if (x != y)
-		return x > y ? 1 : -1;
-	return (int) ItemPointerGetOffsetNumberNoCheck((ItemPointer) b) -
-		(int) ItemPointerGetOffsetNumberNoCheck((ItemPointer) a);
+	return ItemPointerCompare(unconstify(void *, a), unconstify(void *, b));
 }
 
 void
