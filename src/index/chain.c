@@ -18,10 +18,8 @@
  * head, with the pages below the last sequence number.  Readers do not look at
  * the list of pages with room.
  *
- * VACUUM also frees the head of an empty chain.  A reader that has copied the
- * link may find another page there.  Its snapshot sees no row of the chain, so
- * it returns none.  If the block is the head of another chain by then, the
- * executor's recheck drops the rows of the other chain.
+ * VACUUM also frees the head of an empty chain: README, "Chains", has the proof
+ * for a reader that has copied the link.
  *
  *-------------------------------------------------------------------------
  */
@@ -357,8 +355,32 @@ list_page(Relation rel, BlockNumber head, BlockNumber block)
 }
 
 /*
+ * True if a page of entries has a row with the tag of the link in a slot.
+ * Locks held: the page.
+ */
+static bool
+has_row_of_link(Relation rel, Buffer buffer, int at)
+{
+	Page		page = BufferGetPage(buffer);
+	uint16		found[CUCKOO_PAGE_SLOTS];
+	uint32		n = cuckoo_find_tag(cuckoo_page_slots(page),
+									&cuckoo_page_header(page)->entries.encoding,
+									cuckoo_decode_slot(rel, buffer, at).tag,
+									found);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (cuckoo_decode_slot(rel, buffer, found[i]).offset != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Frees the head of a chain without rows, and removes its link from the page
- * `link`.  If a split has moved the link, this is left to the next VACUUM.
+ * `link`.  If a split has moved the link, this is left to the next VACUUM.  So
+ * it is while the page has rows of the tag: a reader that has copied them and
+ * the link would find them again, if they moved to a new chain with this head.
  * Locks held on entry: none; takes the page of the link, the head, block 0.
  */
 static void
@@ -368,7 +390,7 @@ free_head(Relation rel, BlockNumber head, BlockNumber link)
 										 BUFFER_LOCK_EXCLUSIVE);
 	int			at = cuckoo_find_link(rel, buffer, head);
 
-	if (at >= 0)
+	if (at >= 0 && !has_row_of_link(rel, buffer, at))
 	{
 		Buffer		first = get_chain_page(rel, head, head);
 		Page		page = BufferGetPage(first);
@@ -445,17 +467,23 @@ cuckoo_chain_shrink(Relation rel, BlockNumber head, BlockNumber link)
 		cuckoo_check_other(rel, block, next);
 		if (BlockNumberIsValid(next))
 		{
-			Buffer		buffer = get_chain_page(rel, next, head);
-			uint32		sequence =
+			Buffer		buffer;
+			uint32		sequence;
+
+			/* an insert locks the head first */
+			cuckoo_check_other(rel, head, next);
+			buffer = get_chain_page(rel, next, head);
+			sequence =
 				cuckoo_page_header(BufferGetPage(buffer))->chain.sequence;
 
 			/* a cycle would have no end */
-			if (next == head ||
-				(block != head && sequence >= header.chain.sequence))
+			if (block != head && sequence >= header.chain.sequence)
 				cuckoo_index_corrupt(rel, next,
 									 "found sequence number %u, expected one below %u",
 									 sequence, header.chain.sequence);
-			if (cuckoo_count_rows(BufferGetPage(buffer)) == 0)
+			/* a newer page is on the list of pages with room */
+			if (sequence <= largest &&
+				cuckoo_count_rows(BufferGetPage(buffer)) == 0)
 			{
 				unlink_page(rel, before, buffer);
 				next = block;

@@ -18,8 +18,8 @@
  *	  chain.  While VACUUM runs, this page is later in the file.
  *	- A chain has one link.  Its rows never move to another page.  Sequence
  *	  numbers fall along the chain, and rise along its list of pages with room.
- *	- A TID gets another row only after VACUUM has removed its entry and counted
- *	  its end in block 0.
+ *	- A TID gets another row only after its entry was removed, and VACUUM has
+ *	  counted its end in block 0.
  *
  *-------------------------------------------------------------------------
  */

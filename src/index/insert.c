@@ -180,9 +180,6 @@ make_chain(FullPage *full)
 	head = cuckoo_new_page(rel, block);
 	link.block = BufferGetBlockNumber(head.page);
 	state = GenericXLogStart(rel);
-	cuckoo_init_chain(GenericXLogRegisterBuffer(state, head.page,
-												GENERIC_XLOG_FULL_IMAGE),
-					  link.block, rows, moved);
 	full->entries[n++] = link;
 	full->n = n;
 	cuckoo_widen(&full->encoding, &link, 1);
@@ -192,6 +189,10 @@ make_chain(FullPage *full)
 		cuckoo_index_corrupt(rel, block,
 							 "found no place for %d entries, expected one with some salt",
 							 n);
+	/* after the page: replay locks pages in this order, and so do readers */
+	cuckoo_init_chain(GenericXLogRegisterBuffer(state, head.page,
+												GENERIC_XLOG_FULL_IMAGE),
+					  link.block, rows, moved);
 	cuckoo_log_new_page(state, &head);
 }
 

@@ -218,6 +218,10 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 					  header->entries.number);
 		sum += n;
 	}
+	/* no VACUUM runs beside cf_index_check, or the page of the link is locked */
+	if (n < 0 && check->sort != NULL)
+		cuckoo_index_corrupt(check->rel, entry->block,
+							 "found no chain, although there is a link to it");
 	return sum;
 }
 

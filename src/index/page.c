@@ -3,9 +3,8 @@
  * index/page.c
  *		One page: checks, the rows of a tag, and WAL of a few bytes.
  *
- * Everything that reads a page of the index reads it by cuckoo_get_page(), or
- * checks it by cuckoo_check_page().  So no other code meets a page of a wrong
- * kind, or numbers outside of their range.
+ * Code reads a page by cuckoo_get_page(), or checks it by cuckoo_check_page().
+ * So it meets no page of a wrong kind, and no numbers outside of their range.
  *
  *-------------------------------------------------------------------------
  */

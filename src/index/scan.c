@@ -51,8 +51,6 @@ typedef struct CuckooScan
 	CuckooSource source;		/* the page of the rows */
 	List	   *chains;			/* heads of chains that are not read yet */
 	CuckooChainPosition chain;	/* the chain that is read */
-	ItemPointerData *linked;	/* rows of the page of the links, sorted */
-	int			n_linked;		/* 0 if there are no links */
 	BlockNumber block;			/* of the table: next, in a scan of all rows */
 	BlockNumber blocks;			/* of the table; 0 unless it scans all rows */
 	ItemPointerData rows[Max(Max(CUCKOO_PAGE_SLOTS, CUCKOO_CHAIN_ROWS),
@@ -107,7 +105,6 @@ cuckoo_amrescan(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
 	state->n = state->next = 0;
 	state->chain.next = InvalidBlockNumber;
 	state->chains = NIL;
-	state->n_linked = 0;
 	state->block = state->blocks = 0;
 }
 
@@ -249,45 +246,8 @@ look_up(IndexScanDesc scan)
 								 &state->chains);
 	state->source = cuckoo_source(buffer);
 	UnlockReleaseBuffer(buffer);
-	cuckoo_sort_tids(state->rows, state->n);
-	if (state->chains != NIL)
-	{
-		Size		size = state->n * sizeof(ItemPointerData);
-
-		state->linked = memcpy(palloc(size), state->rows, size);
-		state->n_linked = state->n;
-	}
 	MemoryContextSwitchTo(caller);
-}
-
-/*
- * Reads a page of a chain.  If its head was freed after the link was copied,
- * the page may be the head of a new chain of the same tag.  The rows that then
- * moved there from the page of the link were returned before.
- */
-static int
-read_chain(IndexScanDesc scan)
-{
-	CuckooScan *state = scan->opaque;
-	int			n;
-	int			kept;
-
-	do
-	{
-		kept = n = cuckoo_chain_next(scan->indexRelation, &state->chain,
-									 state->rows);
-		if (n > 0 && state->chain.source.block == state->chain.head)
-		{
-			kept = 0;
-			for (int i = 0; i < n; i++)
-			{
-				if (!cuckoo_is_among(&state->rows[i], state->linked,
-									 state->n_linked))
-					state->rows[kept++] = state->rows[i];
-			}
-		}
-	} while (kept == 0 && n > 0);
-	return kept;
+	cuckoo_sort_tids(state->rows, state->n);
 }
 
 /*
@@ -353,6 +313,7 @@ fetch_block(CuckooScan *state)
 static bool
 fetch_rows(IndexScanDesc scan)
 {
+	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
 
 	leave_page(scan);
@@ -373,7 +334,8 @@ fetch_rows(IndexScanDesc scan)
 		fetch_block(state);
 		return true;
 	}
-	while ((state->n = read_chain(scan)) <= 0)
+	while ((state->n = cuckoo_chain_next(rel, &state->chain,
+										 state->rows)) <= 0)
 	{
 		if (state->n < 0)
 			check_freed(scan);

@@ -153,9 +153,8 @@ compare_links(const void *a, const void *b)
 }
 
 /*
- * Shrinks the chains from which rows were removed.  A link that a split moved
- * to a page that had been read has gone unnoticed: then the next VACUUM of the
- * chain is in time.
+ * Shrinks the chains from which rows were removed.  A chain that was made after
+ * its page was read has no link here.  It is left to the next VACUUM.
  */
 static void
 shrink_chains(Vacuum *v)
