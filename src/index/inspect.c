@@ -218,7 +218,7 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 					  header->entries.number);
 		sum += n;
 	}
-	/* no VACUUM runs beside cf_index_check, or the page of the link is locked */
+	/* beside cf_index_check, VACUUM cannot have freed the chain */
 	if (n < 0 && check->sort != NULL)
 		cuckoo_index_corrupt(check->rel, entry->block,
 							 "found no chain, although there is a link to it");

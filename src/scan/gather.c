@@ -18,11 +18,11 @@
  * A callback of the scan that sets ParallelContext.nworkers to 0 would come too
  * late: PostgreSQL 15 crashes when it sends results to this Gather again.
  *
- * Limits: A wrapper that another extension sets around a Gather when a statement
- * starts is lost.  If a Gather runs again with another result of a sub-select, it keeps
- * its workers.  Filters in rows, bytea and text are not counted.  The hook does
- * not see the statement that loads the library, unless parsing or planning
- * loads it.  scan/path.c handles constants in the plan.
+ * Limits: A wrapper that another extension sets around a Gather at the start of
+ * a statement is lost.  If a Gather runs again with another result of a sub-select,
+ * it keeps its workers.  Filters in rows, bytea and text are not counted.  The
+ * hook does not see the statement that loads the library, unless parsing or
+ * planning loads it.  scan/path.c handles constants in the plan.
  *
  *-------------------------------------------------------------------------
  */
