@@ -19,10 +19,10 @@
  * late: PostgreSQL 15 crashes when it sends results to this Gather again.
  *
  * Limits: A wrapper that another extension sets around a Gather at the start of
- * a statement is lost.  If a Gather runs again with another result of a sub-select,
- * it keeps its workers.  Filters in rows, bytea and text are not counted.  The
- * hook does not see the statement that loads the library, unless parsing or
- * planning loads it.  scan/path.c handles constants in the plan.
+ * a statement is lost.  If a Gather runs again with another result of a
+ * sub-select, it keeps its workers.  Filters in rows, bytea and text are not
+ * counted.  The hook does not see the statement that loads the library, unless
+ * parsing or planning loads it.  scan/path.c handles constants in the plan.
  *
  *-------------------------------------------------------------------------
  */
