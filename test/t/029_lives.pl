@@ -36,8 +36,9 @@ my @lives = (
 		20, ['UPDATE life SET n = n + 1 WHERE uuid_hash_extended(k, ROUND) & 1023 < 102'], '< 1.3' ],
 	[ 'counters, HOT', 'SELECT k, 0 AS n FROM generate_series(1, 4000) k',
 		8, [ $count =~ s/TIMES/2000/r =~ s/KEY/c % 500 + 1/r ], '< 1.3' ],
+	# before VACUUM the index has up to a half more entries
 	[ 'counters, not HOT', 'SELECT k, 0 AS n FROM generate_series(1, 4000) k',
-		8, [ $count =~ s/TIMES/2000/r =~ s/KEY/c % 500 + 1/r ], '< 1.5' ],
+		8, [ $count =~ s/TIMES/2000/r =~ s/KEY/c % 500 + 1/r ], '< 1.6' ],
 	[ 'one counter before VACUUM comes, not HOT', 'SELECT 1 AS k, 0 AS n',
 		1, [ $count =~ s/TIMES/6000/r =~ s/KEY/1/r ], '< 1.6' ]);
 
@@ -56,6 +57,26 @@ SELECT pg_relation_size('life_k') AS lived \\gset
 REINDEX INDEX life_k;
 SELECT '$name', round(:lived / pg_relation_size('life_k')::numeric, 2), '$bound';
 DROP TABLE life;
+SQL
+}
+
+# The entries of dead rows go before VACUUM comes: only those of the last page of the
+# table are left, which is not full.
+foreach my $by ($node->pg_version < 18 ? 'lookup' : ('lookup', 'check of a UNIQUE index'))
+{
+	my ($unique) = $by =~ /(UNIQUE|)( index|$)/;
+	my $lookup = $unique ? '' : 'SELECT FROM row WHERE k = 1;';
+
+	checks($node, 'postgres', <<"SQL");
+SET enable_seqscan = off;
+CREATE TABLE row AS SELECT 1 AS k, 0 AS n;
+CREATE $unique INDEX row_k ON row USING cuckoo (k);
+CREATE INDEX ON row (n);
+DO \$\$ BEGIN FOR i IN 1..2000 LOOP UPDATE row SET n = n + 1 WHERE k + 0 = 1; COMMIT; END LOOP; END \$\$;
+SET enable_bitmapscan = off;
+$lookup
+SELECT 'entries after a $by', entries, '< 300' FROM cf_index_info('row_k');
+DROP TABLE row;
 SQL
 }
 $node->stop;
