@@ -66,6 +66,10 @@ static FaultKind failures;
 static FaultKind kills;
 static FaultKind stops;
 
+/* Where the record of WAL was begun. */
+static const char *record_file;
+static int	record_line;
+
 /* Counts a point, and notes it if it is to fail. */
 static bool
 is_to_fail(FaultKind *kind, const char *file, int line)
@@ -126,6 +130,19 @@ cuckoo_fault_step(const char *file, int line)
 	fclose(stopped);
 	while (access("stopped", F_OK) == 0)
 		usleep(1000);
+}
+
+void
+cuckoo_fault_record(const char *file, int line)
+{
+	record_file = file;
+	record_line = line;
+}
+
+void
+cuckoo_fault_record_end(void)
+{
+	cuckoo_fault_step(record_file, record_line);
 }
 
 /* The kind that is the first argument of a call. */

@@ -55,6 +55,13 @@ extern void cuckoo_fault_cancel(const char *file, int line);
 extern void cuckoo_fault_memory(const char *file, int line);
 extern void cuckoo_fault_step(const char *file, int line);
 
+/*
+ * The step before a record of WAL has the line in which the record was begun:
+ * some functions end the records of several others.
+ */
+extern void cuckoo_fault_record(const char *file, int line);
+extern void cuckoo_fault_record_end(void);
+
 /* ---- cancel requests ---- */
 
 #undef CHECK_FOR_INTERRUPTS
@@ -88,7 +95,8 @@ extern void cuckoo_core_interrupts(void);
 #define AllocSetContextCreateInternal(...) \
 	(FAULTS_MEMORY, AllocSetContextCreateInternal(__VA_ARGS__))
 #define GenericXLogStart(...) \
-	(FAULTS_MEMORY, FAULTS_STEP, GenericXLogStart(__VA_ARGS__))
+	(FAULTS_MEMORY, cuckoo_fault_record(__FILE__, __LINE__), \
+	 GenericXLogStart(__VA_ARGS__))
 #define pg_detoast_datum(...) \
 	(FAULTS_MEMORY, pg_detoast_datum(__VA_ARGS__))
 #define pg_detoast_datum_copy(...) \
@@ -149,7 +157,8 @@ extern void cuckoo_core_interrupts(void);
 #define PredicateLockPageSplit(...) \
 	(FAULTS_STEP, PredicateLockPageSplit(__VA_ARGS__))
 #define XLogInsert(...)	(FAULTS_STEP, XLogInsert(__VA_ARGS__))
-#define GenericXLogFinish(...)	(FAULTS_STEP, GenericXLogFinish(__VA_ARGS__))
+#define GenericXLogFinish(...) \
+	(cuckoo_fault_record_end(), GenericXLogFinish(__VA_ARGS__))
 #define table_index_fetch_tuple(...) \
 	(FAULTS_STEP, table_index_fetch_tuple(__VA_ARGS__))
 #define ExecDropSingleTupleTableSlot(...) \

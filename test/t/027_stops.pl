@@ -36,6 +36,15 @@ CREATE FUNCTION lost() RETURNS bigint LANGUAGE sql SET enable_seqscan = off SET 
 	SET enable_mergejoin = off SET enable_material = off SET enable_tidscan = off AS
 	'SELECT count(*) FROM (SELECT k, ctid FROM t OFFSET 0) a
 		WHERE NOT EXISTS (SELECT FROM t b WHERE b.k = a.k AND b.ctid = a.ctid)';
+-- waits until no other session has a snapshot
+CREATE FUNCTION alone() RETURNS boolean LANGUAGE plpgsql AS \$\$
+BEGIN
+	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
+			AND backend_type = 'client backend') LOOP
+		PERFORM pg_stat_clear_snapshot(), pg_sleep(0.001);
+	END LOOP;
+	RETURN true;
+END \$\$;
 -- so many keys of the first pages, and of the last ones
 CREATE FUNCTION first(n int) RETURNS SETOF bigint LANGUAGE sql AS
 	'SELECT (random() * 5e18)::bigint FROM generate_series(1, n)';
@@ -47,21 +56,32 @@ $node->psql('postgres', 'CREATE UNIQUE INDEX once_k ON once USING cuckoo (k plac
 # What the session does that stops. It waits for the others before it makes the rows
 # dead: no snapshot sees them, and only its own VACUUM removes them.
 my $work = <<'SQL';
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
 SELECT test_fault('stop', -1);
 INSERT INTO t SELECT first(1000);
 INSERT INTO t SELECT first(4500);
-INSERT INTO t SELECT 7 FROM generate_series(1, 600);
+INSERT INTO t SELECT CASE WHEN i % 3 > 0 THEN 7 ELSE 5120 END FROM generate_series(1, 600) i;
 DELETE FROM t WHERE k = 7 AND random() < 0.8;
-DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t WHERE k = 7 ORDER BY ctid OFFSET 20));
-DO 'BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity WHERE state = ''active'' AND pid <> pg_backend_pid()
-		AND backend_type = ''client backend'') LOOP
-	PERFORM pg_stat_clear_snapshot(), pg_sleep(0.001);
-END LOOP; END';
+DELETE FROM t WHERE k = 5120 AND random() < 0.5;
+SELECT alone();
+SELECT FROM t WHERE k = 5120::bigint;
+DELETE FROM t WHERE k = 5120 AND random() < 0.5;
+SELECT alone();
+SELECT FROM t WHERE k = 5120::bigint;
+DELETE FROM t WHERE k = 5120 AND random() < 0.5;
+SELECT alone();
+SELECT FROM t WHERE k = 5120::bigint;
+DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t WHERE k = 7 ORDER BY ctid OFFSET 40));
+DELETE FROM t WHERE k = 5120;
+SELECT alone();
 DELETE FROM t WHERE k < 0 AND random() < 0.3;
 VACUUM t;
 INSERT INTO t SELECT 7 FROM generate_series(1, 200);
 INSERT INTO once VALUES (1);
 DELETE FROM once;
+DO 'BEGIN FOR i IN 1..300 LOOP INSERT INTO once VALUES (1); DELETE FROM once WHERE k + 0 = 1; END LOOP; END';
+SELECT alone();
 INSERT INTO once VALUES (1);
 INSERT INTO once VALUES (1);
 SELECT test_fault('stop', 0);
@@ -214,8 +234,8 @@ foreach (@lines)
 
 	$source{$_} = (slurp_file("$FindBin::RealBin/../../src/index/$name") =~ /^(.*)$/mg)[ $n - 1 ];
 }
-my @records = grep { $source{$_} =~ /GenericXLogFinish|XLogInsert/ } @lines;
-my @rest = shuffle(grep { $source{$_} !~ /GenericXLogFinish|XLogInsert/ } @lines);
+my @records = grep { $source{$_} =~ /GenericXLogStart|XLogInsert/ } @lines;
+my @rest = shuffle(grep { $source{$_} !~ /GenericXLogStart|XLogInsert/ } @lines);
 my @kills = $ENV{STOPS} ? grep { /$ENV{STOPS}/ } @lines : (@records, @rest[ 0 .. 3 ]);
 
 foreach my $kill (@kills)
@@ -295,7 +315,8 @@ sub wait_for_end
 }
 
 # A session stops before the n-th step of a statement, for each n, and another one
-# performs what it does then. Returns the results of a query after that, each once.
+# performs what it does then, or one of several by turns. Returns the results of a
+# query after that, each once.
 sub at_each_step
 {
 	my ($setup, $statement, $other, $query) = @_;
@@ -310,7 +331,7 @@ sub at_each_step
 		($pid) = wait_for_stop($session);
 		if ($pid)
 		{
-			perform($beside, $other);
+			perform($beside, ref $other ? $other->[ $n % @$other ] : $other);
 			wait_for_end($beside);
 			unlink $file;
 		}
@@ -340,6 +361,34 @@ SQL
 		"VACUUM (INDEX_CLEANUP on) c;\nINSERT INTO c SELECT 1e6, i FROM generate_series(1, 400) i",
 		'SELECT n FROM found'),
 	300, 'a lookup in a chain finds each row once, while pages are freed and used by another chain');
+# A chain of dead rows, of which one row may be left, at best in the page of the link.
+# While a lookup reads it, VACUUM frees its head, which then is free, the head or a page
+# of another chain, or the head of another chain with this row.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE e (k bigint, i int);
+CREATE INDEX e_k ON e USING cuckoo (k place_ops);
+SQL
+my $vacuum_e = 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) e';
+my $add_head = 'INSERT INTO e SELECT 2e6, i FROM generate_series(1, 300) i';
+my $add_page = 'INSERT INTO e SELECT 1e6, i FROM generate_series(1, 100) i';
+my $add_same = 'INSERT INTO e SELECT CASE WHEN i < 180 THEN 512 * i ELSE 7 END, -i FROM generate_series(1, 280) i';
+my $dead_chain = <<'SQL';
+TRUNCATE e, found;
+INSERT INTO found VALUES (0);
+INSERT INTO e SELECT 1e6, i FROM generate_series(1, 300) i;
+INSERT INTO e SELECT 7, i FROM generate_series(1, 440) i;
+DELETE FROM e WHERE k + 0 = 7 AND i <> 100;
+SELECT count(*) FROM e WHERE k + 0 = 7;
+SQL
+my $count = 'SELECT count(*) FROM e WHERE k = 7::bigint';
+my $find = "UPDATE found SET n = ($count)";
+is(at_each_step($dead_chain, $find, [ $vacuum_e, "$vacuum_e;\n$add_head", "$vacuum_e;\n$add_page" ],
+		'SELECT n FROM found'),
+	1, 'a lookup finds the row, while the head becomes free, a page, or the head of another chain');
+is(at_each_step($dead_chain, $find, "$vacuum_e;\n$add_same", 'SELECT n FROM found'),
+	1, 'and once, while it becomes the head of a chain with this row');
+is(at_each_step($dead_chain, 'INSERT INTO e VALUES (7, 0)', "$vacuum_e;\n$add_head", $count),
+	2, 'an insert into the chain, beside VACUUM');
 is(at_each_step(<<'SQL', <<'SQL', <<'SQL', 'SELECT count(*), sum(i) FROM (TABLE c UNION ALL TABLE d) s WHERE i >= 0'),
 TRUNCATE c, d;
 INSERT INTO c SELECT 7, -1 FROM generate_series(1, 300) i;
@@ -362,6 +411,13 @@ if ($node->pg_version >= 18)
 	my $dead = "TRUNCATE once;\n$insert;\nDELETE FROM once";
 
 	is(at_each_step($dead, $insert, $insert, 'SELECT count(*) FROM once'), 1, 'two sessions insert a key');
+	is(at_each_step(<<"SQL", $insert, [ $insert, "VACUUM (INDEX_CLEANUP on) once;\n$insert" ],
+TRUNCATE once;
+DO 'BEGIN FOR i IN 1..6 LOOP $insert; DELETE FROM once; END LOOP; END';
+INSERT INTO once SELECT 1e6 * i FROM generate_series(1, 300) i;
+SQL
+			"SELECT count(*), (SELECT entries FROM cf_index_info('once_k')) < 305 FROM once WHERE k + 0 = 1"),
+		'1|t', 'and the entries of dead rows go');
 	# in a chain: the keys below 512 have one hash
 	$node->safe_psql('postgres', "TRUNCATE once;\nINSERT INTO once SELECT generate_series(2, 500)");
 	my $gone = 'DELETE FROM once WHERE k = 1';
