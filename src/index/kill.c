@@ -14,6 +14,7 @@
 
 /* True if the line pointer of a row is dead.  Locks held: the page. */
 static bool
+/* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 is_pruned(Page page, const ItemPointerData *tid)
 {
 	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);

@@ -223,7 +223,8 @@ static bool
 is_as_seen(Relation rel, Buffer buffer, uint64 hash, SeenRows *seen)
 {
 	SeenRows	now = see_rows(rel, buffer, hash);
-	bool		same = now.n == seen->n && now.vacuums == seen->vacuums &&
+	bool		same = seen->rows != NULL && now.n == seen->n &&
+		now.vacuums == seen->vacuums &&
 		memcmp(now.rows, seen->rows, now.n * sizeof(ItemPointerData)) == 0;
 
 	if (seen->rows != NULL)

@@ -161,7 +161,7 @@ shrink_chains(Vacuum *v)
 {
 	ListCell   *cell;
 
-	if (v->changed == NIL)
+	if (v->changed == NIL || v->links == NULL)
 		return;
 	qsort(v->links, v->n, sizeof(ChainLink), compare_links);
 	list_sort(v->changed, list_oid_cmp);
