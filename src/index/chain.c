@@ -292,7 +292,9 @@ read_position(Relation rel, CuckooChainPosition *position,
 CuckooChainPosition
 cuckoo_chain_begin(BlockNumber head)
 {
-	return (CuckooChainPosition) {.head = head,.next = head};
+	CuckooChainPosition position = {.head = head,.next = head};
+
+	return position;
 }
 
 int

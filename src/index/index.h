@@ -69,8 +69,8 @@ typedef struct CuckooPageHeader
 		{
 			BlockNumber next;	/* or InvalidBlockNumber */
 			BlockNumber head;	/* of the chain; a head names itself */
-			uint32		sequence;	/* falls from the page after the head; of a
-									 * head: the largest one so far */
+			uint32		sequence;	/* falls from the page after the head; of
+									 * a head: the largest one so far */
 			BlockNumber room;	/* of a head: the first page with room; of
 								 * another page: the next one */
 		}			chain;
@@ -346,9 +346,11 @@ typedef struct CuckooSource
 static inline CuckooSource
 cuckoo_source(Buffer buffer)
 {
-	return (CuckooSource) {
+	CuckooSource source = {
 		BufferGetBlockNumber(buffer), PageGetLSN(BufferGetPage(buffer))
 	};
+
+	return source;
 }
 
 /* Fewer dead rows are left to VACUUM. */
@@ -570,13 +572,12 @@ extern char *cuckoo_ambuildphasename(int64 phase);
 
 /* ---- vacuum.c ---- */
 
-extern IndexBulkDeleteResult *
-			cuckoo_ambulkdelete(IndexVacuumInfo *info,
-								IndexBulkDeleteResult *stats,
-								IndexBulkDeleteCallback callback, void *state);
-extern IndexBulkDeleteResult *
-			cuckoo_amvacuumcleanup(IndexVacuumInfo *info,
-								   IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *cuckoo_ambulkdelete(IndexVacuumInfo *info,
+												  IndexBulkDeleteResult *stats,
+												  IndexBulkDeleteCallback dead,
+												  void *state);
+extern IndexBulkDeleteResult *cuckoo_amcleanup(IndexVacuumInfo *info,
+											   IndexBulkDeleteResult *stats);
 
 /*
  * Returns a number that has changed when a VACUUM of the index has ended.

@@ -94,7 +94,7 @@ cuckoo_ambeginscan(Relation rel, int keys, int orders)
 void
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
 cuckoo_amrescan(IndexScanDesc scan, ScanKey keys, int n, ScanKey orders,
-					int n_orders)
+				int n_orders)
 {
 	CuckooScan *state = scan->opaque;
 
@@ -237,7 +237,7 @@ look_up(IndexScanDesc scan)
 	Relation	rel = scan->indexRelation;
 	CuckooScan *state = scan->opaque;
 	Buffer		buffer = cuckoo_find_page(rel, state->hash,
-											BUFFER_LOCK_SHARE);
+										  BUFFER_LOCK_SHARE);
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 	CUCKOO_TEST_SNAPSHOT(scan->xs_snapshot, rel, BufferGetPage(buffer));
@@ -450,8 +450,8 @@ has_all_conditions(IndexPath *path)
  */
 void
 cuckoo_amcostestimate(PlannerInfo *root, IndexPath *path, double loop_count,
-				 Cost *startup, Cost *total, Selectivity *selectivity,
-				 double *correlation, double *pages)
+					  Cost *startup, Cost *total, Selectivity *selectivity,
+					  double *correlation, double *pages)
 {
 	GenericCosts costs = {0};
 

@@ -41,7 +41,9 @@ add_link(Vacuum *v, BlockNumber head, BlockNumber page)
 		v->links = v->links == NULL ? palloc(v->room * sizeof(ChainLink)) :
 			repalloc_huge(v->links, v->room * sizeof(ChainLink));
 	}
-	v->links[v->n++] = (ChainLink) {head, page};
+	v->links[v->n].head = head;
+	v->links[v->n].page = page;
+	v->n++;
 }
 
 /*
@@ -209,12 +211,12 @@ cuckoo_count_vacuums(Relation rel)
 
 IndexBulkDeleteResult *
 cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-					IndexBulkDeleteCallback callback, void *callback_state)
+					IndexBulkDeleteCallback dead, void *state)
 {
 	Vacuum		v = {
 		.info = info,
-		.is_dead = callback,
-		.state = callback_state
+		.is_dead = dead,
+		.state = state
 	};
 	BlockNumber end = 0;		/* of the file; looked up again when reached */
 
@@ -242,7 +244,7 @@ cuckoo_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 IndexBulkDeleteResult *
-cuckoo_amvacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+cuckoo_amcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	/* NULL if nothing was counted: pg_class keeps its values */
 	if (stats != NULL)
