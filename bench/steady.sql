@@ -1,5 +1,5 @@
--- The lives of a table for bench/steady.sh, and what a round of one is. Times are
--- those of the processor.
+-- The lives of a table for bench/steady.sh, and the statements of a round. Times are
+-- processor times.
 --
 --	:factor		of the rows
 CREATE EXTENSION IF NOT EXISTS cuckoo;
@@ -99,7 +99,7 @@ BEGIN
 		INTO found;
 	RETURN found;
 END $$;
--- pages of the index that a lookup reads, by a plan that tells them from the table's
+-- pages of the index that a lookup reads, by a plan that counts the table's pages apart
 CREATE FUNCTION reads(method text) RETURNS float8 LANGUAGE plpgsql SET enable_indexscan = off SET enable_bitmapscan = on AS $$
 DECLARE
 	plan jsonb;
