@@ -8,9 +8,9 @@
  * density of the others, in the first part of the hashes, gives the number of
  * pages.  Then one page is written after the other.
  *
- * The meta page is written first.  So the map grows as in a complete index.  The
- * rows of a page that cannot be split are inserted at the end, like the row of an
- * INSERT.
+ * The meta page is written first.  So the map grows as in a complete index.
+ * The rows of a page that cannot be split are inserted at the end, like the row
+ * of an INSERT.
  *
  *-------------------------------------------------------------------------
  */
