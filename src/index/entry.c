@@ -203,18 +203,34 @@ cuckoo_list_entries(const CuckooSlots *slots,
 	return n;
 }
 
+/* Inserts the entries like cuckoo_plan_insert(), which counts free slots. */
 static bool
 fill_with_salt(CuckooSlots *slots, const CuckooEntryEncoding *encoding,
 			   const CuckooEntry *entries, int n)
 {
-	CuckooWrites writes;
+	uint8_t		used[CUCKOO_PAGE_BUCKETS] = {0};	/* slots, from the first */
 
 	memset(slots, 0, sizeof(CuckooSlots));
 	for (int i = 0; i < n; i++)
 	{
+		uint32_t	first;
+		uint32_t	second;
+		uint64_t	slot = cuckoo_encode(encoding, &entries[i], &first,
+										 &second);
+		uint32_t	bucket = used[second] < used[first] ? second : first;
+		CuckooWrites writes;
+
+		if (used[bucket] < CUCKOO_BUCKET_SLOTS)
+		{
+			cuckoo_set_slot(slots, bucket * CUCKOO_BUCKET_SLOTS +
+							used[bucket]++, slot);
+			continue;
+		}
 		if (!cuckoo_plan_insert(slots, encoding, &entries[i], &writes))
 			return false;
 		cuckoo_write_slots(slots, &writes);
+		/* the first move ends in the slot that was free */
+		used[writes.write[0].at / CUCKOO_BUCKET_SLOTS]++;
 	}
 	return true;
 }

@@ -354,6 +354,28 @@ test_one_value(bool random)
 	CHECK(agrees(&encoding), "%d rows", n_shadow);
 }
 
+/* The page has the slots that single inserts of its entries write. */
+static void
+check_filled(const CuckooEntryEncoding *encoding)
+{
+	CuckooEntryEncoding again = *encoding;
+	CuckooSlots filled;
+
+	/* the shadow copy may have another order by now */
+	if (!cuckoo_fill_slots(page_slots, &again, shadow, n_shadow))
+		return;
+	filled = *page_slots;
+	memset(page_slots, 0, sizeof(CuckooSlots));
+	for (int i = 0; i < n_shadow; i++)
+	{
+		CuckooWrites writes;
+
+		CHECK(cuckoo_plan_insert(page_slots, &again, &shadow[i], &writes), "entry %d", i);
+		cuckoo_write_slots(page_slots, &writes);
+	}
+	CHECK(memcmp(&filled, page_slots, sizeof(filled)) == 0, "the slots of %d entries", n_shadow);
+}
+
 static void
 test_fill(void)
 {
@@ -368,9 +390,13 @@ test_fill(void)
 		  (encoding.salt == 5 || CUCKOO_PAGE_BUCKETS < 200), "95%% with salt %d",
 		  (int) encoding.salt);
 	CHECK(agrees(&encoding), "filled");
+	check_filled(&encoding);
 	n_shadow = SLOTS * 985 / 1000;
 	if (cuckoo_fill_slots(page_slots, &encoding, shadow, n_shadow))
+	{
 		CHECK(agrees(&encoding), "filled with salt %d", (int) encoding.salt);
+		check_filled(&encoding);
+	}
 }
 
 static void
