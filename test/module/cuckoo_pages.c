@@ -20,13 +20,19 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "index/index.h"
+#include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
+#include "fmgr.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
+#include "utils/rel.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
+
+#include "index/index.h"
 
 PG_FUNCTION_INFO_V1(test_page);
 PG_FUNCTION_INFO_V1(test_entry);
