@@ -30,6 +30,12 @@ INSERT INTO results (elements, method, bytes, build_ms, scan_ms, points, wal)
 SELECT :n, '`EXISTS`, hash index', pg_total_relation_size('elements'), :built,
 	scan_ms(:'scan', 'Index.* using element', 'tenth') * 10, :points, wal(:'insert');
 DROP INDEX element;
+SELECT ms('CREATE INDEX element ON elements USING cuckoo (url)') AS built \gset
+\set points `bench/points.sh "$RANGE" "$QUERY"`
+INSERT INTO results (elements, method, bytes, build_ms, scan_ms, points, wal)
+SELECT :n, '`EXISTS`, index `USING cuckoo`', pg_total_relation_size('elements'), :built,
+	scan_ms(:'scan', 'Index.* using element', 'tenth') * 10, :points, wal(:'insert');
+DROP INDEX element;
 -- each lookup reads the whole index, so there is no scan
 SELECT ms('CREATE INDEX element ON elements USING bloom (url) WITH (col1 = 4)') AS built \gset
 \set points `PGOPTIONS='-c enable_seqscan=off' bench/points.sh "$RANGE" "$QUERY"`

@@ -28,7 +28,7 @@ way()
 	rows=$((transactions * sessions * batch))
 	psql -XAtF ' | ' -v table="$table" -v rows="$rows" -v ns=$(($(date +%s%N) - began)) -v wal="$wal" \
 		-v batch="$batch" -v sessions="$sessions" <<'SQL'
-SELECT rpad(:'table', 6), lpad(:'batch', 6), :'sessions', lpad(round(:rows / (:ns / 1e9))::text, 7) || ' rows/s',
+SELECT rpad(:'table', 7), lpad(:'batch', 6), :'sessions', lpad(round(:rows / (:ns / 1e9))::text, 7) || ' rows/s',
 	lpad(round((pg_current_wal_insert_lsn() - :'wal') / :rows)::text, 5) || ' bytes of WAL a row',
 	lpad(dedup.megabytes(:'table')::text, 4) || ' MB', dedup.outcome(:'table', :rows);
 SQL
@@ -39,7 +39,7 @@ for batch in ${BATCHES:-200000 10000 1000 1}; do
 	for sessions in ${SESSIONS:-1 4}; do
 		n=$rows
 		((batch > 1)) || n=$((rows / 50))
-		for table in unique index filter tree part; do
+		for table in unique exclude index filter tree part; do
 			# a single row rewrites the whole filter
 			m=$n
 			((batch > 1000)) || [ $table != filter ] || m=$((batch * 200))

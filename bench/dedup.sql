@@ -1,6 +1,6 @@
 -- Ways to deduplicate a stream of events: bench/dedup.sh runs them.
 --
---	:way	unique, index, filter, tree or part
+--	:way	unique, exclude, index, filter, tree or part
 --	:base	events that are there before
 --	:ids	ids that the stream draws from
 --
@@ -26,6 +26,17 @@ INSERT INTO unique_events SELECT -i, 'event ' || i FROM generate_series(1, :base
 ALTER TABLE unique_events ADD PRIMARY KEY (id);
 CREATE FUNCTION take_unique(ids bigint[]) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO dedup.unique_events SELECT id, 'event ' || id FROM unnest(ids) id ORDER BY id ON CONFLICT DO NOTHING
+$$;
+\endif
+
+SELECT :'way' = 'exclude' AS this \gset
+\if :this
+-- an exclusion constraint with a cuckoo index, in the order of ids as above
+CREATE TABLE exclude_events (id bigint NOT NULL, payload text);
+INSERT INTO exclude_events SELECT -i, 'event ' || i FROM generate_series(1, :base) i;
+ALTER TABLE exclude_events ADD EXCLUDE USING cuckoo (id WITH =);
+CREATE FUNCTION take_exclude(ids bigint[]) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO dedup.exclude_events SELECT id, 'event ' || id FROM unnest(ids) id ORDER BY id ON CONFLICT DO NOTHING
 $$;
 \endif
 

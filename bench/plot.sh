@@ -124,9 +124,10 @@ methods()
 		set linetype 2 lc '#999999'
 		set linetype 3 lc '#ddaa33'
 		set linetype 4 lc '#bb5566'
-		set linetype 5 lc '#228833'
-		set linetype 6 lc '#aa3377'
-		set linetype 7 lc '#004488'
+		set linetype 5 lc '#66ccee'
+		set linetype 6 lc '#228833'
+		set linetype 7 lc '#aa3377'
+		set linetype 8 lc '#004488'
 		set format y '%.10g'
 		$6
 		plot $bars

@@ -1,5 +1,5 @@
--- Lists the filters of a database that may need a rebuild, with their sizes, and
--- invalid indexes: psql -f examples/monitor.sql
+-- Lists the filters and the indexes of a database with their sizes, and those
+-- that need a rebuild: psql -f examples/monitor.sql
 --
 -- doc/operate.md explains the results.
 
@@ -27,9 +27,18 @@ SELECT format('SELECT %L AS place, count(f), round(max(100.0 * i.items / i.max_i
 FROM parts WHERE type = 'cuckoofilter'::regtype ORDER BY place
 \gexec
 
--- Invalid indexes of tables where no build is running
-SELECT format(CASE WHEN relname ~ '_cc(new|old)\d*$' THEN 'DROP INDEX CONCURRENTLY %s'
-	ELSE 'REINDEX INDEX CONCURRENTLY %s' END, indexrelid::regclass) AS job, 'invalid' AS reason
-FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = c.relam AND a.amname = 'cuckoo'
-WHERE c.relkind = 'i' AND NOT indisvalid
-	AND indrelid NOT IN (SELECT relid FROM pg_stat_progress_create_index WHERE relid IS NOT NULL);
+-- Indexes by size, with a reason and a command for those that need one. Nothing
+-- is read: pg_class has the rows at the last VACUUM or ANALYZE.
+SELECT indexrelid::regclass AS index, round(bytes / 1e6) AS mb, reason,
+	format(CASE WHEN reason = 'invalid' AND relname ~ '_cc(new|old)\d*$' THEN 'DROP INDEX CONCURRENTLY %1$s'
+		WHEN reason = 'dead rows' THEN 'VACUUM %2$s'
+		WHEN reason IS NOT NULL AND indisexclusion THEN 'REINDEX INDEX %1$s'
+		WHEN reason IS NOT NULL THEN 'REINDEX INDEX CONCURRENTLY %1$s' END, indexrelid::regclass, indrelid::regclass) AS job
+FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = c.relam AND a.amname = 'cuckoo',
+	LATERAL (SELECT pg_relation_size(indexrelid) AS bytes, pg_stat_get_dead_tuples(indrelid) AS dead,
+		CASE WHEN reltuples > 0 THEN reltuples ELSE pg_stat_get_live_tuples(indrelid) END AS rows) s,
+	LATERAL (SELECT CASE WHEN NOT indisvalid THEN 'invalid' WHEN bytes < 1e6 OR bytes <= 24 * rows THEN NULL
+		WHEN dead > rows THEN 'dead rows' ELSE 'free space' END AS reason) r
+WHERE c.relkind = 'i' AND (indisvalid OR indrelid NOT IN (SELECT relid FROM pg_stat_progress_create_index
+	WHERE relid IS NOT NULL))
+ORDER BY bytes DESC;

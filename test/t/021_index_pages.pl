@@ -199,6 +199,15 @@ SQL
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION test_page(regclass, bigint) RETURNS bytea LANGUAGE c STRICT AS 'cuckoo_test';
 CREATE FUNCTION test_set_page(regclass, bigint, bytea) RETURNS void LANGUAGE c STRICT AS 'cuckoo_test';
+CREATE FUNCTION test_entry(bytea, int) RETURNS text LANGUAGE c STRICT AS 'cuckoo_test';
+-- what slots have, and places of chains: a page has 1624 slots
+CREATE FUNCTION entries(index regclass) RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT e FROM generate_series(0, pg_relation_size(index) / current_setting('block_size')::int - 1) block,
+		LATERAL (SELECT test_page(index, block) OFFSET 0) p (bytes), generate_series(0, 1623) slot,
+		test_entry(bytes, slot) e WHERE e IS NOT NULL
+$$;
+CREATE TABLE often AS SELECT 1 AS v FROM generate_series(1, 2000);
+CREATE INDEX often_v ON often USING cuckoo (v);
 CREATE TABLE lone (v int);
 CREATE INDEX lone_v ON lone USING cuckoo (v);
 INSERT INTO lone SELECT generate_series(1, 100);
@@ -207,7 +216,13 @@ FROM generate_series(0, pg_relation_size('lone_v') / current_setting('block_size
 DELETE FROM lone WHERE v = 100;
 VACUUM lone;
 SQL
-checks($node, 'postgres', "SELECT 'entries of rows', cf_index_check('lone_v'), 99");
+checks($node, 'postgres', <<'SQL');
+SELECT 'entries of rows', cf_index_check('lone_v'), 99;
+SELECT 'decoded entries', count(*), 99, count(l.ctid), 99
+FROM entries('lone_v') e LEFT JOIN lone l ON l.ctid::text = substring(e FROM '^[0-9a-f]+ (.*)');
+SELECT 'a link and the rows of its chain', count(*) FILTER (WHERE e ~ '^[0-9a-f]+ chain \d+$'), 1, count(o.ctid), 2000
+FROM entries('often_v') e LEFT JOIN often o ON o.ctid::text = e;
+SQL
 $node->safe_psql('postgres', q(SELECT test_set_page('lone_v', block, bytes) FROM kept));
 checks($node, 'postgres', "SELECT 'an entry of no row', state('SELECT cf_index_check(''lone_v'')'), '~ ^XX002'");
 
