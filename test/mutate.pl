@@ -390,13 +390,16 @@ sub all_faults
 # ---- running ---------------------------------------------------------------
 
 my $too_long;	# true if a command since the last end_sessions() took too long
+my $running;	# the group of its processes
+
+$SIG{TERM} = sub { kill 'KILL', -$running if $running; exit 143 };
 
 # Runs a command, with its output in a file; true if it succeeds in time.
 sub run
 {
 	my ($seconds, @command) = @_;
 	my $end = time + $seconds;
-	my $pid = fork() // die "fork: $!\n";
+	my $pid = $running = fork() // die "fork: $!\n";
 
 	if ($pid == 0)
 	{
