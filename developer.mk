@@ -4,7 +4,7 @@
 # what is missing (test/throwaway.sh), so they work before PGXS is there.
 #
 #	make check              run all tests, which takes about 4 minutes
-#	make check-nightly      run longer random ones, and a server with assertions
+#	make check-nightly      run longer random ones, a server with assertions, and faults
 #	make check-clients      test the clients for C, Python and JavaScript
 #	make bench-clients      measure their probes a second
 #	make check-page         test the example of examples/blocklist in Chromium
@@ -55,6 +55,8 @@ check-nightly:
 	@if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null; \
 	then test/versions.sh -c gcc assert || [ $$? = 77 ]; \
 	else echo 'left out: a PostgreSQL with assertions, which needs root and mmdebstrap (test/versions.sh)'; fi
+	@ONLY=^index/ SHARD=$$(($$(date +%s) / 86400 % 80 + 1))/80 FOR=1800 \
+		test/throwaway.sh -t nice -n 19 test/mutate.pl || [ $$? = 1 ]
 check-clients:
 	@test/throwaway.sh -c clients/check.sh
 bench-clients:
@@ -96,10 +98,11 @@ installcheck: installcheck-needs
 .PHONY: installcheck-needs
 installcheck-needs:
 ifneq ($(strip $(REGRESS) $(ISOLATION)),)
-	@[ "$$('$(bindir)/psql' -XAtd postgres -c 'SELECT rolsuper FROM pg_roles \
-		WHERE rolname = current_user')" = t ] || { \
-		echo "installcheck needs a running server with cuckoo installed, and there a" \
-		"superuser of your name (createuser -s) or that PGUSER names" >&2; exit 1; }
+	@[ "$$('$(bindir)/psql' -XAtd postgres -c "SELECT rolsuper, current_setting('server_version_num')::int / 10000 \
+		FROM pg_roles WHERE rolname = current_user")" = 't|$(MAJORVERSION)' ] || { \
+		echo "installcheck needs a running server of PostgreSQL $(MAJORVERSION) with cuckoo installed," \
+		"which PGPORT names if its port is not 5432, and there a superuser of your name (createuser -s)" \
+		"or that PGUSER names" >&2; exit 1; }
 endif
 endif
 

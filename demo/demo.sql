@@ -8,8 +8,7 @@ SELECT set_config('demo.began', (clock_timestamp() - :seconds * interval '1 s'):
 
 CREATE FUNCTION step(what text) RETURNS text LANGUAGE sql AS $$
   SELECT format('[%s s] %s',
-    to_char(extract(epoch FROM clock_timestamp() - current_setting('demo.began')::timestamptz), 'FM990'),
-    what)
+    round(extract(epoch FROM clock_timestamp() - current_setting('demo.began')::timestamptz)), what)
 $$;
 
 -- a number in [0, 1) that looks random and is the same in every run

@@ -147,6 +147,26 @@ sub time_limit
 	return;
 }
 
+# The lines of the test that runs
+sub lines_here
+{
+	my %lines;
+
+	for (my $i = 1; my (undef, $file, $line) = caller $i; $i++)
+	{
+		$lines{$line} = 1 if $file eq $0;
+	}
+	return join ', ', sort keys %lines;
+}
+
+# Ends the test, but not those that run after it.
+sub give_up
+{
+	fail(shift);
+	# and the nodes with it
+	exit 1;
+}
+
 # The statements that run on a node
 sub statements_of
 {
@@ -162,18 +182,45 @@ SQL
 }
 
 $SIG{ALRM} = sub {
-	my %lines;
-
-	for (my $i = 0; my (undef, $file, $line) = caller $i; $i++)
-	{
-		$lines{$line} = 1 if $file eq $0;
-	}
-	fail("it hangs in line " . join(', ', sort keys %lines) . ": not ready after $seconds s");
 	diag(map { statements_of($_) } @nodes);
-	# and the nodes with it
-	exit 1;
+	give_up('it hangs in line ' . lines_here() . ": not ready after $seconds s");
 };
 time_limit(600);
+
+# Nothing comes from a server that is gone, so a test that waits for it ends at once.
+{
+	no warnings 'redefine';
+	my $start = \&PostgreSQL::Test::Cluster::start;
+
+	*Test::Builder::BAIL_OUT = sub { give_up($_[1]) };
+	foreach my $waits (qw(PostgreSQL::Test::Cluster PostgreSQL::Test::Utils))
+	{
+		no strict 'refs';
+		my $usleep = $waits->can('usleep') or next;
+
+		*{"${waits}::usleep"} = sub ($) {
+			my ($gone) = grep { $_->{_pid} && !(-e $_->data_dir . '/postmaster.pid' && kill 0, $_->{_pid}) } @nodes;
+
+			goto &$usleep if !$gone;
+			# nothing is left to be stopped
+			$gone->{_pid} = undef;
+			give_up('the server ' . $gone->name . ' is gone, for which line ' . lines_here() . ' waits');
+		};
+	}
+
+	# A server that was killed is a zombie until process 1 asks for its status, and
+	# takes the place of a new one for so long.
+	*PostgreSQL::Test::Cluster::start = sub {
+		my ($pid) = eval { slurp_file($_[0]->data_dir . '/postmaster.pid') =~ /^(\d+)/ };
+
+		for (my $tries = 100; $pid && (eval { slurp_file("/proc/$pid/stat") } // '') =~ /^\d+ \(.*\) Z /; $tries--)
+		{
+			give_up("process 1 does not reap the killed server $pid: start the container with --init") if !$tries;
+			select undef, undef, undef, 0.1;
+		}
+		goto &$start;
+	};
+}
 
 # ---- logs ----
 

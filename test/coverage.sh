@@ -7,6 +7,7 @@
 # the share of each file and each line that no test reached. Fails below 97 %.
 # test/uncovered.txt has the reasons of the lines that are left.
 set -uo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.." || exit
 
 if [ "${1:-}" != --report ]; then

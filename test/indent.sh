@@ -9,6 +9,7 @@
 # running pg_bsd_indent, this script does too, as far as this code needs it.
 set -uo pipefail
 shopt -s nullglob
+unset CDPATH
 cd "$(dirname "$0")/.." || exit
 
 indent=${PG_BSD_INDENT:-pg_bsd_indent}

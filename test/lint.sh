@@ -16,7 +16,7 @@ want cppcheck command -v cppcheck
 want shellcheck command -v shellcheck
 want libipc-run-perl perl -MIPC::Run -e 1
 find_all
-tmp=$(mktemp -d /tmp/cuckoo.XXXXXX) || die "no temporary folder"
+make_tmp
 processes=$(getconf _NPROCESSORS_ONLN)
 
 shopt -s globstar

@@ -4,19 +4,26 @@
 # usage: test/mutate.pl list          all faults, a line each, without a server
 #        make mutate SHARD=1/20       tries every 20th, on a throwaway server
 #
-# A fault (a mutant) is one change: it negates a condition, swaps two
-# arguments, leaves out a statement, or replaces && or a comparison by its
-# neighbour, + by -, a number by the next one, true by false, a cast to 64 bits
-# by 32, ceil by floor, a read-only object by one that may be changed, or halves
-# a constant.
+# A fault (a mutant) is one change. These are the kinds:
+#
+#	a condition is negated, or one of those that && or || joins is left out;
+#	a statement is left out, or two neighbours change their order, or one after a
+#		change of the user comes before it;
+#	two arguments are swapped;
+#	an operator, a truth value (such as a capability of the access method), a
+#		lock, a flag, a fork or a direction of rounding becomes its neighbour (see
+#		%neighbour): && ||, + -, true false, BUFFER_LOCK_EXCLUSIVE _SHARE;
+#	a number becomes the next one, and the constant of a #define its half;
+#	a cast to 64 bits is one to 32;
+#	a page is changed without being registered for the record of WAL;
+#	a read-only object is changed in place.
 #
 # Each is made in the throwaway copy, compiled, installed and tested until a
-# test fails: first by the tests about its file (of the core by unit tests), then
-# by the other regression tests, then by the isolation and TAP tests about it.
-# Tests that take three
-# times their usual time are ended and listed, because the fault may only be
-# slow. If no test notices a fault, it has survived: either a test is missing,
-# or the fault changes nothing that can be seen. The latter go to
+# test fails: first by the regression tests about its file (of the core by unit
+# tests), then by the isolation and TAP tests about it, and by all other regression
+# tests. Tests that take three times their usual time are ended and listed, because the
+# fault may only be slow. If no test notices a fault, it has survived: either a
+# test is missing, or the fault changes nothing that can be seen. The latter go to
 # test/mutants.txt, with the reason, and are not tried again.
 #
 # A fault is named by its file, its function, and the line before and after, so
@@ -26,7 +33,8 @@
 # ONLY=regex   only the faults whose name matches.
 # DEPTH=n      1: only the tests about the file; 2: all regression tests; 3, the
 #              default: isolation and TAP tests, too, a minute for each survivor.
-# FOR=n        begins no other fault after so many seconds.
+# FOR=n        begins no other fault after so many seconds. The order of the faults
+#              is random, but the same for each run.
 use strict;
 use warnings;
 
@@ -36,7 +44,8 @@ use Time::HiRes qw(time sleep);
 
 $| = 1;
 
-# What is about a file: regression tests; isolation tests; TAP tests; unit tests.
+# What is about a file: regression tests; isolation tests; TAP tests, in the order in
+# which they are run; unit tests.
 my @files = (
 	[ 'agg/agg.c',            'agg batch',          '',        '001 003 005 011 017' ],
 	[ 'agg/agg.h',            'agg batch',          '',        '005' ],
@@ -75,24 +84,25 @@ my @files = (
 	[ 'filter/io.c',          'io',                 '',        '017' ],
 	[ 'filter/set_state.c',   'sets',               '',        '002 011 017' ],
 	[ 'filter/sets.c',        'sets',               '',        '011 017' ],
-	[ 'index/build.c',        'index',              'indexes', '006 016 021' ],
-	[ 'index/chain.c',        'index',              '',        '006 016 018 021 027' ],
-	[ 'index/entry.c',        'index',              '',        '021', 'entry' ],
-	[ 'index/entry.h',        'index',              '',        '021', 'entry' ],
-	[ 'index/handler.c',      'index',              'indexes serializable', '013 017' ],
-	[ 'index/hash.c',         'index_types index',  '',        '004 017' ],
-	[ 'index/index.h',        'index',              'indexes', '006 021' ],
-	[ 'index/insert.c',       'index',              'indexes serializable', '006 016 021 027' ],
+	[ 'index/build.c',        'index',              'indexes', '027 021 006 016 031' ],
+	[ 'index/chain.c',        'index',              '',        '027 021 006 016 029 018' ],
+	[ 'index/entry.c',        'index',              '',        '027 021', 'entry' ],
+	[ 'index/entry.h',        'index',              '',        '027 021', 'entry' ],
+	[ 'index/handler.c',      'index',              'indexes serializable', '013 017 030' ],
+	[ 'index/hash.c',         'index_types index',  '',        '004 013 017' ],
+	[ 'index/index.h',        'index',              'indexes', '027 021 006 018' ],
+	[ 'index/insert.c',       'index',              'indexes serializable', '027 021 006 016 029' ],
 	[ 'index/inspect.c',      'index',              'indexes', '006 021' ],
-	[ 'index/map.c',          'index',              'indexes', '006 018 021 027' ],
-	[ 'index/page.c',         'index',              'indexes', '006 018 021 027' ],
-	[ 'index/scan.c',         'index',              'indexes serializable', '006 017 021' ],
+	[ 'index/kill.c',         'index',              'indexes', '027 028 029 018' ],
+	[ 'index/map.c',          'index',              'indexes', '027 021 006 018' ],
+	[ 'index/page.c',         'index',              'indexes', '027 021 006 018' ],
+	[ 'index/scan.c',         'index',              'indexes serializable', '027 021 006 017 018' ],
 	[ 'index/sort.c',         'index',              'indexes', '016 031' ],
 	[ 'index/trigger.c',      'unique',             'unique unique_attach unique_conflict unique_update', '024' ],
 	# only from PostgreSQL 18 on
-	[ 'index/unique.c',       'unique_index',       'unique_index', '024 027' ],
-	[ 'index/vacuum.c',       'index',              'indexes', '006 018 021 027' ],
-	[ 'index/validate.c',     'index_types',        '',        '014' ],
+	[ 'index/unique.c',       'unique_index',       'unique_index', '027 019 024' ],
+	[ 'index/vacuum.c',       'index',              'indexes', '027 021 006 029 018' ],
+	[ 'index/validate.c',     'index_types',        '',        '014 030' ],
 	[ 'module.c',             'scan plan index',    '',        '003' ],
 	[ 'planner/estimate.c',   'plan',               '',        '003' ],
 	[ 'planner/join.c',       'plan',               '',        '' ],
@@ -158,12 +168,30 @@ my %neighbour = (
 	'&&' => '||', '||' => '&&',
 	'<' => '<=', '<=' => '<', '>' => '>=', '>=' => '>', '==' => '!=', '!=' => '==',
 	'+' => '-', '-' => '+', '*' => '/', '/' => '*', '+=' => '-=', '-=' => '+=',
-	'|=' => '=', '++' => '--', '--' => '++', 'true' => 'false', 'false' => 'true');
+	'|=' => '=', '++' => '--', '--' => '++', 'true' => 'false', 'false' => 'true',
+	'ceil' => 'floor', 'floor' => 'ceil',
+	# a weaker lock: a stronger one only takes longer
+	BUFFER_LOCK_EXCLUSIVE => 'BUFFER_LOCK_SHARE', LW_EXCLUSIVE => 'LW_SHARED',
+	AccessExclusiveLock => 'ExclusiveLock', ExclusiveLock => 'ShareLock', ShareLock => 'RowExclusiveLock',
+	ShareUpdateExclusiveLock => 'RowExclusiveLock', RowExclusiveLock => 'AccessShareLock', AccessShareLock => 'NoLock',
+	GENERIC_XLOG_FULL_IMAGE => '0', REGBUF_STANDARD => 'REGBUF_STANDARD | REGBUF_NO_IMAGE',
+	MAIN_FORKNUM => 'INIT_FORKNUM', INIT_FORKNUM => 'MAIN_FORKNUM',
+	SECURITY_RESTRICTED_OPERATION => 'SECURITY_LOCAL_USERID_CHANGE');
+my ($names) = map { qr/\b(?:$_)\b/ } join '|', grep { /^\w/ } sort keys %neighbour;
+
+# A bracket and what is in it, and the same from right to left
+my $group = qr/(\((?:[^()]++|(?-1))*+\))/;
+my $reversed_group = qr/(\)(?:[^()]++|(?-1))*+\()/;
+
+# a call, an assignment or a jump
+my $begin = qr/(?:\(void\) )?[a-z_*(][\w.>\[\]()*-]*/i;
+my $simple = qr/(?!(?:if|for|while|foreach|switch|return|else|Assert|PG_RETURN\w*|PG_(?:END_)?TRY|PG_CATCH)\b)
+	$begin(?:\ [-+|&]?=\ |\+\+|--|\()[^;{}]*;/x;
 
 # Faults of a function body, from..to, as lists of [offset, length, new text].
 sub faults_of_body
 {
-	my ($code, $from, $to) = @_;
+	my ($text, $code, $from, $to) = @_;
 	my $body = substr($code, 0, $to);
 	my @faults;
 
@@ -176,12 +204,33 @@ sub faults_of_body
 		push @faults, [ [ $open, 0, '(!' ], [ closing($body, $open), 0, ')' ] ];
 	}
 
-	# an operator, or a truth value
+	# one of the conditions that && or || joins
 	pos($body) = $from;
-	while ($body =~ /(?<= )(&&|\|\||[<>=!]=|[<>]|[-+*\/]|[-+|]=)(?=[ \n])|(?<=\w)(\+\+|--)|\b(true|false)\b/g)
+	while ($body =~ /\s+(&&|\|\|)\s+/g)
+	{
+		my ($at, $end, $operator) = ($-[0], $+[0], $1);
+		my $other = qr/(?!\Q$operator\E@{[ $operator eq '&&' ? '|\|\|' : '' ]})/;
+		my ($right) = substr($body, $end) =~ /^((?:$other(?:[^()?:;,{}]|$group))+)/;
+		my ($left) = reverse(substr($body, $from, $at - $from)) =~ /^((?:$other(?:[^()?:;,{}]|$reversed_group))+)/;
+
+		$right =~ s/\s+\z//;
+		push @faults, [ [ $at, $end - $at + length($right), '' ] ];
+		# the right one of the operator before
+		next if substr($body, 0, $at - length($left)) =~ /\Q$operator\E\z/;
+		$left = reverse $left;
+		$left =~ s/^.*(?:\breturn\b|\s[-+|&]?=(?=\s))//s;
+		$left =~ s/^\s+//;
+		push @faults, [ [ $at - length($left), $end - $at + length($left), '' ] ];
+	}
+
+	# an operator, or a name
+	pos($body) = $from;
+	while ($body =~ /(?<= )(&&|\|\||[<>=!]=|[<>]|[-+*\/]|[-+|]=)(?=[ \n])|(?<=\w)(\+\+|--)|($names)/g)
 	{
 		my $old = $1 // $2 // $3;
 
+		# to close a table with NoLock keeps the lock, which only takes longer
+		next if $old =~ /Lock$/ && substr($body, 0, pos $body) =~ /close\([^()]*\z/;
 		push @faults, [ [ pos($body) - length($old), length($old), $neighbour{$old} ] ];
 	}
 
@@ -192,14 +241,22 @@ sub faults_of_body
 		push @faults, [ [ pos($body) - length($1), length($1), $1 + 1 ] ];
 	}
 
-	# a cast to 64 bits, or a direction of rounding
+	# a cast to 64 bits
 	pos($body) = $from;
-	while ($body =~ /(?<=\()(u?int)64(_t)?(?=\) )|\b(ceil|floor)(?=\()/g)
+	while ($body =~ /(?<=\()u?int(64)(?:_t)?(?=\) )/g)
 	{
-		my $size = $2 // '';
-		my ($old, $new) = $3 ? ($3, $3 eq 'ceil' ? 'floor' : 'ceil') : ("${1}64$size", "${1}32$size");
+		push @faults, [ [ $-[1], 2, '32' ] ];
+	}
 
-		push @faults, [ [ pos($body) - length($old), length($old), $new ] ];
+	# a page that WAL does not get
+	pos($body) = $from;
+	while ($body =~ /\bGenericXLogRegisterBuffer(?=\()/g)
+	{
+		my ($at, $open) = ($-[0], pos($body));
+		my $call = substr($body, $at, closing($body, $open) - $at);
+		my ($buffer) = $call =~ /,\s*(.*?),\s*\w+\)$/s or die "$call\n";
+
+		push @faults, [ [ $at, length($call), "BufferGetPage($buffer)" ] ];
 	}
 
 	# a read-only object, which must not be changed
@@ -224,23 +281,61 @@ sub faults_of_body
 		pos($body) -= length($b);
 	}
 
-	# a statement: a call, an assignment or a jump
+	# a statement
 	pos($body) = $from;
-	my $begin = qr/(?:\(void\) )?[a-z_*(][\w.>\[\]()*-]*/i;
-
-	while ($body =~ /^\t+($begin(?: [-+|&]?= |\+\+|--|\()[^;{}]*;|(?:break|continue);)/gm)
+	while ($body =~ /^\t+($simple|(?:break|continue);)/gm)
 	{
-		my $statement = $1;
+		push @faults, [ [ $-[1], length($1) - 1, '' ] ];
+	}
 
-		next
-			if $statement =~ /^(?:if|for|while|foreach|switch|return|else|Assert)\b/
-				|| $statement =~ /^PG_(?:RETURN\w*|(?:END_)?TRY|CATCH)\b/;
-		push @faults, [ [ pos($body) - length($statement), length($statement) - 1, '' ] ];
+	# two statements, unless the order of two assignments
+	pos($body) = $from;
+	while ($body =~ /^(\t+)(?=($simple)(\s*\n\1)($simple))/gm)
+	{
+		my ($at, $length) = ($-[2], $+[4] - $-[2]);
+		my ($first, $between, $second) = map { substr $text, $-[$_], $+[$_] - $-[$_] } 2 .. 4;
+
+		push @faults, [ [ $at, $length, "$second$between$first" ] ]
+			if "$first$second" =~ /\w\(/ && $first ne $second;
+	}
+
+	# a statement before another user performs it
+	pos($body) = $from;
+	while ($body =~ /\bSetUserIdAndSecContext\([^;]*\|[^;]*;/g)
+	{
+		my ($at, $after) = ($-[0], pos($body));
+
+		while ($body =~ /\G\s*\n\t+($simple)/g)
+		{
+			my ($place, $length) = ($-[1], length $1);
+			my $statement = join ' ', split(' ', substr($text, $place, $length)), '';
+
+			last if $statement =~ /^SetUser/;
+			push @faults, [ [ $at, 0, $statement ], [ $place, $length, '' ] ];
+		}
+		pos($body) = $after;
 	}
 	return @faults;
 }
 
-# All faults: their name, file and text. Of each file that has functions it must be
+# The text with a fault
+sub with_fault
+{
+	my ($text, $edits) = @_;
+
+	foreach my $edit (reverse @$edits)
+	{
+		# what is left out leaves its line ends, so that others keep theirs
+		my $new = $edit->[2];
+		my $lost = substr($text, $edit->[0], $edit->[1]) =~ tr/\n//;
+
+		$new .= "\n" x ($lost - ($new =~ tr/\n//));
+		substr($text, $edit->[0], $edit->[1]) = $new;
+	}
+	return $text;
+}
+
+# All faults: their name, file and edits. Of each file that has functions it must be
 # known what is about it.
 sub all_faults
 {
@@ -257,7 +352,7 @@ sub all_faults
 
 		while ($code =~ /^(\w+)\([^{};]*\)\n(\{\n.*?^\})/gms)
 		{
-			push @of_file, map { [ $1, $_ ] } faults_of_body($code, $-[2], $+[2]);
+			push @of_file, map { [ $1, $_ ] } faults_of_body($text, $code, $-[2], $+[2]);
 		}
 		# a constant: half of it
 		while ($about && $text =~ /^#define (\w+)\s+\(?(\d+)(?![\w.])/gm)
@@ -268,21 +363,11 @@ sub all_faults
 		foreach (sort { $a->[1][0][0] <=> $b->[1][0][0] } @of_file)
 		{
 			my ($function, $edits) = @$_;
-			my $mutant = $text;
 			my ($first) = map { $_->[0] } @$edits;
 			my $begin = rindex($text, "\n", $first - 1) + 1;
 			my @lines;
 
-			foreach my $edit (reverse @$edits)
-			{
-				# what is left out leaves its line ends, so that others keep theirs
-				my $new = $edit->[2];
-				my $lost = substr($mutant, $edit->[0], $edit->[1]) =~ tr/\n//;
-
-				$new .= "\n" x ($lost - ($new =~ tr/\n//));
-				substr($mutant, $edit->[0], $edit->[1]) = $new;
-			}
-			foreach my $version ($text, $mutant)
+			foreach my $version ($text, with_fault($text, $edits))
 			{
 				my ($line) = substr($version, $begin) =~ /^([^\n]*)/;
 
@@ -295,7 +380,7 @@ sub all_faults
 			my $nth = ++$seen{$name};
 
 			$name .= " ($nth)" if $nth > 1;
-			push @all, { name => $name, file => $file, text => $mutant, about => $about };
+			push @all, { name => $name, file => $file, edits => $edits, about => $about };
 		}
 	}
 	die "there is no ", join(', ', sort keys %about), "\n" if %about;
@@ -305,13 +390,16 @@ sub all_faults
 # ---- running ---------------------------------------------------------------
 
 my $too_long;	# true if a command since the last end_sessions() took too long
+my $running;	# the group of its processes
+
+$SIG{TERM} = sub { kill 'KILL', -$running if $running; exit 143 };
 
 # Runs a command, with its output in a file; true if it succeeds in time.
 sub run
 {
 	my ($seconds, @command) = @_;
 	my $end = time + $seconds;
-	my $pid = fork() // die "fork: $!\n";
+	my $pid = $running = fork() // die "fork: $!\n";
 
 	if ($pid == 0)
 	{
@@ -374,6 +462,9 @@ sub about
 	return join ' ', sort keys %tests;
 }
 
+# some TAP tests need it
+my @module = qw(make -s -C test/module install);
+
 sub slow_tests
 {
 	my ($seconds, $about) = @_;
@@ -381,9 +472,13 @@ sub slow_tests
 
 	return 0 if $specs ne '' &&
 		!run($seconds, qw(make -s installcheck REGRESS= TAP_TESTS=), "ISOLATION=$specs");
-	return 1 if $scripts eq '';
-	return run($seconds, qw(make -s installcheck REGRESS= ISOLATION=),
-		'PROVE_TESTS=' . join(' ', map { glob "test/t/$_*.pl" } split / /, $scripts));
+	# the library cuckoo_faults has the fault, too
+	return 0 if $scripts ne '' && !run(300, @module);
+	foreach my $script (map { glob "test/t/$_*.pl" } split / /, $scripts)
+	{
+		return 0 if !run($seconds, qw(make -s installcheck REGRESS= ISOLATION=), "PROVE_TESTS=$script");
+	}
+	return 1;
 }
 
 # The machine's code of the library
@@ -441,8 +536,7 @@ my @chosen = grep { $number++ % $shards == $shard - 1 && $_->{name} =~ /$only/ }
 print scalar(@chosen), ' of ', scalar(@all), " faults\n";
 print "no such fault, in $known_file: $_\n" foreach grep { !$names{$_} } sort keys %known;
 
-# some TAP tests need it
-$depth < 3 || run(300, qw(make -s -C test/module install)) or die slurp('mutate.log');
+$depth < 3 || run(300, @module) or die slurp('mutate.log');
 foreach my $about (values %{ { map { $_->{file} => $_->{about} } @chosen } })
 {
 	unit(600, $about) or die "the unit tests fail without a fault:\n" . slurp('mutate.log');
@@ -453,7 +547,7 @@ my $limit = 30 + 3 * (time - $start);
 
 $codes{ code() } = 1;
 
-foreach my $mutant (@chosen)
+foreach my $mutant (sort { md5($a->{name}) cmp md5($b->{name}) } @chosen)
 {
 	my ($name, $file, $about) = @$mutant{qw(name file about)};
 	my $result;
@@ -467,14 +561,14 @@ foreach my $mutant (@chosen)
 
 	my $original = slurp($file);
 
-	spew($file, $mutant->{text});
+	spew($file, with_fault($original, $mutant->{edits}));
 	if (!build()) { $result = 'refused' }
 	elsif ($codes{ code() }++) { $result = 'same' }
 	else
 	{
 		$result = unit($limit, $about) && regression($limit, $about->[1])
-			&& ($depth < 2 || regression($limit, ''))
-			&& ($depth < 3 || slow_tests(2 * $limit, $about)) ? 'survived' :
+			&& ($depth < 3 || slow_tests(2 * $limit, $about))
+			&& ($depth < 2 || regression($limit, '')) ? 'survived' :
 			$too_long ? 'slow' : 'noticed';
 		end_sessions();
 	}

@@ -24,6 +24,7 @@
 # Then address took 3 minutes, caches 8, and valgrind an hour: 24 minutes for
 # the test "scan", and 4 to 7 each for agg, elements, field, plan and probe.
 set -uo pipefail
+unset CDPATH	# with it, cd prints
 export COPT=	# with -g, so that reports name lines
 
 die()

@@ -4,6 +4,7 @@
 # make check runs it. What breaks a rule is listed below the rule's line.
 set -uo pipefail
 shopt -s lastpipe	# rule() counts, also at the end of a pipe
+unset CDPATH
 cd "$(dirname "$0")/.." || exit
 export LC_ALL=C.UTF-8
 
@@ -160,6 +161,9 @@ awk '
 	{ before = $0 }' "${source[@]}" |
 	sort | awk '$1 == name { print first; print $2 } { name = $1; first = $2 }' | uniq |
 	rule 'no two static functions of one name, which a reader would take for one'
+
+test/mutate.pl list 2>&1 >/dev/null |
+	rule 'test/mutate.pl knows which tests are about each file, and makes its faults'
 
 echo "1..$tests"
 exit $status

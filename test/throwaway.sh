@@ -6,10 +6,10 @@
 #	test/throwaway.sh			psql on it, or with a script from standard input
 #	. test/throwaway.sh			only define the functions below
 #
-# The source is built in a copy and installed below a temporary folder, from
-# where a new cluster serves it, on a socket in that folder. At the end,
-# however it comes, the server is stopped and the folder deleted. Nothing else
-# on the machine changes, except that apt installs missing packages (through
+# The source is built in a copy and installed below a temporary folder in
+# TMPDIR, from where a new cluster serves it, on a socket in that folder. At the
+# end, however it comes, the server is stopped and the folder deleted. Nothing
+# else on the machine changes, except that apt installs missing packages (through
 # sudo unless the caller is root).
 #
 # -t also installs what TAP tests need, and -c what the clients' tests need. -b
@@ -30,12 +30,14 @@
 # and COMMAND fails if the server's log has what no log may have (test/logs.sh);
 # but not with -b.
 set -uo pipefail
+unset CDPATH	# with it, cd prints
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 tmp=		# everything made here; the path is short enough for a socket
 packages=()	# to be installed
 shared_buffers=256MB
 settings=	# a file with more
+elsewhere=': set TMPDIR to another folder'
 
 say()
 {
@@ -354,13 +356,25 @@ set_environment()
 	PATH=$("$PG_CONFIG" --bindir):$PATH
 }
 
+# make_tmp: sets `tmp`
+make_tmp()
+{
+	local in=${TMPDIR:-/tmp} room
+
+	# the path of a socket, below $tmp/tmp, has at most 107 bytes
+	[ ${#in} -le 60 ] || die "the path of $in is too long for sockets in it$elsewhere"
+	tmp=$(mktemp -d "$in/cuckoo.XXXXXX") || die "no temporary folder$elsewhere"
+	room=$(df -Pk "$tmp" | awk 'NR == 2 { print int($4 / 1024) }')
+	[ "$room" -ge 300 ] || die "$in has $room MB of room, of 300 MB that a server needs$elsewhere"
+}
+
 # start_server: finds or installs what is needed, builds, and starts the server
 start_server()
 {
 	local server
 
 	find_all
-	tmp=$(mktemp -d /tmp/cuckoo.XXXXXX) || die "no temporary folder"
+	make_tmp
 	set_environment
 
 	mkdir "$tmp/src" "$tmp/inst" "$tmp/tmp"
@@ -370,6 +384,9 @@ start_server()
 	extension_settings >"$TEMP_CONFIG" || exit
 	printf '%s\n' 'jit = off' 'fsync = off' "${SETTINGS:-}" >>"$TEMP_CONFIG"
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$tmp"
+	# a script that finds nothing
+	run "$tmp/src/test/logs.sh"
+	[ $? = 1 ] || die "the owner of the server may not run programs in ${tmp%/*}$elsewhere"
 
 	say "building for $("$PG_CONFIG" --version)"
 	run make -s -j "$(getconf _NPROCESSORS_ONLN)" install || die "the build failed"

@@ -24,6 +24,7 @@
 # removed. A target that cannot be had is skipped, which the last line says, and
 # the status then is 77. With a failure it is 1.
 set -uo pipefail
+unset CDPATH	# with it, cd prints
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/cuckoo-roots

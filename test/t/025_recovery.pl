@@ -1,7 +1,7 @@
 # Recovery to a point (PITR) in the middle of inserts, splits, chains, VACUUM and builds:
 # afterwards every row is found, and indexes grow.
 #
-# RECOVERIES=40 tries more points.
+# make check leaves it to make check-nightly. RECOVERIES=40 tries more points.
 use strict;
 use warnings;
 

@@ -5,6 +5,7 @@
 # The library was installed below PREFIX. FILTER is a file with the text of a
 # filter. A language without a compiler is left out, which is said.
 set -euo pipefail
+unset CDPATH	# with it, cd prints
 
 prefix=$(realpath "$1")
 filter=$(realpath "$2")
