@@ -248,7 +248,7 @@ DELETE FROM old WHERE ctid = ANY (ARRAY(SELECT ctid FROM old WHERE k + 0 = 2 ORD
 $by_index
 $old_rows;
 $old_rows;
-SELECT pg_current_xact_id();
+SELECT pg_logical_emit_message(true, '', '');
 SQL
 write_file('change.sh', <<"END");
 psql -XAtq -d '@{[ $publisher->connstr('postgres') ]}' -f $folder/change_\$1.sql >$folder/change.log
