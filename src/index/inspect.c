@@ -242,8 +242,8 @@ inspect_page(Inspection *check, BlockNumber block,
 	int			n = 0;
 
 	/*
-	 * Beside cf_index_check, VACUUM frees no chain.  On a standby, the lock of
-	 * the page keeps the replay of VACUUM from freeing its chains.
+	 * Beside cf_index_check, VACUUM frees no chain.  On a standby, the lock
+	 * of the page keeps the replay of VACUUM from freeing its chains.
 	 */
 	bool		keep_locked = RecoveryInProgress();
 	BlockNumber link = keep_locked || check->sort != NULL ? block : 0;

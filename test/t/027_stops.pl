@@ -359,7 +359,8 @@ sub wait_for_replay
 	$looking //= start_session();
 	$replaying //= start_session($standby);
 	# a commit that writes WAL flushes the WAL of lookups and VACUUM, too
-	my $lsn = result($looking, "SELECT pg_logical_emit_message(true, '', '') \\g /dev/null\nSELECT pg_current_wal_flush_lsn()");
+	result($looking, "SELECT pg_logical_emit_message(true, '', '')");
+	my $lsn = result($looking, 'SELECT pg_current_wal_flush_lsn()');
 
 	do
 	{
