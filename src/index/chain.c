@@ -238,7 +238,7 @@ read_position(Relation rel, CuckooChainPosition *position,
 	CuckooPageHeader header;
 	int			n = 0;
 
-	cuckoo_check_other(rel, position->locked, block);
+	cuckoo_check_other(rel, position->link, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 	CUCKOO_TEST_SNAPSHOT(position->snapshot, rel, page);
@@ -251,6 +251,10 @@ read_position(Relation rel, CuckooChainPosition *position,
 	{
 		/* it has been freed: start again at the head, if there is one */
 		n = is_head ? -1 : 0;
+		if (is_head && position->link != 0)
+			cuckoo_index_corrupt(rel, block,
+								 "found no chain, although block %u has a link to it",
+								 position->link);
 		if (++position->restarts > MOST_RESTARTS)
 			cuckoo_index_corrupt(rel, block,
 								 "found a page of chain %u, expected chain %u",

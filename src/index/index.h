@@ -309,7 +309,7 @@ extern BlockNumber cuckoo_find_chain(Relation rel, Buffer buffer, uint64 hash);
  */
 extern int	cuckoo_find_link(Relation rel, Buffer buffer, BlockNumber head);
 
-/* Sorts rows in the order of the table. */
+/* Sorts rows: by block, and within a block the last row first. */
 extern void cuckoo_sort_tids(ItemPointerData *rows, int n);
 
 /* True if a row is one of n sorted rows. */
@@ -353,24 +353,15 @@ cuckoo_source(Buffer buffer)
 	return source;
 }
 
-/* Fewer dead rows are left to VACUUM. */
-#define CUCKOO_FEWEST_DEAD		4
-
 /*
- * Keeps of n dead rows, sorted, those whose line pointers are dead, too.
- * Returns their number, or 0 if entries cannot be removed.
+ * Removes the entries of n rows that are dead to all, if their line pointers
+ * are dead, too.  sources[] are the pages from which the rows were copied.  A
+ * page that has changed since is left to VACUUM.  Changes rows[].
  * Locks held on entry: none.
  */
-extern int	cuckoo_keep_pruned(Relation heap, Relation rel,
-							   ItemPointerData *rows, int n);
-
-/*
- * Removes the entries of n rows that cuckoo_keep_pruned() has kept, unless the
- * page has changed since the rows were copied.  `hash` is their hash.
- * Locks held on entry: none.
- */
-extern void cuckoo_kill_rows(Relation rel, CuckooSource source, uint64 hash,
-							 const ItemPointerData *rows, int n);
+extern void cuckoo_kill_rows(Relation heap, Relation rel,
+							 const CuckooSource *sources, int n_sources,
+							 uint64 hash, ItemPointerData *rows, int n);
 
 /* ---- map.c: the meta page, the map, and the page of a hash ---- */
 
@@ -483,7 +474,9 @@ typedef struct CuckooChainPosition
 	uint32		sequence;		/* that of the page read last; 0 at first */
 	uint32		previous;		/* like `sequence`, but also after a restart */
 	uint32		restarts;		/* pages that were not as expected */
-	BlockNumber locked;			/* a page that the caller has locked, or 0 */
+	BlockNumber link;			/* the page of the link, if VACUUM cannot free
+								 * the chain, for example because the caller
+								 * has locked the page; or 0 */
 	Snapshot	snapshot;		/* of a scan, or NULL */
 	CuckooSource source;		/* the page that was read last */
 } CuckooChainPosition;
@@ -495,8 +488,8 @@ extern CuckooChainPosition cuckoo_chain_begin(BlockNumber head);
  * CUCKOO_CHAIN_ROWS.  Returns their number, or 0 after the last page.  Each
  * row that was in the chain at the beginning is returned once, unless it has
  * been removed.  Returns -1 if the head is no head any more: VACUUM has freed
- * an empty chain, and with it the link.
- * Locks held on entry: none, or position->locked.
+ * an empty chain, and with it the link.  Error XX002 if it cannot have done so.
+ * Locks held on entry: none, or position->link.
  */
 extern int	cuckoo_chain_next(Relation rel, CuckooChainPosition *position,
 							  ItemPointerData *rows);

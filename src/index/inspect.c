@@ -187,11 +187,11 @@ datum_to_item(Datum datum)
 
 /*
  * Sorts the rows of an entry, which are several if it links to a chain, and
- * returns their number.
+ * returns their number.  `link` is its page, or 0 if VACUUM may free the chain.
  */
 static int64
 inspect_entry(Inspection *check, const CuckooPageHeader *header,
-			  const CuckooEntry *entry, BlockNumber locked)
+			  const CuckooEntry *entry, BlockNumber link)
 {
 	const CuckooEntryEncoding *encoding = &header->entries.encoding;
 	uint64		ext = entry->tag << encoding->level | header->entries.segment;
@@ -201,7 +201,7 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 	int64		sum = 0;
 	int			n;
 
-	position.locked = locked;
+	position.link = link;
 	/* a damaged page may claim more */
 	bits = Min(bits, CUCKOO_SLOT_BITS);
 	if (entry->offset != 0)
@@ -218,10 +218,6 @@ inspect_entry(Inspection *check, const CuckooPageHeader *header,
 					  header->entries.number);
 		sum += n;
 	}
-	/* beside cf_index_check, VACUUM cannot have freed the chain */
-	if (n < 0 && check->sort != NULL)
-		cuckoo_index_corrupt(check->rel, entry->block,
-							 "found no chain, although there is a link to it");
 	return sum;
 }
 
@@ -245,8 +241,12 @@ inspect_page(Inspection *check, BlockNumber block,
 	int64		rows = 0;
 	int			n = 0;
 
-	/* on a standby, no lock keeps the replay of VACUUM from freeing chains */
+	/*
+	 * Beside cf_index_check, VACUUM frees no chain.  On a standby, the lock
+	 * of the page keeps the replay of VACUUM from freeing its chains.
+	 */
 	bool		keep_locked = RecoveryInProgress();
+	BlockNumber link = keep_locked || check->sort != NULL ? block : 0;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (!PageIsNew(page))
@@ -265,8 +265,7 @@ inspect_page(Inspection *check, BlockNumber block,
 	if (!keep_locked)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (int i = 0; i < n; i++)
-		rows += inspect_entry(check, &header, &check->entries[i],
-							  keep_locked ? block : 0);
+		rows += inspect_entry(check, &header, &check->entries[i], link);
 	if (keep_locked)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);

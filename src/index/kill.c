@@ -12,6 +12,9 @@
 
 #include "access/xlog.h"
 
+/* Fewer dead rows are left to VACUUM. */
+#define FEWEST_DEAD		4
+
 /* True if the line pointer of a row is dead.  Locks held: the page. */
 static bool
 /* NOLINTNEXTLINE(readability-non-const-parameter): PostgreSQL's type */
@@ -23,16 +26,16 @@ is_pruned(Page page, const ItemPointerData *tid)
 		ItemIdIsDead(PageGetItemId(page, offset));
 }
 
-int
-cuckoo_keep_pruned(Relation heap, Relation rel, ItemPointerData *rows, int n)
+/*
+ * Keeps of n dead rows, sorted, those whose line pointers are dead, too.
+ * Returns their number.
+ */
+static int
+keep_pruned(Relation heap, ItemPointerData *rows, int n)
 {
 	Buffer		buffer = InvalidBuffer;
 	int			kept = 0;
 
-	/* without WAL, LSNs show no changes */
-	if (n < CUCKOO_FEWEST_DEAD || RecoveryInProgress() ||
-		!RelationNeedsWAL(rel))
-		return 0;
 	for (int i = 0; i < n; i++)
 	{
 		BlockNumber block = ItemPointerGetBlockNumber(&rows[i]);
@@ -94,17 +97,15 @@ kill_in_chain(Page page, const ItemPointerData *rows, int n)
 	return kept < count;
 }
 
-void
-cuckoo_kill_rows(Relation rel, CuckooSource source, uint64 hash,
-				 const ItemPointerData *rows, int n)
+/* Removes rows from a page, unless it has changed since they were copied. */
+static void
+kill_in_page(Relation rel, const CuckooSource *source, uint64 hash,
+			 const ItemPointerData *rows, int n)
 {
-	Buffer		buffer;
+	Buffer		buffer = ReadBuffer(rel, source->block);
 
-	if (n < CUCKOO_FEWEST_DEAD)
-		return;
-	buffer = ReadBuffer(rel, source.block);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	if (PageGetLSN(BufferGetPage(buffer)) == source.lsn)
+	if (PageGetLSN(BufferGetPage(buffer)) == source->lsn)
 	{
 		GenericXLogState *state = GenericXLogStart(rel);
 		Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
@@ -117,4 +118,19 @@ cuckoo_kill_rows(Relation rel, CuckooSource source, uint64 hash,
 			GenericXLogAbort(state);
 	}
 	UnlockReleaseBuffer(buffer);
+}
+
+void
+cuckoo_kill_rows(Relation heap, Relation rel, const CuckooSource *sources,
+				 int n_sources, uint64 hash, ItemPointerData *rows, int n)
+{
+	/* without WAL, LSNs show no changes */
+	if (n < FEWEST_DEAD || RecoveryInProgress() || !RelationNeedsWAL(rel))
+		return;
+	cuckoo_sort_tids(rows, n);
+	n = keep_pruned(heap, rows, n);
+	if (n < FEWEST_DEAD)
+		return;
+	for (int i = 0; i < n_sources; i++)
+		kill_in_page(rel, &sources[i], hash, rows, n);
 }

@@ -253,10 +253,23 @@ cuckoo_find_link(Relation rel, Buffer buffer, BlockNumber head)
 	return -1;
 }
 
+/*
+ * Compares rows by their blocks.  Within a block the last row comes first: it
+ * is probably the live version of the others, and its discovery ends the search
+ * of a constraint.
+ */
 static int
 compare_tids(const void *a, const void *b)
 {
-	return ItemPointerCompare(unconstify(void *, a), unconstify(void *, b));
+	const ItemPointerData *x = a;
+	const ItemPointerData *y = b;
+	BlockNumber x_block = ItemPointerGetBlockNumberNoCheck(x);
+	BlockNumber y_block = ItemPointerGetBlockNumberNoCheck(y);
+
+	if (x_block != y_block)
+		return x_block > y_block ? 1 : -1;
+	return (int) ItemPointerGetOffsetNumberNoCheck(y) -
+		(int) ItemPointerGetOffsetNumberNoCheck(x);
 }
 
 void

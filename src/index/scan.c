@@ -64,16 +64,12 @@ static void
 leave_page(IndexScanDesc scan)
 {
 	CuckooScan *state = scan->opaque;
-	int			n = state->dead;
 
+	if (state->dead > 0)
+		cuckoo_kill_rows(scan->heapRelation, scan->indexRelation,
+						 &state->source, 1, state->hash, state->rows,
+						 state->dead);
 	state->dead = 0;
-	if (n < CUCKOO_FEWEST_DEAD)
-		return;
-	cuckoo_sort_tids(state->rows, n);
-	n = cuckoo_keep_pruned(scan->heapRelation, scan->indexRelation,
-						   state->rows, n);
-	cuckoo_kill_rows(scan->indexRelation, state->source, state->hash,
-					 state->rows, n);
 }
 
 IndexScanDesc
@@ -264,12 +260,9 @@ check_freed(IndexScanDesc scan)
 	CuckooChainPosition again = cuckoo_chain_begin(state->chain.head);
 	ItemPointerData rows[CUCKOO_CHAIN_ROWS];
 
-	again.locked = BufferGetBlockNumber(buffer);
-	if (cuckoo_find_link(rel, buffer, again.head) >= 0 &&
-		cuckoo_chain_next(rel, &again, rows) < 0)
-		cuckoo_index_corrupt(rel, again.head,
-							 "found no chain, although block %u has a link to it",
-							 again.locked);
+	again.link = BufferGetBlockNumber(buffer);
+	if (cuckoo_find_link(rel, buffer, again.head) >= 0)
+		cuckoo_chain_next(rel, &again, rows);
 	UnlockReleaseBuffer(buffer);
 }
 

@@ -149,43 +149,32 @@ typedef struct SeenRows
 	uint32		vacuums;
 	int			n;				/* -1: none were copied yet */
 	ItemPointerData *rows;		/* allocated */
-	List	   *sources;		/* CuckooSource: the pages that have them */
+	int			n_sources;
+	CuckooSource *sources;		/* the pages that have them; allocated */
 } SeenRows;
-
-static void
-add_source(SeenRows *seen, CuckooSource source)
-{
-	CuckooSource *copy = palloc(sizeof(source));
-
-	*copy = source;
-	seen->sources = lappend(seen->sources, copy);
-}
 
 /*
  * Adds the rows of a chain.
- * Locks held: the page of the link, in block `locked`.
+ * Locks held: the page of the link, in block `link`.
  */
 static void
-add_chain(Relation rel, BlockNumber head, BlockNumber locked, SeenRows *seen)
+add_chain(Relation rel, BlockNumber head, BlockNumber link, SeenRows *seen)
 {
 	CuckooChainPosition chain = cuckoo_chain_begin(head);
 	ItemPointerData more[CUCKOO_CHAIN_ROWS];
 	int			n;
 
-	chain.locked = locked;
+	chain.link = link;
 	while ((n = cuckoo_chain_next(rel, &chain, more)) > 0)
 	{
 		seen->rows = repalloc_huge(seen->rows, (Size) (seen->n + n) *
 								   sizeof(ItemPointerData));
 		memcpy(seen->rows + seen->n, more, n * sizeof(ItemPointerData));
 		seen->n += n;
-		add_source(seen, chain.source);
+		seen->sources = repalloc(seen->sources, (seen->n_sources + 1) *
+								 sizeof(CuckooSource));
+		seen->sources[seen->n_sources++] = chain.source;
 	}
-	/* VACUUM cannot free it while the page of the link is locked */
-	if (n < 0)
-		cuckoo_index_corrupt(rel, head,
-							 "found no chain, although block %u has a link to it",
-							 locked);
 }
 
 /*
@@ -201,10 +190,10 @@ see_rows(Relation rel, Buffer buffer, uint64 hash)
 	ListCell   *cell;
 
 	seen.rows = palloc(CUCKOO_PAGE_SLOTS * sizeof(ItemPointerData));
+	seen.sources = palloc(sizeof(CuckooSource));
+	seen.sources[seen.n_sources++] = cuckoo_source(buffer);
 	seen.n = cuckoo_match_rows(rel, buffer, hash, seen.rows, &heads);
 	cuckoo_sort_tids(seen.rows, seen.n);
-	if (seen.n > 0)
-		add_source(&seen, cuckoo_source(buffer));
 	/* VACUUM can remove rows of a chain while they are copied */
 	if (seen.n > 0 || heads != NIL)
 		seen.vacuums = cuckoo_count_vacuums(rel);
@@ -228,23 +217,12 @@ is_as_seen(Relation rel, Buffer buffer, uint64 hash, SeenRows *seen)
 		memcmp(now.rows, seen->rows, now.n * sizeof(ItemPointerData)) == 0;
 
 	if (seen->rows != NULL)
+	{
 		pfree(seen->rows);
-	list_free_deep(seen->sources);
+		pfree(seen->sources);
+	}
 	*seen = now;
 	return now.n == 0 || same;
-}
-
-/* Removes the entries of n dead rows, which are sorted. */
-static void
-kill_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
-		  ItemPointerData *dead, int n)
-{
-	ListCell   *cell;
-
-	n = cuckoo_keep_pruned(unique->heap, unique->rel, dead, n);
-	foreach(cell, seen->sources)
-		cuckoo_kill_rows(unique->rel, *(CuckooSource *) lfirst(cell), hash,
-						 dead, n);
 }
 
 /* Waits for the transaction that decides if a row is live. */
@@ -262,9 +240,9 @@ wait_for_row(CuckooUnique *unique, const SnapshotData *dirty, ItemPointer tid)
 }
 
 /*
- * Looks at the rows with the tag, in the order of the table.  Returns true if
- * none of them conflicts with the row.  Otherwise error 23505, or waits for a
- * transaction and returns false; with `partial` just false.
+ * Looks at the rows with the tag, in the order of cuckoo_sort_tids().  Returns
+ * true if none of them conflicts with the row.  Otherwise error 23505, or waits
+ * for a transaction and returns false; with `partial` just false.
  */
 static bool
 look_at_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
@@ -299,7 +277,8 @@ look_at_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
 	ExecClearTuple(unique->slot);
 	table_index_fetch_end(fetch);
 	if (!conflict)
-		kill_rows(unique, seen, hash, rows, n_dead);
+		cuckoo_kill_rows(unique->heap, unique->rel, seen->sources,
+						 seen->n_sources, hash, rows, n_dead);
 	else if (!partial)
 	{
 		if (TransactionIdIsValid(dirty.xmin) ||

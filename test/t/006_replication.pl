@@ -7,7 +7,8 @@
 #
 # A hot standby probes, scans, explains and merges filters, although it cannot
 # change them until it is promoted. It finds rows by indexes, whose pages are those
-# of the primary, while these grow, are rebuilt and cut, and after a promotion.
+# of the primary, while these grow, are rebuilt and cut, and after a promotion. Its old
+# snapshots miss no row while lookups on the primary remove entries of dead rows.
 use strict;
 use warnings;
 
@@ -218,6 +219,84 @@ SQL
 checks_of($publisher, 'primary', $shrunk);
 checks_of($standby, 'standby', $shrunk);
 same_files('after they were cut', qw(grown_i grown_2 held_i));
+
+# Snapshots that are older than the removal of entries by lookups. Without
+# hot_standby_feedback replay waits for a snapshot, or cancels it, when the rows are pruned.
+$publisher->safe_psql('postgres', <<'SQL');
+CREATE TABLE old (k int, n int) WITH (autovacuum_enabled = off);
+CREATE INDEX old_k ON old USING cuckoo (k);
+CREATE INDEX old_n ON old (n);
+SQL
+my $by_index = "SET enable_seqscan = off;\nSET enable_bitmapscan = off;";
+my $old_rows = 'SELECT (SELECT n FROM old WHERE k = 1) AS n, (SELECT count(*) FROM old WHERE k = 2) AS rows';
+my $update = 'UPDATE old SET n = n + 1 WHERE k + 0 = 1; COMMIT';
+my $folder = $publisher->basedir;
+
+# changes of the primary: in a page with room, and then in full pages, which are pruned
+sub write_file
+{
+	my ($name, $text) = @_;
+
+	open my $file, '>', "$folder/$name" or die "$name: $!";
+	print $file $text;
+	close $file;
+	return;
+}
+write_file("change_$_->[0].sql", <<"SQL") foreach [ 1, 10, 50 ], [ 2, 1000, 1500 ];
+DO \$\$ BEGIN FOR i IN 1..$_->[1] LOOP $update; END LOOP; END \$\$;
+DELETE FROM old WHERE ctid = ANY (ARRAY(SELECT ctid FROM old WHERE k + 0 = 2 ORDER BY ctid DESC LIMIT $_->[2]));
+$by_index
+$old_rows;
+$old_rows;
+SELECT pg_logical_emit_message(true, '', '');
+SQL
+write_file('change.sh', <<"END");
+psql -XAtq -d '@{[ $publisher->connstr('postgres') ]}' -f $folder/change_\$1.sql >$folder/change.log
+lsn=\$(psql -XAtq -d '@{[ $publisher->connstr('postgres') ]}' -c 'SELECT pg_current_wal_flush_lsn()')
+until psql -XAtq -d '@{[ $standby->connstr('postgres') ]}' -c "SELECT pg_last_wal_replay_lsn() >= '\$lsn' OR
+	wait_event ~ 'Conflict' FROM pg_stat_activity WHERE backend_type = 'startup'" 2>/dev/null | grep -q t
+do sleep 0.02
+done
+END
+
+foreach ([ 'off', -1 ], [ 'off', 0 ], [ 'on', -1 ], [ 'on', 0 ])
+{
+	my ($feedback, $delay) = @$_;
+	my $name = "hot_standby_feedback = $feedback, max_standby_streaming_delay = $delay";
+	my ($out, $cancelled);
+
+	$standby->safe_psql('postgres', $_)
+	  foreach "ALTER SYSTEM SET hot_standby_feedback = $feedback",
+	  "ALTER SYSTEM SET max_standby_streaming_delay = $delay", 'SELECT pg_reload_conf()';
+	$standby->poll_query_until('postgres', "SELECT current_setting('max_standby_streaming_delay') = '$delay'");
+	$publisher->poll_query_until('postgres',
+		"SELECT backend_xmin IS NULL = ('$feedback' = 'off') FROM pg_stat_replication");
+	$publisher->safe_psql('postgres',
+		'TRUNCATE old; INSERT INTO old SELECT 2, 0 FROM generate_series(1, 3000); INSERT INTO old VALUES (1, 0)');
+	$publisher->wait_for_catchup($standby);
+	$standby->psql('postgres', <<"SQL", stdout => \$out, stderr => \$cancelled, on_error_stop => 0);
+$by_index
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+$old_rows;
+\\! sh $folder/change.sh 1
+$old_rows;
+\\! sh $folder/change.sh 2
+$old_rows;
+SELECT cf_index_check('old_k') >= 3001;
+SET LOCAL enable_bitmapscan = on;
+SET LOCAL enable_indexscan = off;
+$old_rows;
+COMMIT;
+SQL
+	is($out, join("\n", ('0|3000') x 2, $feedback eq 'off' && $delay == 0 ? () : ('0|3000', 't', '0|3000')),
+		"$name: rows of an old snapshot");
+	is($cancelled =~ /conflict with recovery/, $feedback eq 'off' && $delay == 0, "$name: a conflict");
+	cmp_ok($publisher->safe_psql('postgres', q(SELECT entries FROM cf_index_info('old_k'))),
+		$feedback eq 'off' ? '<' : '>=', $feedback eq 'off' ? 2500 : 4011, "$name: entries");
+	$publisher->wait_for_catchup($standby);
+	is($standby->safe_psql('postgres', "$by_index\n$old_rows;\nSELECT cf_index_check('old_k') >= 1451"),
+		"1010|1450\nt", "$name: rows of a new one");
+}
 
 # Promotion
 my $changed = 'SELECT md5(string_agg(f::text, $$ $$ ORDER BY n)) FROM keyed';

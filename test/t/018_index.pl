@@ -4,7 +4,8 @@
 # two-phase commits, and roll back; one table goes to another database by
 # logical replication. Beside them, indexes are vacuumed, rebuilt and created,
 # tables are rewritten, truncated and emptied, and snapshots are held for long.
-# Checkers of all isolation levels, on the primary and on a standby, compare
+# The standby delays replay or cancels its queries, and reports its snapshots to the
+# primary or not. Checkers of all isolation levels, on the primary and on a standby, compare
 # what index scans and bitmap scans find with the rows that a scan of the table
 # sees, in one snapshot, and call cf_index_check. At the end, after VACUUM, an
 # index has as many entries as its table has rows.
@@ -39,10 +40,8 @@ my $writers = $ENV{TORTURE_WRITERS} || 8;
 my @settings = (
 	'shared_buffers = 8MB', 'max_connections = 60', 'max_prepared_transactions = 50', 'fsync = off',
 	'wal_level = logical', 'max_wal_senders = 5', 'hot_standby = on', 'max_wal_size = 256MB', 'wal_keep_size = 4GB',
-	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'max_standby_streaming_delay = -1', 'deadlock_timeout = 200ms',
+	'wal_log_hints = on', 'autovacuum_naptime = 1s', 'wal_receiver_status_interval = 1s', 'deadlock_timeout = 200ms',
 	'lock_timeout = 30s', 'log_lock_waits = on', 'maintenance_work_mem = 1MB',
-	# an index that the primary rebuilds then lacks rows that only the standby's snapshots see
-	'hot_standby_feedback = off',
 	'restart_after_crash = on', 'log_min_messages = warning', 'log_statement = none',
 	q(include_if_exists = 'torture.conf'));
 my $primary = start_node('primary', @settings);
@@ -64,7 +63,7 @@ log_full_pages($primary, 1);
 
 # In t a few keys are used by many rows, most by one only. The index of s is built
 # with few entries in a page, so that it splits often. m has few values, each in
-# many rows, which go to chains.
+# many rows, which go to chains. Values of b come and go, and so do their chains.
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v text, n int DEFAULT 1, pad text DEFAULT repeat('x', 60))
 	WITH (fillfactor = 80, parallel_workers = 2);
@@ -72,11 +71,14 @@ CREATE INDEX t_k ON t USING cuckoo (k);
 CREATE INDEX t_v ON t USING cuckoo (v);
 CREATE INDEX t_lower ON t USING cuckoo (lower(v)) WHERE n > 0;
 CREATE INDEX t_two ON t USING cuckoo (n, k);
+INSERT INTO t (k, v) SELECT i, 'V' || i FROM generate_series(1, 1000) i;
 CREATE TABLE s (k bigint) WITH (fillfactor = 30, parallel_workers = 2);
 CREATE INDEX s_k ON s USING cuckoo (k) WITH (fillfactor = 10);
 CREATE TABLE m (c int, pad text DEFAULT repeat('x', 300)) WITH (fillfactor = 10, parallel_workers = 2);
 CREATE INDEX m_c ON m USING cuckoo (c);
 INSERT INTO m (c) SELECT (power(random(), 6) * 300)::int FROM generate_series(1, 2500);
+CREATE TABLE b (c int);
+CREATE INDEX b_c ON b USING cuckoo (c);
 CREATE TABLE parts (k bigint, day int) PARTITION BY LIST (day);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
@@ -134,6 +136,9 @@ BEGIN
 		+ find_rows('^t_v', 't', 'b.v = a.v', 'true', blocks)
 		+ find_rows('^t_lower', 't', 'lower(b.v) = lower(a.v) AND b.n > 0', 'a.n > 0', blocks)
 		+ find_rows('^s_k', 's', 'b.k = a.k', 'true', blocks) + find_rows('^m_c', 'm', 'b.c = a.c', 'a.c > 3', blocks)
+		+ compare('^b_c',
+			'SELECT FROM (SELECT c, count(*) AS n FROM b GROUP BY c) a
+				WHERE n <> (SELECT count(*) FROM b AS other WHERE other.c = a.c)')
 		+ find_rows('^parts', 'parts', 'b.k = a.k', 'true', blocks)
 		+ compare('^m_c',
 			'SELECT FROM (SELECT c, count(*) AS n FROM m GROUP BY c) a
@@ -244,6 +249,19 @@ UPDATE m SET pad = 'hot'
 WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
 DELETE FROM m WHERE ctid = ANY (ARRAY(SELECT ctid FROM m TABLESAMPLE system (1) LIMIT 5 FOR UPDATE SKIP LOCKED));
 SQL
+	# values that go come again, and lookups remove their entries
+	script('batches', <<'SQL'),
+\set come random(1, 9)
+\set go random(1, 9)
+\set rows random(1, 1500)
+INSERT INTO b SELECT :come::int FROM generate_series(1, :rows::int) WHERE pg_relation_size('b') < 1000000;
+DELETE FROM b WHERE ctid = ANY (ARRAY(SELECT ctid FROM b WHERE c = :go FOR UPDATE SKIP LOCKED));
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+SELECT count(*) FROM b WHERE c = :go;
+END;
+SQL
 );
 
 # Some are left in doubt by a disaster, see resolve().
@@ -282,7 +300,7 @@ SELECT 1 / (CASE WHEN (SELECT count(*) FROM t WHERE k = :k OR v = 'V' || :k)
 	= (SELECT count(*) FROM t WHERE k + 0 = :k OR v || '' = 'V' || :k) THEN 1 ELSE 0 END) AS same;
 END;
 SQL
-push @checkers, script('check', join('', map { "SELECT check_index('$_');\n" } qw(t_k t_lower t_two s_k m_c)));
+push @checkers, script('check', join('', map { "SELECT check_index('$_');\n" } qw(t_k t_lower t_two s_k m_c b_c)));
 
 # a snapshot that is held for long
 my $held = script('look_held', <<"SQL");
@@ -293,16 +311,19 @@ SELECT look($blocks);
 END;
 SQL
 
+# CONCURRENTLY does not wait for snapshots of a standby, and such an index lacks rows that only they see.
+# The rows stay with hot_standby_feedback. Without it, replay waits for these snapshots or cancels them.
 my $number = 0;
-my @maintenance = map { script('maintenance_' . ++$number, "$_;\n") } (
-	'VACUUM t', 'VACUUM (FREEZE) t', 'VACUUM FULL t', 'REINDEX TABLE t', 'REINDEX INDEX CONCURRENTLY t_k',
-	'REINDEX INDEX CONCURRENTLY t_v', 'REINDEX INDEX CONCURRENTLY t_lower', 'REINDEX TABLE CONCURRENTLY parts_0',
-	'CREATE INDEX CONCURRENTLY IF NOT EXISTS t_more ON t USING cuckoo (k)', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
+my ($concurrent, $maintenance) = map { [ map { script('maintenance_' . ++$number, "$_;\n") } @$_ ] } ([
+	'REINDEX INDEX CONCURRENTLY t_k', 'REINDEX INDEX CONCURRENTLY t_v', 'REINDEX INDEX CONCURRENTLY t_lower',
+	'REINDEX TABLE CONCURRENTLY parts_0', 'REINDEX INDEX CONCURRENTLY s_k', 'REINDEX TABLE CONCURRENTLY m',
+	'CREATE INDEX CONCURRENTLY IF NOT EXISTS t_more ON t USING cuckoo (k)' ], [
+	'VACUUM t', 'VACUUM (FREEZE) t', 'VACUUM FULL t', 'REINDEX TABLE t', 'DROP INDEX CONCURRENTLY IF EXISTS t_more',
 	'ALTER TABLE t ALTER n TYPE bigint', 'ALTER TABLE t ALTER n TYPE int', 'CHECKPOINT',
-	'VACUUM s', 'REINDEX INDEX CONCURRENTLY s_k', 'VACUUM m', 'REINDEX INDEX m_c', 'REINDEX TABLE CONCURRENTLY m',
+	'VACUUM s', 'VACUUM m', 'REINDEX INDEX m_c', 'VACUUM b', 'VACUUM (INDEX_CLEANUP on) b',
 	map { "SELECT pg_relation_size('$_->[0]') > $_->[1] AS large \\gset\n"
 		  . "\\if :large\nTRUNCATE $_->[0];\n\\endif\nSELECT 1" }
-	  (['t', 60_000_000], ['s', 20_000_000], ['m', 40_000_000]));
+	  (['t', 60_000_000], ['s', 20_000_000], ['m', 40_000_000]) ]);
 
 # ---- running them ----
 
@@ -392,34 +413,42 @@ sub slurp
 	return <$file> // '';
 }
 
+# What a script prints, and its errors. It runs again if autovacuum has locked a table, or if a standby
+# has cancelled it: a server reads its settings a moment after they have changed.
+sub result_of
+{
+	my ($node, $database, $script) = @_;
+	my ($out, $err);
+
+	foreach my $try (1 .. 200)
+	{
+		$node->psql($database, $script, stdout => \$out, stderr => \$err);
+		last if ($err // '') !~ /could not lock table|conflict with recovery/;
+		sleep 0.3;
+	}
+	return ($out // '', $err // '');
+}
+
 # Looks for all rows in all indexes that are valid, and at all pages; and compares
 # rows of more blocks than checkers do.
 sub check_all
 {
 	my ($node, $what, $database) = @_;
-	my ($out, $err);
-
-	# again, if autovacuum has locked a table
-	foreach my $try (1 .. 200)
-	{
-		$node->psql($database || 'postgres', <<'SQL', stdout => \$out, stderr => \$err);
+	my ($out, $err) = result_of($node, $database || 'postgres', <<'SQL');
 SELECT format('SELECT cf_index_check(%s)', indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
 WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'cuckoo') AND relkind = 'i' AND indisvalid AND indisready
 	AND (relpersistence = 'p' OR NOT pg_is_in_recovery())
 \gexec
 SQL
-		last if ($err // '') !~ /could not lock table/;
-		sleep 0.3;
-	}
-	my @rows = ($out // '') =~ /^(\d+)$/mg;
+	my @rows = $out =~ /^(\d+)$/mg;
 
-	is($err // '', '', "$what: every row is in its index") or diag($out);
+	is($err, '', "$what: every row is in its index") or diag($out);
 	cmp_ok(scalar @rows, '>', 0, "$what: indexes");
 	$count{checked} += $_ foreach @rows;
 	return if $database;
-	$node->psql('postgres', 'SELECT look(30)', stdout => \$out, stderr => \$err);
+	($out, $err) = result_of($node, 'postgres', 'SELECT look(30)');
 	unlike($err, qr/ERROR/, "$what: rows of 30 blocks find themselves");
-	like($out // '', qr/^\d+$/, "$what: their number");
+	like($out, qr/^\d+$/, "$what: their number");
 	$count{compared} += $out || 0;
 	return;
 }
@@ -607,6 +636,17 @@ subscribe();
 
 # ---- rounds ----
 
+# How the standby resolves conflicts of replay with its snapshots
+sub set_standby
+{
+	my ($feedback, $delay) = @_;
+
+	$standby->safe_psql('postgres', $_)
+	  foreach "ALTER SYSTEM SET hot_standby_feedback = $feedback",
+	  "ALTER SYSTEM SET max_standby_streaming_delay = $delay", 'SELECT pg_reload_conf()';
+	return;
+}
+
 # With assertions a server can forget what it has cached whenever that may happen.
 my $discards = $primary->safe_psql('postgres',
 	"SELECT count(*) FROM pg_settings WHERE name = 'debug_discard_caches' AND max_val <> '0'");
@@ -614,13 +654,17 @@ my @disasters = (
 	\&take_over, \&crash, sub { kill_process($primary) }, \&crash, sub { kill_process($primary) },
 	sub { kill_process($standby) }, \&crash);
 my $end = time + $seconds;
-my ($round, $hot) = (0, 0);
+my $round = 0;
+my %options;
 
 count_wal();
 while (time < $end || $crashes == 0)
 {
 	my $disaster = $disasters[ $round++ % @disasters ];
+	my ($feedback, $delay) = (qw(off on)[ rand 2 ], (0, -1)[ rand 2 ]);
 
+	set_standby($feedback, $delay);
+	$options{"$feedback $delay"}++;
 	# chains by a build, which waits for transactions in doubt
 	resolve();
 	$primary->safe_psql('postgres', 'REINDEX INDEX m_c') if $round % 2 == 0;
@@ -628,7 +672,7 @@ while (time < $end || $crashes == 0)
 	start_pgbench($primary, 1, $round_seconds, 'simple', @twophase);
 	start_pgbench($primary, 3, $round_seconds, 'prepared', @checkers);
 	start_pgbench($primary, 1, $round_seconds, 'prepared', $held);
-	start_pgbench($primary, 1, $round_seconds, 'simple', @maintenance);
+	start_pgbench($primary, 1, $round_seconds, 'simple', @$maintenance, $feedback eq 'on' ? () : @$concurrent);
 	start_pgbench($standby, 2, $round_seconds, 'prepared', grep { $_ !~ /serializable/ } @checkers);
 	start_pgbench($standby, 1, $round_seconds, 'prepared', $held);
 	if ($discards)
@@ -638,7 +682,10 @@ while (time < $end || $crashes == 0)
 	}
 	sleep $round_seconds * (0.5 + rand 0.4);
 	resolve();
-	$hot += $primary->safe_psql('postgres', "SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 't'");
+	ok($primary->poll_query_until('postgres', <<'SQL'), 'HOT updates') if $round == 1;
+WITH hot AS (UPDATE t SET pad = 'hot' WHERE ctid = ANY (ARRAY(SELECT ctid FROM t LIMIT 50)))
+SELECT n_tup_hot_upd > 0 FROM pg_stat_user_tables WHERE relname = 't'
+SQL
 	count_wal();
 	$disaster->();
 	wait_for_pgbench();
@@ -648,6 +695,8 @@ while (time < $end || $crashes == 0)
 	}
 	check_all($primary, "round $round, primary");
 	check_all($primary, "round $round, subscriber", 'subscriber');
+	# so that no check is cancelled
+	set_standby('off', -1);
 	$primary->wait_for_catchup($standby);
 	check_all($standby, "round $round, standby");
 	$count{chains} += $primary->safe_psql('postgres', q(SELECT chain_pages FROM cf_index_info('m_c')));
@@ -659,6 +708,11 @@ while (time < $end || $crashes == 0)
 # Without writers and transactions in doubt, VACUUM leaves no other entries.
 sleep 1.5;
 resolve();
+# Twice: VACUUM does not free the head of a chain whose link a split has moved meanwhile.
+$primary->safe_psql('postgres', $_)
+  foreach ('INSERT INTO b SELECT 0 FROM generate_series(1, 3000)', 'DELETE FROM b', 'VACUUM (INDEX_CLEANUP on) b') x 2;
+is($primary->safe_psql('postgres', q(SELECT chain_pages, free_pages > 0 FROM cf_index_info('b_c'))),
+	'0|t', 'chains of values that are gone are free pages');
 $primary->safe_psql('postgres', "VACUUM (INDEX_CLEANUP on) $_") foreach qw(t s m parts fast);
 is($primary->safe_psql('postgres', <<'SQL'), '', 'as many entries as rows');
 SELECT indexrelid::regclass, entries, rows
@@ -679,14 +733,15 @@ ok($primary->poll_query_until('subscriber',
 check_all($primary, 'subscriber', 'subscriber');
 ok($primary->poll_query_until('postgres', "SELECT idx_scan > 0 FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"),
 	'questions are counted');
-cmp_ok($hot, '>', 0, "$hot HOT updates");
 cmp_ok($count{compared}, '>', 1000 * $seconds,
 	"$count{compared} comparisons by scans, $count{checked} entries checked,"
 	  . " beside $statements statements in $transactions transactions; $count{plans} queries with another plan");
 cmp_ok($count{prepared}, '>', 0, "$count{prepared} transactions in two phases");
 cmp_ok($splits, '>', 0, "$records records, $splits of them splits");
 cmp_ok($count{chains}, '>', 0, "$count{chains} pages of chains");
-note("$round rounds with $kills processes killed, $crashes servers, and $takeovers takeovers");
+note("$round rounds with $kills processes killed, $crashes servers, and $takeovers takeovers;"
+	  . " hot_standby_feedback and max_standby_streaming_delay: "
+	  . join ', ', map { "$options{$_} times $_" } sort keys %options);
 
 foreach my $node ($primary, $standby)
 {
