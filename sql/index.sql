@@ -104,6 +104,10 @@ INSERT INTO grown SELECT i, i % 7 FROM generate_series(1, 7000) i;
 REINDEX TABLE grown;
 INSERT INTO grown SELECT i, i % 7 FROM generate_series(7001, 40000) i;
 SELECT cf_index_check('grown_i') AS i, cf_index_check('grown_2') AS two, 40000 AS truth;
+-- more rows than the sample that chooses the number of pages: no page is split
+INSERT INTO grown SELECT i FROM generate_series(40001, 150000) i;
+REINDEX INDEX grown_i;
+SELECT entries, within(load_factor, 0.68, 0.72) AS load_factor FROM cf_index_info('grown_i');
 -- the fillfactor
 ALTER INDEX grown_i SET (fillfactor = 45);
 REINDEX INDEX grown_i;

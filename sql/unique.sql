@@ -303,6 +303,11 @@ BEGIN;
 INSERT INTO other VALUES (4, ''), (2, 'again'), (3, 'again');
 DELETE FROM other WHERE url = 'again';
 COMMIT;
+-- a HOT update before the check: the row has another place than its entry
+BEGIN;
+INSERT INTO other VALUES (6, '');
+UPDATE other SET url = 'HOT' WHERE id = 6;
+COMMIT;
 BEGIN;
 INSERT INTO other VALUES (5), (1);
 COMMIT;

@@ -31,6 +31,15 @@ UPDATE twice SET i = i + 10000 WHERE i = 2000;
 CREATE UNIQUE INDEX twice_t ON twice USING cuckoo (i);
 INSERT INTO twice VALUES (12000);
 ROLLBACK;
+-- more dead versions than go to a page of entries, before and after a live one
+BEGIN;
+CREATE TABLE versions AS SELECT 7 AS i, n FROM generate_series(1, 1000) n;
+DELETE FROM versions WHERE n <> 500;
+CREATE UNIQUE INDEX versions_one ON versions USING cuckoo (i);
+DROP INDEX versions_one;
+INSERT INTO versions VALUES (7);
+CREATE UNIQUE INDEX versions_two ON versions USING cuckoo (i);
+ROLLBACK;
 -- many rows with one value
 INSERT INTO twice SELECT -i, 'same' FROM generate_series(1, 2000) i;
 CREATE UNIQUE INDEX twice_t ON twice USING cuckoo (t);
@@ -184,6 +193,38 @@ INSERT INTO refers VALUES ('B');
 INSERT INTO refers VALUES ('c');
 DROP TABLE folded, refers;
 DROP EXTENSION citext CASCADE;
+
+-- the collation of a column decides which keys are equal
+DO $$
+DECLARE
+	refused text = '';
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') THEN
+		RETURN;
+	END IF;
+	CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	CREATE TABLE cased (a text COLLATE any_case, b text);
+	INSERT INTO cased VALUES ('a', 'a'), ('A', 'A');
+	CREATE UNIQUE INDEX ON cased USING cuckoo (b);
+	BEGIN
+		CREATE UNIQUE INDEX ON cased USING cuckoo (a);
+	EXCEPTION WHEN unique_violation THEN
+		refused = 'build';
+	END;
+	DELETE FROM cased;
+	CREATE UNIQUE INDEX ON cased USING cuckoo (a);
+	INSERT INTO cased VALUES ('a');
+	BEGIN
+		INSERT INTO cased VALUES ('A');
+	EXCEPTION WHEN unique_violation THEN
+		refused = refused || ', insert';
+	END;
+	IF refused <> 'build, insert' THEN
+		RAISE 'refused: %', refused;
+	END IF;
+	DROP TABLE cased;
+	DROP COLLATION any_case;
+END $$;
 
 -- ---- partitioned tables ----
 

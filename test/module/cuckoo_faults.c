@@ -40,7 +40,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "index/index.h"
+
 #undef CHECK_FOR_INTERRUPTS
+#undef ConditionalLockBuffer
+#undef LockBuffer
+#undef UnlockReleaseBuffer
 #undef pg_strong_random
 
 PG_FUNCTION_INFO_V1(test_fault);
@@ -144,6 +149,118 @@ cuckoo_fault_record_end(void)
 {
 	cuckoo_fault_step(record_file, record_line);
 }
+
+/* ---- locks ---- */
+
+/* The pages that this session has locked.  Temporary tables need no locks. */
+#define MAX_LOCKED	16
+
+static struct
+{
+	Buffer		buffer;
+	int			mode;
+}			locked[MAX_LOCKED];
+static int	n_locked;
+
+/* Pages are locked in the order of these numbers. */
+static int
+rank_of(Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	const CuckooPageHeader *header = cuckoo_page_header(page);
+
+	/* nothing refers to a new page yet */
+	if (PageIsNew(page) || header->kind == CUCKOO_PAGE_FREE)
+		return 5;
+	if (header->page_id != CUCKOO_PAGE_ID)
+		return 0;				/* of the table */
+	return header->kind == CUCKOO_PAGE_ENTRIES ? 1 :
+		header->kind == CUCKOO_PAGE_CHAIN ? 2 :
+		header->kind == CUCKOO_PAGE_MAP ? 3 : 4;
+}
+
+/* Two pages of one chain may be locked, but no other two of a kind. */
+static void
+note_lock(Buffer buffer, int mode)
+{
+	int			rank = rank_of(buffer);
+
+	for (int i = 0; i < n_locked; i++)
+	{
+		int			other = rank_of(locked[i].buffer);
+
+		if (other > rank || (other == rank && rank != 2))
+			elog(ERROR, "locked a page of rank %d after one of rank %d", rank,
+				 other);
+	}
+	if (n_locked == MAX_LOCKED)
+		elog(ERROR, "locked %d pages", n_locked);
+	locked[n_locked].buffer = buffer;
+	locked[n_locked++].mode = mode;
+}
+
+/* The place of a page in locked[], or n_locked. */
+static int
+find_lock(Buffer buffer)
+{
+	int			i = 0;
+
+	while (i < n_locked && locked[i].buffer != buffer)
+		i++;
+	return i;
+}
+
+static void
+forget_lock(Buffer buffer)
+{
+	int			i = find_lock(buffer);
+
+	if (i < n_locked)
+		locked[i] = locked[--n_locked];
+}
+
+void
+cuckoo_fault_lock(Buffer buffer, int mode)
+{
+	/* after an error there are no locks, which hold off interrupts */
+	if (InterruptHoldoffCount == 0)
+		n_locked = 0;
+	LockBuffer(buffer, mode);
+	if (mode == BUFFER_LOCK_UNLOCK)
+		forget_lock(buffer);
+	else if (!BufferIsLocal(buffer))
+		note_lock(buffer, mode);
+}
+
+bool
+cuckoo_fault_try_lock(Buffer buffer)
+{
+	bool		done = ConditionalLockBuffer(buffer);
+
+	if (done && !BufferIsLocal(buffer))
+		note_lock(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return done;
+}
+
+void
+cuckoo_fault_release(Buffer buffer)
+{
+	forget_lock(buffer);
+	UnlockReleaseBuffer(buffer);
+}
+
+Buffer
+cuckoo_fault_changed(Buffer buffer)
+{
+	int			i = find_lock(buffer);
+
+	if (!BufferIsLocal(buffer) &&
+		(i == n_locked || locked[i].mode != BUFFER_LOCK_EXCLUSIVE))
+		elog(ERROR, "changed a page without an exclusive lock");
+	return buffer;
+}
+
+/* ---- for SQL ---- */
 
 /* The kind that is the first argument of a call. */
 static FaultKind *

@@ -9,7 +9,8 @@
  * memory.  test_fault() in cuckoo_faults.c has the n-th of these fail.  It can
  * also have a session stop before each step of an access to an index.  The pages
  * of indexes are small, so that few rows split them.  test_seed() chooses the
- * seeds of indexes.
+ * seeds of indexes.  Pages that are locked in a wrong order, or changed without
+ * an exclusive lock, are errors.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +26,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xloginsert.h"
+#include "commands/vacuum.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -62,10 +64,23 @@ extern void cuckoo_fault_step(const char *file, int line);
 extern void cuckoo_fault_record(const char *file, int line);
 extern void cuckoo_fault_record_end(void);
 
+/*
+ * Lock and release pages, and check the order: README of src/index, "Lock
+ * Definitions".  The last one returns its argument, a page that is about to be
+ * changed.  A wrong order or a missing lock is error XX000.
+ */
+extern void cuckoo_fault_lock(Buffer buffer, int mode);
+extern bool cuckoo_fault_try_lock(Buffer buffer);
+extern void cuckoo_fault_release(Buffer buffer);
+extern Buffer cuckoo_fault_changed(Buffer buffer);
+
 /* ---- cancel requests ---- */
 
 #undef CHECK_FOR_INTERRUPTS
 #define CHECK_FOR_INTERRUPTS()	cuckoo_fault_cancel(__FILE__, __LINE__)
+
+#define vacuum_delay_point(...) \
+	(CHECK_FOR_INTERRUPTS(), vacuum_delay_point(__VA_ARGS__))
 
 /* Calls have no argument, and the definition has (void). */
 #define cuckoo_check_interrupts(none)	FAULTS_CHECK_##none
@@ -140,14 +155,17 @@ extern void cuckoo_core_interrupts(void);
 #define ReadBuffer(...)	(FAULTS_STEP, ReadBuffer(__VA_ARGS__))
 #define ReadBufferExtended(...) \
 	(FAULTS_STEP, ReadBufferExtended(__VA_ARGS__))
-#define LockBuffer(...)	(FAULTS_STEP, LockBuffer(__VA_ARGS__))
+#define LockBuffer(...)	(FAULTS_STEP, cuckoo_fault_lock(__VA_ARGS__))
 #define ConditionalLockBuffer(...) \
-	(FAULTS_STEP, ConditionalLockBuffer(__VA_ARGS__))
+	(FAULTS_STEP, cuckoo_fault_try_lock(__VA_ARGS__))
 #undef START_CRIT_SECTION
 #define START_CRIT_SECTION()	(FAULTS_STEP, CritSectionCount++)
-#define MarkBufferDirty(...)	(FAULTS_STEP, MarkBufferDirty(__VA_ARGS__))
+#define MarkBufferDirty(buffer) \
+	(FAULTS_STEP, MarkBufferDirty(cuckoo_fault_changed(buffer)))
+#define GenericXLogRegisterBuffer(state, buffer, flags) \
+	GenericXLogRegisterBuffer(state, cuckoo_fault_changed(buffer), flags)
 #define UnlockReleaseBuffer(...) \
-	(FAULTS_STEP, UnlockReleaseBuffer(__VA_ARGS__))
+	(FAULTS_STEP, cuckoo_fault_release(__VA_ARGS__))
 #define LockRelationForExtension(...) \
 	(FAULTS_STEP, LockRelationForExtension(__VA_ARGS__))
 #define UnlockRelationForExtension(...) \

@@ -327,11 +327,15 @@ test_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(bytes);
 }
 
+static set_rel_pathlist_hook_type next_paths;
+
 static void
 replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	Path	   *path;
 
+	if (next_paths != NULL)
+		next_paths(root, rel, rti, rte);
 	if (rte->rtekind != RTE_RELATION ||
 		strcmp(get_rel_name(rte->relid), "elsewhere") != 0)
 		return;
@@ -391,6 +395,7 @@ test_table_am(PG_FUNCTION_ARGS)
 void
 _PG_init(void)
 {
+	next_paths = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = replace_paths;
 #if PG_VERSION_NUM >= 190000
 	build_simple_rel_hook = change_relation;

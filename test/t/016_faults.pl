@@ -182,6 +182,22 @@ BEGIN
 	END;
 END \$\$;
 
+-- an index that VACUUM reads, with a chain that it shrinks; gone at the end
+CREATE FUNCTION test_vacuum(regclass) RETURNS text LANGUAGE c STRICT AS 'cuckoo_test';
+CREATE FUNCTION vacuumed() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+	result text;
+BEGIN
+	BEGIN
+		CREATE TABLE emptied AS SELECT CASE WHEN i % 2 = 1 THEN -1 ELSE i END AS i FROM generate_series(1, 1500) i;
+		CREATE INDEX emptied_i ON emptied USING cuckoo (i) WITH (fillfactor = 10);
+		SELECT test_vacuum('emptied_i') INTO result;
+		RAISE division_by_zero;
+	EXCEPTION WHEN division_by_zero THEN
+		RETURN result;
+	END;
+END \$\$;
+
 -- an index that a worker and the leader build; gone at the end
 CREATE FUNCTION indexed_by_workers() RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
@@ -369,6 +385,7 @@ my %scenarios = (
 	# from 18 on in place
 	'variable' => [ 6, $node->pg_version < 18 ? 16 : 7, 'SELECT filled()' ],
 	'index' => [ 3790, 51, 'SELECT indexed()' ],
+	'VACUUM of an index' => [ 155, 100, 'SELECT vacuumed()' ],
 	'index by workers' => [ 10, 10, 'SELECT indexed_by_workers()' ],
 	'index scan of all blocks' => [ 0, 0, 'SELECT all_blocks()' ],
 	'unique trigger' => [ 20, 40, 'SELECT inserted_once()' ],
@@ -407,7 +424,7 @@ foreach my $name (sort keys %scenarios)
 	my @scripts;
 
 	# a new table has points more or less, as often as its relcache entry is built
-	my $makes_tables = $name =~ /^(?:index|index by workers|unique trigger|unique index)$/;
+	my $makes_tables = $name =~ /^(?:index|VACUUM of an index|index by workers|unique trigger|unique index)$/;
 	my @results = run(
 		map { "SELECT ($scenario), f.*, test_fault_lines('$_') FROM faults('$_', \$q\$$scenario\$q\$) f;\n" } @kinds);
 
@@ -471,7 +488,7 @@ foreach my $file (glob "$src/*.c $src/*/*.c")
 	{
 		$function = $1 if /^(\w+)\(/;
 		next
-			if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\));/
+			if !/(?:cuckoo_check_interrupts\(\)|cuckoo_pause\(\w+\)|CHECK_FOR_INTERRUPTS\(\)|CUCKOO_VACUUM_DELAY\(\));/
 				|| $function eq 'cuckoo_check_interrupts'
 				# only for an apply worker of logical replication, see 019_constraints.pl
 				|| $function eq 'fetch_block'

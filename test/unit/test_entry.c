@@ -376,6 +376,26 @@ check_filled(const CuckooEntryEncoding *encoding)
 	CHECK(memcmp(&filled, page_slots, sizeof(filled)) == 0, "the slots of %d entries", n_shadow);
 }
 
+/* How full pages are when the first entry finds no room: README, "Entries". */
+static void
+test_load(int pages)
+{
+	CuckooEntryEncoding encoding = {0, 0, 18, 6, 0};
+	int			sum = 0;
+
+	for (int i = 0; i < pages; i++)
+	{
+		n_shadow = 0;
+		memset(page_slots, 0, sizeof(CuckooSlots));
+		encoding.salt = (uint32_t) i;
+		while (insert(&encoding, random_entry(&encoding)))
+			;
+		sum += n_shadow;
+	}
+	CHECK(sum > (CUCKOO_PAGE_BUCKETS < 200 ? 0.98 : 0.99) * SLOTS * pages,
+		  "full at %d slots of %d", sum / pages, SLOTS);
+}
+
 static void
 test_fill(void)
 {
@@ -471,6 +491,7 @@ main(int argc, char **argv)
 #endif
 	TEST(test_encoding(1000000 * scale));
 	TEST(test_bits());
+	TEST(test_load(100));
 	for (int i = 0; i < 5 * scale; i++)
 		TEST(test_life(100));
 	for (int i = 0; i < 5 * scale; i++)
