@@ -314,19 +314,19 @@ INSERT INTO places SELECT CASE WHEN i % 2 = 0 THEN 'ab' ELSE 'AB' END::label, i 
 SELECT cf_index_check('places_l'), 1000 AS truth;
 
 -- keys of other types, in repeated lookups: functions in SQL keep what they have prepared
-CREATE FUNCTION plain_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT cuckoo_hash($1::bigint, $2)';
-CREATE FUNCTION plain_hash(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT cuckoo_hash($1, $2)';
+CREATE FUNCTION plain_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1::bigint, $2);
+CREATE FUNCTION plain_hash(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1, $2);
 CREATE OPERATOR CLASS plain_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, OPERATOR 1 =(int, bigint),
 	FUNCTION 1 plain_hash(int, bigint), FUNCTION 1 (bigint, bigint) plain_hash(bigint, bigint);
-CREATE TABLE crossed AS SELECT i, (i / 2.0)::float8 AS f, (i % 50)::bigint AS b FROM generate_series(1, 1000) i;
+CREATE TABLE crossed AS SELECT i, (i / 2.0)::float8 AS f, (i / 4.0)::float4 AS g FROM generate_series(1, 1000) i;
 CREATE INDEX crossed_i ON crossed USING cuckoo (i plain_ops);
-CREATE INDEX crossed_bif ON crossed USING cuckoo (b, i plain_ops, f);
+CREATE INDEX crossed_gif ON crossed USING cuckoo (g, i plain_ops, f);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 \set crossed 'FROM generate_series(1, 100) g(k), LATERAL (SELECT FROM crossed WHERE i = k::bigint OFFSET 0) s'
 SELECT indexes_of('SELECT ' || :'crossed'), count(*), 100 AS truth :crossed;
 \set crossed 'FROM generate_series(1, 100) g(k), LATERAL (SELECT FROM crossed'
-\set crossed :crossed ' WHERE i = k::bigint AND f = (k / 2.0)::float4 AND b = (k % 50)::smallint OFFSET 0) s'
+\set crossed :crossed ' WHERE i = k::bigint AND f = (k / 2.0)::float4 AND g = (k / 4.0)::float8 OFFSET 0) s'
 SELECT indexes_of('SELECT ' || :'crossed'), count(*), 100 AS truth :crossed;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
@@ -404,6 +404,14 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod
 ROLLBACK;
 BEGIN;
 UPDATE pg_amproc SET amprocnum = 2 WHERE amprocnum = 1 AND amproc = 'label_hash(label, bigint)'::regprocedure;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod = method('cuckoo');
+ROLLBACK;
+-- a wrong function, before a right one and right operators
+BEGIN;
+ALTER OPERATOR FAMILY label_ops USING cuckoo ADD FUNCTION 1 (smallint) cuckoo_hash(smallint, bigint);
+UPDATE pg_amproc SET amprocnum = 2 FROM pg_opfamily f
+WHERE f.oid = amprocfamily AND opfname = 'label_ops' AND opfmethod = method('cuckoo')
+	AND amproclefttype = 'int2'::regtype;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod = method('cuckoo');
 ROLLBACK;
 

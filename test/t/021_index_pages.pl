@@ -106,6 +106,7 @@ my ($meta, $map, $entries, $chain) = 1 .. 4;
 
 damage('magic number', $meta, 24, 'XXXX', qr/^XX002 index "t\d+_v" is corrupt Block 0: found magic number 58585858/m);
 damage('version', $meta, 28, "\7\0", qr/^XX002 .* version 7, expected/m);
+damage('bits of hashes', $meta, 30, pack('v', 65), qr/^XX002 .* found hashes of 65 bits, expected 1 to 64/m);
 damage('number of pages', $meta, 40, "\0\0\0\0", qr/^XX002 .* found 0 pages, expected at least 4/m);
 damage('block of a map page', $meta, 52, pack('V', 2_000_000), qr/^(?:XX|58P01)/m);
 damage('map page that is another page', $meta, 52, pack('V', $block{$entries}),
@@ -120,7 +121,7 @@ damage('page id', $entries, -2, 'XX', qr/^XX002 .* found page id 5858/m);
 damage('special space', $entries, 16, pack('v', $block_size - 16), qr/^XX002 .* found the special space at byte/m);
 damage('end of slots', $entries, 12, pack('v', 100), qr/^XX002 .* found the end of the data at byte 100/m);
 damage('number', $entries, -24, pack('V', 9), qr/^XX002 .* found page 9 of segment 0/m);
-damage('segment', $entries, -20, pack('V', 1 << 20), qr/^XX002 .* of segment 1048576/m);
+damage('segment', $entries, -20, pack('V', 1 << 20), qr/^XX002 .* of segment 1048576 at level \d+, expected/m);
 damage('level', $entries, -12, chr 40, qr/^XX002 .* at level 40/m);
 damage('a higher level', $entries, -12, chr 9, qr/^XX002/m);
 damage('position bits', $entries, -11, chr 39, qr/^XX002 .* found 39 bits of positions/m);
@@ -134,7 +135,8 @@ damage('rows of a chain', $chain, 24, join('', map { pack 'vvv', 0, 0, $_ } 5000
 damage('one slot', $entries, 24 + 6496, "\0" x 1624, qr/^XX002/m);
 damage('head of a chain', $chain, -20, pack('V', 1), qr/^XX002 .* expected/m);
 damage('a chain that is its own tail', $chain, -24, pack('V', $block{$chain}), qr/^XX002/m);
-damage('end of the free space', $chain, 14, pack('v', 40), qr/^XX00[12]/m);
+damage('end of the free space', $entries, 14, pack('v', $block_size - 32), qr/^XX002 .* end of the free space at/m);
+damage('a low end of the free space', $chain, 14, pack('v', 40), qr/^XX00[12]/m);
 damage('no block, in the map', $map, 24, pack('V', 0xffffffff), qr/^XX002 .* found a reference to this block/m);
 damage('the highest level', $entries, -12, chr 31, qr/^XX002/m);
 # the session that adds a page to a chain has locked block 0
