@@ -11,9 +11,10 @@ FROM generate_series(1, 20000) i;
 CREATE INDEX t_url ON t USING cuckoo (url);
 CREATE INDEX t_i ON t USING cuckoo (i);
 CREATE INDEX t_two ON t USING cuckoo (ten, hundred);
-CREATE INDEX t_some ON t USING cuckoo (filler) WHERE i < 100;
 CREATE INDEX t_lower ON t USING cuckoo (lower(url));
-SELECT reltuples, 99 AS truth FROM pg_class WHERE relname = 't_some';
+CREATE INDEX t_some ON t USING cuckoo (filler) WHERE i < 100;
+SELECT i.reltuples, 99 AS truth, t.reltuples, 20000 AS truth FROM pg_class i, pg_class t
+WHERE i.relname = 't_some' AND t.relname = 't';
 ANALYZE t;
 EXPLAIN (COSTS off) SELECT * FROM t WHERE url = 'url 7';
 EXPLAIN (COSTS off) SELECT * FROM t WHERE i = ANY ('{1,2,3}');
@@ -25,7 +26,9 @@ EXPLAIN (COSTS off) SELECT count(*) FROM generate_series(1, 3) g JOIN t ON t.i =
 RESET enable_seqscan;
 EXPLAIN (COSTS off) SELECT * FROM t WHERE ten = 1;
 SET enable_seqscan = off;
-SELECT indexes_of('SELECT FROM t WHERE hundred = 1') IS NULL AS no_index;
+SET enable_bitmapscan = off;
+SELECT indexes_of('SELECT FROM t WHERE ten = 1') IS NULL AS no_index;
+RESET enable_bitmapscan;
 SELECT count(*), 2000 AS truth FROM t WHERE ten = 1;
 SELECT count(*), 200 AS truth FROM t WHERE ten = 1 AND hundred = 11;
 SELECT count(*), 0 AS truth FROM t WHERE ten = 1 AND hundred = 12;
@@ -52,12 +55,63 @@ SELECT count(*), 2000 AS truth FROM generate_series(1, 2000) g JOIN t ON t.i = g
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
+-- several conditions on a column, of a type for which PostgreSQL does not compare them
+CREATE TABLE ids AS SELECT i::text::xid AS x, (i + 1000000)::text::xid AS b, i < 100 AS p
+FROM generate_series(1, 3000) i;
+CREATE INDEX ids_xb ON ids USING cuckoo (x, b);
+ANALYZE ids;
+\set ids 'SELECT FROM ids WHERE x = ''7'' AND x = (SELECT ''7''::xid) AND b = ''1000007'''
+SELECT indexes_of(:'ids'), count(*), 1 AS truth FROM (:ids) s;
+DROP INDEX ids_xb;
+CREATE INDEX ids_xb ON ids USING cuckoo (x, b) WHERE p;
+SELECT count(*), 0 AS truth FROM ids WHERE x = '7' AND x = '8' AND p;
+DROP TABLE ids;
 -- beside a B-tree, its costs are lower only for equality
 CREATE INDEX t_tree ON t (i);
 RESET enable_seqscan;
 SELECT indexes_of('SELECT FROM t WHERE i = 7') AS equality, indexes_of('SELECT FROM t WHERE i < 7') AS range;
 DROP INDEX t_tree;
 SET enable_seqscan = off;
+-- the costs are those of access method hash: for one value, one row, many values, and as the inner side of a join
+CREATE TABLE costs AS SELECT i % 500 AS v, i AS w, repeat('f', 50) AS filler FROM generate_series(1, 20000) i;
+CREATE TABLE costs_hash AS TABLE costs;
+CREATE INDEX costs_v ON costs USING cuckoo (v);
+CREATE INDEX ON costs_hash USING hash (v);
+CREATE INDEX costs_w ON costs USING cuckoo (w);
+CREATE INDEX ON costs_hash USING hash (w);
+VACUUM ANALYZE costs, costs_hash;
+CREATE FUNCTION cost(query text, of text, bitmap text) RETURNS float8 LANGUAGE plpgsql SET enable_hashjoin = off
+	SET enable_mergejoin = off SET enable_material = off SET enable_indexscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+	PERFORM set_config(CASE bitmap WHEN '' THEN 'enable_indexscan' ELSE 'enable_bitmapscan' END, 'on', true);
+	RETURN plan_of(replace(query, 'costs', of)) -> 'Total Cost';
+END $$;
+SELECT query, bitmap, within(cost(query, 'costs', bitmap) / cost(query, 'costs_hash', bitmap), 0.7, 1.3) AS costs
+FROM (VALUES ('SELECT FROM costs WHERE v = 7'), ('SELECT FROM costs WHERE v = 7 LIMIT 1'),
+	('SELECT FROM costs WHERE w = 7'), ('SELECT FROM costs WHERE w = ANY (ARRAY(SELECT 1))'),
+	('SELECT FROM generate_series(1, 1000) g JOIN costs ON v = g')) q(query), unnest('{"", bitmap}'::text[]) bitmap;
+DROP TABLE costs, costs_hash;
+DROP FUNCTION cost;
+-- for pg_stat_user_indexes: an index scan, and a bitmap scan; both lock their page for serializable transactions
+SELECT pg_stat_force_next_flush();
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SET LOCAL enable_bitmapscan = off;
+SELECT FROM t WHERE i = 7;
+SET LOCAL enable_bitmapscan = on;
+SET LOCAL enable_indexscan = off;
+SELECT FROM t WHERE i = 7;
+SELECT pg_stat_get_xact_numscans('t_i'::regclass) AS scans, 2 AS truth,
+	pg_stat_get_xact_tuples_returned('t_i'::regclass) AS entries, 2 AS truth;
+SELECT locktype FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 't_i'::regclass AND pid = pg_backend_pid();
+COMMIT;
+-- what it can do, as it tells the planner
+SELECT string_agg(p, ' ') FILTER (WHERE pg_indexam_has_property(a.oid, p)) AS method,
+	string_agg(p, ' ') FILTER (WHERE pg_index_has_property('t_i', p)) AS index,
+	string_agg(p, ' ') FILTER (WHERE pg_index_column_has_property('t_i', 1, p)) AS "column"
+FROM pg_am a, unnest('{can_order, can_multi_col, can_exclude, can_include, clusterable, index_scan, bitmap_scan,
+	backward_scan, asc, desc, nulls_first, nulls_last, orderable, distance_orderable, returnable, search_array,
+	search_nulls}'::text[]) p
+WHERE amname = 'cuckoo';
 
 -- ---- entries and rows ----
 
@@ -137,6 +191,25 @@ INSERT INTO common SELECT 7 + i % 3 FROM generate_series(1, 30000) i;
 SELECT * FROM compared('common_v', 'SELECT generate_series(-10, 6)');
 SELECT entries, chain_pages FROM cf_index_info('common_v');
 SELECT cf_index_check('common_v'), 32000 AS truth;
+-- workers do not share an index scan, but the pages of a bitmap
+ANALYZE common;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_index_scan_size = 0;
+SET min_parallel_table_scan_size = 0;
+SET enable_bitmapscan = off;
+\set many 'SELECT count(*), 12000 AS truth FROM common WHERE v = 7'
+SELECT plan_of(:'many')::text ~ '"Parallel Aware": true' AS parallel;
+:many;
+RESET enable_bitmapscan;
+SET enable_indexscan = off;
+SELECT plan_of(:'many')::text ~ '"Parallel Aware": true' AS parallel;
+:many;
+RESET enable_indexscan;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_index_scan_size;
+RESET min_parallel_table_scan_size;
 -- a scan that ends before its chain, and begins again
 SET enable_bitmapscan = off;
 SELECT count(*), 1 + 12000 AS truth FROM generate_series(0, 1) g,
@@ -212,6 +285,23 @@ INSERT INTO parts SELECT 1 + i % 2, i FROM generate_series(1, 1000) i;
 SELECT count(*), 1 AS truth FROM parts WHERE v = 7;
 DROP TABLE n, u;
 
+-- ---- memory ----
+
+-- a build and a check of many rows, whose ranges the hash function unpacks
+CREATE TABLE ranges AS SELECT i, int8range(i, i + 1) AS r FROM generate_series(1, 5000) i;
+CREATE FUNCTION memory_at(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	IF i = 5000 THEN
+		RAISE NOTICE 'little memory: %', (SELECT sum(total_bytes) < 20000
+			FROM pg_backend_memory_contexts WHERE name IN ('cuckoo build', 'cuckoo check'));
+	END IF;
+	RETURN i;
+END $$;
+CREATE INDEX ranges_r ON ranges USING cuckoo (r, memory_at(i));
+SELECT cf_index_check('ranges_r');
+DROP TABLE ranges;
+DROP FUNCTION memory_at;
+
 -- ---- a row that changes its place, and a rolled back one ----
 
 CREATE TABLE moved (k int, n int) WITH (fillfactor = 20);
@@ -243,17 +333,41 @@ SELECT cf_index_info(1::regclass);
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'r_i'::regclass;
 SELECT cf_index_info('r_i');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'r_i'::regclass;
--- a row in the place of one whose entry VACUUM did not remove
+-- what cf_index_check finds, if the table changes and the index does not; with this class, 1 and 9 have one page
+CREATE FUNCTION chosen_hash(int, bigint) RETURNS bigint IMMUTABLE LANGUAGE sql RETURN $1::bigint # $2;
+CREATE OPERATOR CLASS chosen_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, FUNCTION 1 chosen_hash(int, bigint);
 CREATE TABLE twice (k int PRIMARY KEY);
-CREATE INDEX twice_k ON twice USING cuckoo (k);
+CREATE INDEX twice_k ON twice USING cuckoo (k chosen_ops);
 INSERT INTO twice VALUES (1), (2);
-UPDATE pg_index SET indisready = false WHERE indexrelid = 'twice_k'::regclass;
-DELETE FROM twice WHERE k = 1;
-VACUUM twice;
-UPDATE pg_index SET indisready = true WHERE indexrelid = 'twice_k'::regclass;
-INSERT INTO twice VALUES (3) RETURNING ctid;
+CREATE PROCEDURE ready(ready boolean) LANGUAGE sql AS
+	'UPDATE pg_index SET indisready = ready WHERE indexrelid = ''twice_k''::regclass';
+-- a row without an entry
+CALL ready(false);
+INSERT INTO twice VALUES (3);
+CALL ready(true);
 SELECT cf_index_check('twice_k');
+-- an entry whose row is gone
+CALL ready(false);
+DELETE FROM twice WHERE k <> 2;
+VACUUM twice;
+CALL ready(true);
+SELECT cf_index_check('twice_k');
+-- with another row in its place
+CALL ready(false);
+INSERT INTO twice VALUES (9) RETURNING ctid;
+CALL ready(true);
+SELECT cf_index_check('twice_k');
+-- that has an entry, too
+CALL ready(false);
+DELETE FROM twice WHERE k <> 2;
+VACUUM twice;
+CALL ready(true);
+INSERT INTO twice VALUES (9) RETURNING ctid;
+SELECT cf_index_check('twice_k');
+DROP PROCEDURE ready;
 DROP TABLE twice;
+DROP OPERATOR FAMILY chosen_ops USING cuckoo;
+DROP FUNCTION chosen_hash;
 CREATE ROLE regress_reader;
 GRANT SELECT (i) ON r TO regress_reader;
 SET ROLE regress_reader;
@@ -273,7 +387,29 @@ ALTER TABLE r OWNER TO regress_owner;
 INSERT INTO r VALUES (1);
 CREATE INDEX r_who ON r USING cuckoo (who(i));
 SELECT cf_index_check('r_who');
+-- so do a constant in it, which a new session computes first, a predicate, and a support function; from PostgreSQL 17
+-- on with a restricted search path; and they leave nothing behind in the session
+CREATE FUNCTION leave() RETURNS void LANGUAGE plpgsql AS 'BEGIN CREATE TEMP TABLE left_behind (i int); END';
+CREATE FUNCTION owned(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+	IF current_user <> 'regress_owner' OR (current_setting('search_path') <> 'pg_catalog, pg_temp'
+			AND current_setting('server_version_num')::int >= 170000) THEN
+		RAISE 'as % with search path %', current_user, current_setting('search_path');
+	END IF;
+	PERFORM public.leave() WHERE current_setting('regress.leave', true) = 'on';
+	RETURN i;
+END $$;
+CREATE FUNCTION owned_hash(i int, seed bigint) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS
+	'BEGIN RETURN public.owned(i) # seed; END';
+CREATE OPERATOR CLASS owned_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, FUNCTION 1 owned_hash(int, bigint);
+CREATE INDEX r_owned ON r USING cuckoo ((i + owned(1)) owned_ops) WHERE i >= owned(1);
+\c -
+SELECT cf_index_check('r_owned'), current_user = session_user AS same_user, current_setting('search_path') AS path;
+SET regress.leave = on;
+\set VERBOSITY terse
+SELECT cf_index_check('r_owned');
+CREATE TEMP TABLE left_behind (i int);
 DROP TABLE r, parts;
-DROP FUNCTION who;
+DROP OPERATOR FAMILY owned_ops USING cuckoo;
+DROP FUNCTION who, owned, owned_hash, leave;
 DROP ROLE regress_reader, regress_owner;
-RESET enable_seqscan;

@@ -39,6 +39,12 @@ SELECT hashint8extended(1, 7) = hashint8extended(1::bigint << 32, 7) AS folded,
 	cuckoo_hash('2000-01-01 00:00:00.000001+0'::timestamptz, 7)
 		= cuckoo_hash('2000-01-01 01:11:34.967296+0'::timestamptz, 7) AS timestamptz;
 
+-- and they never change, because stored indexes have these hashes
+SELECT cuckoo_hash(-2::smallint, 7) AS int2, cuckoo_hash(-2, 7) AS int4, cuckoo_hash(1::bigint << 40, 7) AS int8,
+	cuckoo_hash(true, 7) AS bool, cuckoo_hash('\x00ff'::bytea, 7) AS bytea, cuckoo_hash('ab '::char(5), 7) AS bpchar,
+	cuckoo_hash('ab'::name, 7) AS name, cuckoo_hash(ROW(1, 'a'::text), 7) AS record
+\gx
+
 -- ---- each class in an index, beside the same class of hash ----
 
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'glad');
@@ -307,6 +313,24 @@ CREATE INDEX places_l ON places USING cuckoo (l, n);
 INSERT INTO places SELECT CASE WHEN i % 2 = 0 THEN 'ab' ELSE 'AB' END::label, i / 2 FROM generate_series(1, 1000) i;
 SELECT cf_index_check('places_l'), 1000 AS truth;
 
+-- keys of other types, in repeated lookups: functions in SQL keep what they have prepared
+CREATE FUNCTION plain_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1::bigint, $2);
+CREATE FUNCTION plain_hash(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1, $2);
+CREATE OPERATOR CLASS plain_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, OPERATOR 1 =(int, bigint),
+	FUNCTION 1 plain_hash(int, bigint), FUNCTION 1 (bigint, bigint) plain_hash(bigint, bigint);
+CREATE TABLE crossed AS SELECT i, (i / 2.0)::float8 AS f, (i / 4.0)::float4 AS g FROM generate_series(1, 1000) i;
+CREATE INDEX crossed_i ON crossed USING cuckoo (i plain_ops);
+CREATE INDEX crossed_gif ON crossed USING cuckoo (g, i plain_ops, f);
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+\set crossed 'FROM generate_series(1, 100) g(k), LATERAL (SELECT FROM crossed WHERE i = k::bigint OFFSET 0) s'
+SELECT indexes_of('SELECT ' || :'crossed'), count(*), 100 AS truth :crossed;
+\set crossed 'FROM generate_series(1, 100) g(k), LATERAL (SELECT FROM crossed'
+\set crossed :crossed ' WHERE i = k::bigint AND f = (k / 2.0)::float4 AND g = (k / 4.0)::float8 OFFSET 0) s'
+SELECT indexes_of('SELECT ' || :'crossed'), count(*), 100 AS truth :crossed;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
 -- any operator class of the column's type, or of a domain's base type
 CREATE FUNCTION same_digit(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN $1 % 10 = $2 % 10;
 CREATE FUNCTION digit_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1 % 10, $2);
@@ -356,6 +380,7 @@ ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD FUNCTION 1 (pair) pair_hash4(pai
 -- a class that uses the members of its family
 ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD OPERATOR 1 =(int, int), FUNCTION 1 (int) cuckoo_hash(int, bigint);
 CREATE OPERATOR CLASS int_ops FOR TYPE int USING cuckoo FAMILY pair_ops AS STORAGE int;
+CREATE OPERATOR CLASS stored_ops FOR TYPE int USING cuckoo FAMILY pair_ops AS STORAGE text;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'int_ops' AND opcmethod = method('cuckoo');
 -- amvalidate finds what is still missing
 ALTER OPERATOR FAMILY pair_ops USING cuckoo ADD OPERATOR 1 =(int, bigint);
@@ -379,6 +404,14 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod
 ROLLBACK;
 BEGIN;
 UPDATE pg_amproc SET amprocnum = 2 WHERE amprocnum = 1 AND amproc = 'label_hash(label, bigint)'::regprocedure;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod = method('cuckoo');
+ROLLBACK;
+-- a wrong function, before a right one and right operators
+BEGIN;
+ALTER OPERATOR FAMILY label_ops USING cuckoo ADD FUNCTION 1 (smallint) cuckoo_hash(smallint, bigint);
+UPDATE pg_amproc SET amprocnum = 2 FROM pg_opfamily f
+WHERE f.oid = amprocfamily AND opfname = 'label_ops' AND opfmethod = method('cuckoo')
+	AND amproclefttype = 'int2'::regtype;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'label_ops' AND opcmethod = method('cuckoo');
 ROLLBACK;
 

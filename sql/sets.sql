@@ -468,6 +468,12 @@ SELECT seen(cf_union_agg(f ORDER BY n DESC)) AS "union", seen(max(f::text)
 	FILTER (WHERE n = 4000)::cuckoofilter) AS truth
 FROM (SELECT n, cf_agg(i, 10000, 0.001) AS f
 	FROM generate_series(4000, 2040, -40) n, generate_series(1, n) i GROUP BY n) s;
+-- each less than half of the one before: so many runs are not merged until the end
+SELECT seen(cf_union_agg(f ORDER BY n DESC)) AS "union", seen(cf_canonical(max(f::text)
+	FILTER (WHERE n = 100000)::cuckoofilter)) AS truth
+FROM (SELECT n, cf_agg(i, 100000, 1e-8) AS f
+	FROM unnest('{100000, 49000, 24000, 11900, 5900, 2900, 1400, 690, 340, 165, 80, 39, 19, 9, 4, 1}'::int[]) n,
+		generate_series(1, n) i GROUP BY n) s;
 
 -- ---- hashes as values ----
 

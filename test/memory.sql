@@ -29,11 +29,17 @@ FROM generate_series(1, 20) i;
 UPDATE sample SET stored = (SELECT cf_agg(i) FROM generate_series(1, 20000) i);
 CREATE TABLE indexed AS SELECT i FROM generate_series(1, 5000) i;
 CREATE INDEX indexed_i ON indexed USING cuckoo (i);
-CREATE TABLE located AS SELECT i AS k, i::text AS t, i::numeric AS n, ARRAY[i, -i] AS a FROM indexed;
+CREATE TABLE located AS SELECT i AS k, i::text AS t, i::numeric AS n, ARRAY[i, -i] AS a, i AS c FROM indexed;
 CREATE INDEX located_k ON located USING cuckoo (k);
 CREATE INDEX located_t ON located USING cuckoo (t);
 CREATE INDEX located_n ON located USING cuckoo (n);
 CREATE INDEX located_a ON located USING cuckoo (a);
+-- keys of another type, by a function that needs memory
+CREATE FUNCTION plain_hash(int, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1::bigint, $2);
+CREATE FUNCTION plain_hash(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN cuckoo_hash($1, $2);
+CREATE OPERATOR CLASS plain_ops FOR TYPE int USING cuckoo AS OPERATOR 1 =, OPERATOR 1 =(int, bigint),
+	FUNCTION 1 plain_hash(int, bigint), FUNCTION 1 (bigint, bigint) plain_hash(bigint, bigint);
+CREATE INDEX located_c ON located USING cuckoo (c plain_ops);
 CREATE SEQUENCE ids;
 CREATE TABLE owned (id numeric);
 CREATE INDEX owned_id ON owned USING cuckoo (id);
@@ -65,6 +71,7 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.t = (i % 6000)::text)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.n = i % 6000::numeric)'),
 	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.a = ARRAY[i % 6000, -(i % 6000)])'),
+	('{cuckoo_handler}', '(SELECT count(*) FROM located l WHERE l.c = (i % 6000)::bigint)'),
 	('{cuckoo_hash_int16,cuckoo_hash_int32,cuckoo_hash_int64,cuckoo_hash_bool}',
 		'cuckoo_hash(i::int2, 1) # cuckoo_hash(i, 1) # cuckoo_hash(i::int8, 1) # cuckoo_hash(i > 5, 1)'),
 	('{cuckoo_hash_bytea,cuckoo_hash_record,cuckoo_hash_bpchar,cuckoo_hash_name}', 'cuckoo_hash(i::text::bytea, 1)
@@ -94,7 +101,7 @@ INSERT INTO cases (covers, expression) VALUES
 	('{cf_agg}', '(SELECT cf_agg(x + i, 1000, 0.01) FROM generate_series(1, 200 * (i % 100 / 99)) x)'),
 	('{cf_agg,cuckoo_agg_internal_trans}', '(SELECT cf_agg(x) FROM unnest(s.nums) x)');
 
--- what only the server calls: planning, combining the states of processes, COPY
+-- what only the server calls: planning, combining the states of processes, COPY, constraints
 CREATE FUNCTION planned(int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
 	result boolean;
@@ -108,7 +115,10 @@ CREATE TABLE special (id int GENERATED ALWAYS AS IDENTITY, covers text[], comman
 INSERT INTO cases (covers, expression) VALUES
 	('{cuckoo_contains_support,cuckoo_contains_sel,cuckoo_change_support}', 'planned(i)');
 \set file `mktemp -u "${TMPDIR:-/tmp}/cuckoo-memory.XXXXXX"`
+-- a scan for each row
+CREATE TABLE excluded (i int, EXCLUDE USING cuckoo (i WITH =));
 INSERT INTO special (covers, command) VALUES
+	('{cuckoo_handler}', 'INSERT INTO excluded SELECT i FROM numbers WHERE memory_at(i) IS NULL'),
 	('{cuckoo_agg_internal_combine,cuckoo_agg_serialize,cuckoo_agg_deserialize}',
 		format('SELECT max(now) FILTER (WHERE n = %1$s / 10), max(now) FILTER (WHERE n = %1$s)
 			FROM (SELECT n, CASE WHEN n IN (%1$s / 10, %1$s) THEN memory() END AS now
@@ -205,7 +215,7 @@ FROM (
 		FOR i IN 1..%s LOOP is_null := (%s) IS NULL; PERFORM memory_at(i) WHERE i IN (%s, %s); END LOOP; END $do$',
 		:'calls', expression, :'calls'::int / 10, :'calls') FROM cases
 	UNION ALL
-	SELECT 1000 + id, covers, CASE WHEN command LIKE 'COPY%' THEN 'statement' ELSE 'workers' END, command
+	SELECT 1000 + id, covers, CASE WHEN command ~ '^(COPY|INSERT)' THEN 'statement' ELSE 'workers' END, command
 	FROM special) c
 ORDER BY id, how DESC \gexec
 

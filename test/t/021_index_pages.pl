@@ -1,6 +1,7 @@
 # Indexes whose files are changed while the server is down: damage of each field
 # of the headers, of the map and of entries; entries that are missing, of rows that
-# do not exist, and with another hash; pages of zeros. Then random damage, in memory:
+# do not exist, and with another hash; pages of zeros. Files that an older library has
+# written: it must have hashed and encoded rows as this one does. Then random damage, in memory:
 # DAMAGED_PAGES=100000 makes it longer.
 use strict;
 use warnings;
@@ -105,6 +106,7 @@ my ($meta, $map, $entries, $chain) = 1 .. 4;
 
 damage('magic number', $meta, 24, 'XXXX', qr/^XX002 index "t\d+_v" is corrupt Block 0: found magic number 58585858/m);
 damage('version', $meta, 28, "\7\0", qr/^XX002 .* version 7, expected/m);
+damage('bits of hashes', $meta, 30, pack('v', 65), qr/^XX002 .* found hashes of 65 bits, expected 1 to 64/m);
 damage('number of pages', $meta, 40, "\0\0\0\0", qr/^XX002 .* found 0 pages, expected at least 4/m);
 damage('block of a map page', $meta, 52, pack('V', 2_000_000), qr/^(?:XX|58P01)/m);
 damage('map page that is another page', $meta, 52, pack('V', $block{$entries}),
@@ -119,7 +121,7 @@ damage('page id', $entries, -2, 'XX', qr/^XX002 .* found page id 5858/m);
 damage('special space', $entries, 16, pack('v', $block_size - 16), qr/^XX002 .* found the special space at byte/m);
 damage('end of slots', $entries, 12, pack('v', 100), qr/^XX002 .* found the end of the data at byte 100/m);
 damage('number', $entries, -24, pack('V', 9), qr/^XX002 .* found page 9 of segment 0/m);
-damage('segment', $entries, -20, pack('V', 1 << 20), qr/^XX002 .* of segment 1048576/m);
+damage('segment', $entries, -20, pack('V', 1 << 20), qr/^XX002 .* of segment 1048576 at level \d+, expected/m);
 damage('level', $entries, -12, chr 40, qr/^XX002 .* at level 40/m);
 damage('a higher level', $entries, -12, chr 9, qr/^XX002/m);
 damage('position bits', $entries, -11, chr 39, qr/^XX002 .* found 39 bits of positions/m);
@@ -133,7 +135,8 @@ damage('rows of a chain', $chain, 24, join('', map { pack 'vvv', 0, 0, $_ } 5000
 damage('one slot', $entries, 24 + 6496, "\0" x 1624, qr/^XX002/m);
 damage('head of a chain', $chain, -20, pack('V', 1), qr/^XX002 .* expected/m);
 damage('a chain that is its own tail', $chain, -24, pack('V', $block{$chain}), qr/^XX002/m);
-damage('end of the free space', $chain, 14, pack('v', 40), qr/^XX00[12]/m);
+damage('end of the free space', $entries, 14, pack('v', $block_size - 32), qr/^XX002 .* end of the free space at/m);
+damage('a low end of the free space', $chain, 14, pack('v', 40), qr/^XX00[12]/m);
 damage('no block, in the map', $map, 24, pack('V', 0xffffffff), qr/^XX002 .* found a reference to this block/m);
 damage('the highest level', $entries, -12, chr 31, qr/^XX002/m);
 # the session that adds a page to a chain has locked block 0
@@ -156,14 +159,47 @@ damage('end of the rows', $chain, 12, pack('v', $block_size - 24 + 6), qr/^XX00[
 look_at('a file that has lost its end', substr($whole, 0, length($whole) - 2 * $block_size), qr/^XX/m);
 look_at('the same as before', $whole, qr/^P0001 no error/m);
 
+# ---- files that an older library has written ----
+
+# the bytes of the indexes that test/fixtures/index.sql has made
+my %stored;
+foreach my $page (lines_of("$FindBin::RealBin/../fixtures/indexes.txt"))
+{
+	my ($name, undef, $bytes) = split /\t/, $page;
+
+	$stored{$name} .= pack 'H*', $bytes =~ s/\((\d+)\)/'00' x $1/ger;
+}
+# of one byte order, and one size of pages
+%stored = () if $block_size != 8192 || pack('S', 1) ne pack('v', 1);
+
 $node->start;
+$node->safe_psql('postgres', join("\n", lines_of("$FindBin::RealBin/../../sql/helpers.sql")) . <<'SQL');
+CREATE TABLE stored (i bigint, t text, h int);
+CREATE INDEX stored_i ON stored USING cuckoo (i);
+CREATE INDEX stored_t ON stored USING cuckoo (t);
+CREATE INDEX stored_h ON stored USING cuckoo (h, (h::text));
+INSERT INTO stored SELECT i, 'value ' || i, i % 2 FROM generate_series(1, 300) i;
+SQL
 $node->safe_psql('postgres', join '',
 	map { "CREATE TABLE t$_ AS TABLE t;\nCREATE INDEX t${_}_v ON t$_ USING cuckoo (v);\n" } 0 .. $#damaged);
 my @paths = split /\n/, $node->safe_psql('postgres',
 	"SELECT pg_relation_filepath(format('t%s_v', n)) FROM generate_series(0, $#damaged) n ORDER BY n");
+my %stored_paths = map { $_ => path_of($_) } sort keys %stored;
 $node->stop;
 rewrite($node->data_dir . "/$paths[$_]", $damaged[$_]{bytes}) foreach 0 .. $#damaged;
+rewrite($stored_paths{$_}, $stored{$_}) foreach keys %stored;
 $node->start;
+checks($node, 'postgres', <<'SQL');
+SELECT 'stored indexes', cf_index_check('stored_i'), 300, cf_index_check('stored_t'), 300, cf_index_check('stored_h'),
+	300;
+SELECT 'they find their rows', rows, 300, wrong, 0 FROM compared('stored_i', 'SELECT generate_series(-1000, 0)');
+SELECT 'texts', rows, 300, wrong, 0 FROM compared('stored_t', 'SELECT ''no value''');
+SET enable_seqscan = off;
+SELECT 'chains', count(*), 150 FROM stored WHERE h = 1 AND h::text = '1';
+INSERT INTO stored SELECT i, 'value ' || i, i % 2 FROM generate_series(301, 3000) i;
+SELECT 'and grow', cf_index_check('stored_i'), 3000, cf_index_check('stored_t'), 3000, cf_index_check('stored_h'),
+	3000;
+SQL
 {
 	my ($states, $errors);
 

@@ -1,6 +1,6 @@
 # Builds with workers: the index is the same, byte for byte, as without workers.
 # If a worker or the leader fails, or is ended in some phase, nothing is left, and the
-# next build succeeds.
+# next build succeeds. VACUUM has a worker for each index.
 use strict;
 use warnings;
 
@@ -228,6 +228,18 @@ SELECT 'a unique index without the other row', :'SQLSTATE', '00000', lost('dense
 DROP INDEX built;
 SQL
 }
+
+my (undef, undef, $said) = $node->psql('postgres', <<"SQL");
+$begin '';
+CREATE INDEX built ON dense USING cuckoo (i);
+CREATE INDEX other ON dense USING cuckoo (hot);
+DELETE FROM dense WHERE i % 100 = 0;
+SET min_parallel_index_scan_size = 0;
+VACUUM (VERBOSE, PARALLEL 2, INDEX_CLEANUP on) dense;
+DROP INDEX built, other;
+SQL
+like($said, qr/parallel vacuum worker for index vacuuming \(planned: 1\)/, 'VACUUM has a worker for the other index');
+unlike($said, qr/for index cleanup/, 'and none for the cleanup, which only asks for the size of the file');
 
 # Other sessions change the table, while the index is built and validated.
 my ($build) = start_session([ "SET test.leader = ''", "SET test.act = 'leader, others slow'",
