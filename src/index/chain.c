@@ -18,8 +18,8 @@
  * head, with the pages below the last sequence number.  Readers do not look at
  * the list of pages with room.
  *
- * VACUUM also frees the head of an empty chain: README, "Chains", has the proof
- * for a reader that has copied the link.
+ * VACUUM also frees the head of an empty chain.  README, "Inserts, Splits,
+ * Chains", has the proof for a reader that has copied the link.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,7 +3,7 @@
  * index/vacuum.c
  *		VACUUM: removes the entries of dead rows.
  *
- * Reads all pages in physical order: README, "VACUUM and Splits".
+ * Reads all pages in physical order: README, "Scans and VACUUM".
  *
  *-------------------------------------------------------------------------
  */
@@ -180,7 +180,7 @@ shrink_chains(Vacuum *v)
 }
 
 /*
- * Counts the start or the end of VACUUM in block 0: README, "VACUUM and Splits"
+ * Counts the start or the end of VACUUM in block 0: README, "Scans and VACUUM"
  * and "Unique Values".  An interrupted VACUUM leaves an odd number.  The next
  * start does not raise it.
  */
