@@ -12,10 +12,10 @@ CREATE INDEX t_url ON t USING cuckoo (url);
 CREATE INDEX t_i ON t USING cuckoo (i);
 CREATE INDEX t_two ON t USING cuckoo (ten, hundred);
 CREATE INDEX t_lower ON t USING cuckoo (lower(url));
+ANALYZE t;
 CREATE INDEX t_some ON t USING cuckoo (filler) WHERE i < 100;
 SELECT i.reltuples, 99 AS truth, t.reltuples, 20000 AS truth FROM pg_class i, pg_class t
 WHERE i.relname = 't_some' AND t.relname = 't';
-ANALYZE t;
 EXPLAIN (COSTS off) SELECT * FROM t WHERE url = 'url 7';
 EXPLAIN (COSTS off) SELECT * FROM t WHERE i = ANY ('{1,2,3}');
 EXPLAIN (COSTS off) SELECT * FROM t WHERE ten = 1 AND hundred = 11 AND i > 5;
