@@ -99,6 +99,19 @@ DROP TABLE sized;
 SQL
 }
 
+# The number of a block needs more than 16 bits. The file has pages of zeros before it,
+# which a file system does not store.
+$node->safe_psql('postgres', 'CREATE TABLE far (k bigint)');
+truncate $node->data_dir . '/' . $node->safe_psql('postgres', q(SELECT pg_relation_filepath('far'))),
+	65600 * $node->safe_psql('postgres', 'SHOW block_size')
+	or die "truncate: $!";
+checks($node, 'postgres', <<'SQL');
+INSERT INTO far SELECT key_of(i) FROM generate_series(1, 500) i;
+CREATE INDEX far_k ON far USING cuckoo (k place_ops);
+SELECT 'rows after block 65535', min(ctid) > '(65535,0)', 't', lost('far'), 0 FROM far;
+DROP TABLE far;
+SQL
+
 # ---- values in each number of rows ----
 
 # A value has up to 62 rows in a page of entries, and a page of a chain has 50.
