@@ -244,6 +244,20 @@ SELECT entries, chain_pages FROM cf_index_info('common_v');
 SELECT count(*), 0 AS truth FROM common WHERE v = 7;
 DROP TABLE common;
 
+-- lookups remove all entries of dead rows of a chain; VACUUM then frees its pages, although it finds no such entry
+CREATE TABLE dead (v int);
+CREATE INDEX dead_v ON dead USING cuckoo (v);
+-- full pages of the table, because PostgreSQL prunes no others
+INSERT INTO dead SELECT 7 FROM generate_series(1, 11978);
+DELETE FROM dead WHERE ctid > '(0,10)';
+SET enable_bitmapscan = off;
+SELECT count(*) FROM dead WHERE v = 7;
+RESET enable_bitmapscan;
+SELECT entries, chain_pages FROM cf_index_info('dead_v');
+VACUUM (INDEX_CLEANUP on) dead;
+SELECT entries, chain_pages FROM cf_index_info('dead_v');
+DROP TABLE dead;
+
 -- a link to a chain in a higher block than any row
 CREATE TABLE links (v int);
 CREATE INDEX links_v ON links USING cuckoo (v);

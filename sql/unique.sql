@@ -172,6 +172,7 @@ SELECT try('other_some', event => 'AFTER DELETE');
 SELECT try('other_some', event => 'AFTER INSERT');
 \set VERBOSITY terse
 SELECT try('other_some', event => 'AFTER INSERT OR UPDATE OF id');
+SELECT try('other_some', level => 'ROW WHEN (new.id > 0)');
 SELECT cf_unique_trigger();
 -- partitions without the index
 CREATE INDEX visits_url ON ONLY visits USING cuckoo (url);

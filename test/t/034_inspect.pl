@@ -33,17 +33,17 @@ CREATE FUNCTION keys(n int) RETURNS SETOF bigint LANGUAGE sql AS
 SQL
 my $standby = start_standby($node, 'inspecting');
 
-# Checks the index on a server, and calls other() with each line in which the check
-# stops, once. Returns what the check prints.
+# Checks the index on a server, and calls other() with the file in which the check
+# stops: before the n-th step, or by default once in each line. Returns what it prints.
 sub check_beside
 {
-	my ($server, $other) = @_;
+	my ($server, $other, $n) = @_;
 	my $file = $server->data_dir . '/stopped';
 	my ($out, $errors) = ('', '');
 	my $psql = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $server->connstr('postgres'),
 			# so that the session has read the map
-			map { ('-c', $_) } q(SELECT FROM cf_index_info('t_k')), q(SELECT FROM test_fault('stop', -1)),
+			map { ('-c', $_) } q(SELECT FROM cf_index_info('t_k')), "SELECT FROM test_fault('stop', " . ($n // -1) . ')',
 			q(SELECT cf_index_check('t_k')) ],
 		'>', \$out, '2>', \$errors);
 
@@ -107,6 +107,22 @@ like($checked, qr/\A\d+\n\z/, 'a chain that VACUUM would free between its link a
 cmp_ok($vacuumed, '>', 0, 'the check stopped there');
 $node->wait_for_catchup($standby, 'replay');
 is($standby->safe_psql('postgres', "SELECT cf_index_check('t_k')"), '0', 'and then has freed');
+
+# Before this step the check has read all pages but the last one, and locks none.
+my $replayed = 0;
+$node->safe_psql('postgres', 'TRUNCATE t; INSERT INTO t SELECT keys(300); DELETE FROM t');
+$node->wait_for_catchup($standby, 'replay');
+like(
+	check_beside(
+		$standby,
+		sub {
+			$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP on, TRUNCATE off) t');
+			$node->wait_for_catchup($standby, 'replay');
+			$replayed++;
+		},
+		22),
+	qr/\A\d+\n\z/, 'rows that VACUUM removes after the check has read their entries');
+is($replayed, 1, 'the check stopped before its last page');
 
 $standby->stop;
 $node->stop;
