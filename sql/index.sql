@@ -245,7 +245,7 @@ SELECT count(*), 0 AS truth FROM common WHERE v = 7;
 DROP TABLE common;
 
 -- lookups remove all entries of dead rows of a chain; VACUUM then frees its pages, although it finds no such entry
-CREATE TABLE dead (v int);
+CREATE TABLE dead (v int, n int);
 CREATE INDEX dead_v ON dead USING cuckoo (v);
 -- full pages of the table, because PostgreSQL prunes no others
 INSERT INTO dead SELECT 7 FROM generate_series(1, 11978);
@@ -256,6 +256,17 @@ RESET enable_bitmapscan;
 SELECT entries, chain_pages FROM cf_index_info('dead_v');
 VACUUM (INDEX_CLEANUP on) dead;
 SELECT entries, chain_pages FROM cf_index_info('dead_v');
+-- what VACUUM tells the planner, also if it has nothing to remove
+VACUUM (INDEX_CLEANUP on) dead;
+SELECT reltuples, 10 AS truth FROM pg_class WHERE relname = 'dead_v';
+-- the line pointer of an updated row leads to its versions; until PostgreSQL prunes them, a standby may see one
+UPDATE dead SET n = 1;
+VACUUM dead;
+DELETE FROM dead;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM dead WHERE v = 7;
+RESET enable_bitmapscan;
+SELECT entries, 10 AS truth FROM cf_index_info('dead_v');
 DROP TABLE dead;
 
 -- a link to a chain in a higher block than any row

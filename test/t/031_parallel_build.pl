@@ -241,6 +241,19 @@ SQL
 like($said, qr/parallel vacuum worker for index vacuuming \(planned: 1\)/, 'VACUUM has a worker for the other index');
 unlike($said, qr/for index cleanup/, 'and none for the cleanup, which only asks for the size of the file');
 
+(undef, undef, $said) = $node->psql('postgres', <<"SQL");
+$begin '';
+SET maintenance_work_mem = '6MB';
+SET trace_sort = on;
+SET client_min_messages = log;
+CREATE INDEX built ON dense USING cuckoo (i);
+SET client_min_messages = warning;
+DROP INDEX built;
+SQL
+my %memory = map { $_ => 1 } $said =~ /begin datum sort: .*workMem = (\d+)/g;
+is(join(' ', sort { $a <=> $b } keys %memory),
+	'2048 6144', 'each process sorts in a third of the memory, the leader merges in all');
+
 # Other sessions change the table, while the index is built and validated.
 my ($build) = start_session([ "SET test.leader = ''", "SET test.act = 'leader, others slow'",
 		'CREATE INDEX CONCURRENTLY built ON wide USING cuckoo (act(i))', 'REINDEX INDEX CONCURRENTLY built' ]);

@@ -37,13 +37,13 @@ my $standby = start_standby($node, 'inspecting');
 # stops: before the n-th step, or by default once in each line. Returns what it prints.
 sub check_beside
 {
-	my ($server, $other, $n) = @_;
+	my ($server, $other, $n) = (@_, -1);
 	my $file = $server->data_dir . '/stopped';
 	my ($out, $errors) = ('', '');
 	my $psql = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $server->connstr('postgres'),
 			# so that the session has read the map
-			map { ('-c', $_) } q(SELECT FROM cf_index_info('t_k')), "SELECT FROM test_fault('stop', " . ($n // -1) . ')',
+			map { ('-c', $_) } q(SELECT FROM cf_index_info('t_k')), "SELECT FROM test_fault('stop', $n)",
 			q(SELECT cf_index_check('t_k')) ],
 		'>', \$out, '2>', \$errors);
 
