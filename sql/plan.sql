@@ -449,7 +449,7 @@ SELECT query, array_agg((is_parallel(query, f)).parallel ORDER BY n) AS parallel
 	-- two copies
 	'SELECT count(*) FROM parts WHERE cf_contains($1, v)',
 	-- by members: four copies
-	'SELECT count(*) FROM parts a JOIN parts b USING (part, v) WHERE cf_contains($1, v)',
+	'SELECT count(*) FROM parts a JOIN parts b USING (part, v) WHERE cf_contains($1, a.v) AND cf_contains($1, b.v)',
 	'SELECT count(*) FROM scanned'])
 	WITH ORDINALITY q(query, i) GROUP BY i, query ORDER BY i;
 RESET enable_partitionwise_join;
