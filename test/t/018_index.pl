@@ -641,9 +641,10 @@ sub set_standby
 {
 	my ($feedback, $delay) = @_;
 
-	$standby->safe_psql('postgres', $_)
-	  foreach "ALTER SYSTEM SET hot_standby_feedback = $feedback",
-	  "ALTER SYSTEM SET max_standby_streaming_delay = $delay", 'SELECT pg_reload_conf()';
+	# without a statement, which a conflict can cancel
+	$standby->append_conf('postgresql.conf',
+		"hot_standby_feedback = $feedback\nmax_standby_streaming_delay = $delay");
+	$standby->reload;
 	return;
 }
 

@@ -505,13 +505,14 @@ if ($node->pg_version >= 18)
 	my $dead = "TRUNCATE once;\n$insert;\nDELETE FROM once";
 
 	is(at_each_step($dead, $insert, $insert, query => 'SELECT count(*) FROM once'), 1, 'two sessions insert a key');
-	is(at_each_step(<<"SQL", $insert, [ $insert, "VACUUM (INDEX_CLEANUP on) once;\n$insert" ],
+	# At some steps PostgreSQL does not prune them, because it remembers an older snapshot.
+	like(at_each_step(<<"SQL", $insert, [ $insert, "VACUUM (INDEX_CLEANUP on) once;\n$insert" ],
 TRUNCATE once;
 DO 'BEGIN FOR i IN 1..6 LOOP $insert; DELETE FROM once; END LOOP; END';
 INSERT INTO once SELECT 1e6 * i FROM generate_series(1, 300) i;
 SQL
 			query => "SELECT count(*), (SELECT entries FROM cf_index_info('once_k')) < 305 FROM once WHERE k + 0 = 1"),
-		'1|t', 'and the entries of dead rows go');
+		qr/^(1\|f )?1\|t$/, 'and the entries of dead rows go');
 	# in a chain: the keys below 512 have one hash
 	$node->safe_psql('postgres', "TRUNCATE once;\nINSERT INTO once SELECT generate_series(2, 500)");
 	my $gone = 'DELETE FROM once WHERE k = 1';
