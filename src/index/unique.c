@@ -241,8 +241,8 @@ wait_for_row(CuckooUnique *unique, const SnapshotData *dirty, ItemPointer tid)
 
 /*
  * Looks at the rows with the tag, in the order of cuckoo_sort_tids().  Returns
- * true if none of them conflicts with the row.  Otherwise error 23505, or waits
- * for a transaction and returns false; with `partial` just false.
+ * true if no row conflicts with the new one.  Otherwise raises error 23505, or
+ * waits for a transaction and returns false; with `partial` just returns false.
  */
 static bool
 look_at_rows(CuckooUnique *unique, const SeenRows *seen, uint64 hash,
