@@ -3,12 +3,15 @@
 #
 # ROWS=20000000 BUFFERS=128 gives the figures of a table that is not in memory, and
 # GROW=30000000 growing indexes at 30 sizes, which build/grown has for bench/plot.sh.
-# KEYS="uuid text bigint".
+# LARGE=100000000 measures only one table after another of so many rows of a key and
+# an integer, which take 50 GB of disk. KEYS="uuid text bigint".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 rows=${ROWS:-2000000}
 lookups=${LOOKUPS:-50000}
+wal=30GB
+[ -z "${LARGE:-}" ] || wal=8GB	# the table needs the disk
 declare -A keys=(
 	[bigint]=v
 	[uuid]='md5(v::text)::uuid'
@@ -28,7 +31,14 @@ run()
 restart()
 {
 	run -c "ALTER SYSTEM SET shared_buffers = '$1MB'" -c "ALTER SYSTEM SET checkpoint_timeout = '1d'" \
-		-c "ALTER SYSTEM SET max_wal_size = '30GB'" -c 'ALTER SYSTEM SET autovacuum = off'
+		-c "ALTER SYSTEM SET max_wal_size = '$wal'" -c 'ALTER SYSTEM SET autovacuum = off'
+	pg_ctl -D "$(run -Atc 'SHOW data_directory')" -l build/server.log -w restart >/dev/null
+}
+
+# reset_server: for what is measured after this
+reset_server()
+{
+	run -c 'ALTER SYSTEM RESET ALL'
 	pg_ctl -D "$(run -Atc 'SHOW data_directory')" -l build/server.log -w restart >/dev/null
 }
 
@@ -63,6 +73,56 @@ FROM figures GROUP BY figure ORDER BY min(n);
 TRUNCATE figures;
 SQL
 }
+
+# large TYPE: for each method a copy of one table, because VACUUM leaves holes
+large()
+{
+	local method buffers
+
+	run -v type="$1" -v expression="${keys[$1]}" -f bench/index.sql
+	restart 1024
+	run -c "CREATE TABLE source AS SELECT key(v) AS id, (v % 1000)::int AS n FROM generate_series(1, $LARGE::bigint) v"
+	for method in cuckoo hash btree; do
+		restart 1024
+		run -c 'TRUNCATE methods' -c "INSERT INTO methods VALUES (1, '$method')" \
+			-c "DROP TABLE t_$method" -c "CREATE TABLE t_$method AS SELECT *, ''::text AS filler FROM source" \
+			-c "VACUUM ANALYZE t_$method" -c CHECKPOINT
+		run <<SQL
+SELECT cpu() AS began \gset
+CREATE INDEX t_${method}_id ON t_$method USING $method (id);
+CALL note('$method', 'build, s', cpu() - :began);
+CALL note('$method', 'built', size('$method') / $LARGE);
+CHECKPOINT;
+SQL
+		for buffers in 1024 128; do
+			restart "$buffers"
+			run -c "CALL read_cold($LARGE, $lookups)" \
+				-c "UPDATE figures SET figure = figure || ', $buffers MB' WHERE figure ~ '^read [a-z]+\$'"
+		done
+		run <<SQL
+SELECT cpu() AS began \gset
+INSERT INTO t_$method SELECT key(v), 1, '' FROM generate_series($LARGE + 1, $LARGE + 1000000) v;
+CALL note('$method', 'insert into the table', cpu() - :began);
+DELETE FROM t_$method WHERE n < 6;
+SELECT cpu() AS began \gset
+VACUUM (INDEX_CLEANUP on, PARALLEL 0) t_$method;
+CALL note('$method', 'VACUUM after deleting 0.6%, s', cpu() - :began);
+DROP TABLE t_$method;
+SQL
+	done
+	run -c 'DROP TABLE source'
+}
+
+if [ -n "${LARGE:-}" ]; then
+	for type in ${KEYS:-uuid text}; do
+		large "$type"
+		echo
+		echo "$type, $LARGE rows; µs, bytes and blocks a row unless the line says otherwise:"
+		report
+	done
+	reset_server
+	exit
+fi
 
 for type in ${KEYS:-uuid text bigint}; do
 	run -v type="$type" -v expression="${keys[$type]}" -f bench/index.sql
@@ -130,5 +190,4 @@ FROM steps ORDER BY rows, method;
 SQL
 	run -At -F $'\t' -c 'SELECT rows, method, mb, reads FROM steps ORDER BY method, rows' >build/grown
 fi
-run -c 'ALTER SYSTEM RESET ALL'
-pg_ctl -D "$(run -Atc 'SHOW data_directory')" -l build/server.log -w restart >/dev/null
+reset_server
