@@ -16,7 +16,7 @@ use Test::More;
 my %types = (
 	core => {
 		'"char"' => [ 'a', 'A', '', '\141' ],
-		aclitem => [ '=r/postgres', '"postgres"=r/postgres', '"postgres"=r*/postgres' ],
+		aclitem => [ '=r/pg_monitor', '"pg_monitor"=r/pg_monitor', '"pg_monitor"=r*/pg_monitor' ],
 		bigint => [ '1', ' 01', '-1', '4294967297', '9223372036854775807' ],
 		boolean => [ 't', 'yes', 'f', 'off' ],
 		bytea => [ '\x61', 'a', '\x', '\x00', '\x6100' ],
