@@ -213,6 +213,7 @@ SKIP:
 		$query =~ s/SERIES/$series/;
 		checks($node, 'postgres', <<"SQL");
 SET max_parallel_workers_per_gather = 0;
+SET jit = off;
 $set
 SELECT cf_count(cf_agg(i)) AS some FROM generate_series(1, 1000::bigint) i \\gset
 SELECT count(*) AS all FROM $series \\gset
