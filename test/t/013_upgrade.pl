@@ -144,11 +144,17 @@ CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 CREATE INDEX parts_k ON parts USING cuckoo (k);
 CREATE INDEX parts_2 ON parts USING cuckoo (part, k);
 INSERT INTO parts SELECT i % 2, i / 4::numeric FROM generate_series(1, 1000) i;
+CREATE TRIGGER parts_once AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION cf_unique_trigger('parts_k');
+CREATE TABLE links (url text, EXCLUDE USING cuckoo (url WITH =));
+INSERT INTO links SELECT 'https://site.example/' || i FROM generate_series(1, 2000) i;
 CREATE UNLOGGED TABLE fast AS SELECT i AS k FROM generate_series(1, 2000) i;
 CREATE INDEX fast_k ON fast USING cuckoo (k);
 CREATE INDEX fast_expression ON fast USING cuckoo ((k + 1));
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
+my $unique = $from_version >= 18 && $to_version >= 18 ? 'true' : 'false';
+$from->safe_psql('postgres', 'CREATE UNIQUE INDEX indexed_unique ON indexed USING cuckoo (i)') if $unique eq 'true';
+
 # the same calls of variants for single types
 my $citus = 2 ==
   grep { $_->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'") } $from, $to;
@@ -228,6 +234,14 @@ SELECT '$how: they grow', cf_index_check('spread_few') + cf_index_check('spread_
 INSERT INTO indexed SELECT i, 'white', int4range(i, i + 5) FROM generate_series(2001, 4000) i;
 SELECT '$how: indexes that grow',
 	cf_index_check('indexed_c'), 4000, cf_index_check('indexed_i'), 4000;
+INSERT INTO links SELECT 'https://site.example/' || i FROM generate_series(1, 3000) i ON CONFLICT DO NOTHING;
+SELECT '$how: an exclusion constraint', count(*), 3000, cf_index_check('links_url_excl'), 3000 FROM links;
+INSERT INTO parts SELECT 1 - part, k FROM parts WHERE k = 0.25;
+SELECT '$how: a trigger', :'SQLSTATE', '23505', count(*), 1 FROM parts WHERE k = 0.25;
+INSERT INTO links VALUES ('https://site.example/7');
+SELECT '$how: a duplicate', :'SQLSTATE', '23P01';
+INSERT INTO indexed SELECT i FROM indexed WHERE i = 7 AND $unique;
+SELECT '$how: a unique index', :'SQLSTATE', CASE WHEN $unique THEN '23505' ELSE '00000' END;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
 SELECT '$how: changes', count(*), 2, bool_and(seen @> 2000 AND (id = 0 OR seen @> id)), true FROM owners WHERE id < 2;
