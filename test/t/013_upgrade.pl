@@ -152,8 +152,8 @@ CREATE INDEX fast_k ON fast USING cuckoo (k);
 CREATE INDEX fast_expression ON fast USING cuckoo ((k + 1));
 CREATE TABLE digests (place text, digest text, PRIMARY KEY (place));
 SQL
-my $unique = $from_version >= 18 && $to_version >= 18 ? 'true' : 'false';
-$from->safe_psql('postgres', 'CREATE UNIQUE INDEX indexed_unique ON indexed USING cuckoo (i)') if $unique eq 'true';
+my $unique = $from_version >= 18 && $to_version >= 18 ? 1 : 0;
+$from->safe_psql('postgres', 'CREATE UNIQUE INDEX indexed_unique ON indexed USING cuckoo (i)') if $unique;
 
 # the same calls of variants for single types
 my $citus = 2 ==
@@ -240,8 +240,8 @@ INSERT INTO parts SELECT 1 - part, k FROM parts WHERE k = 0.25;
 SELECT '$how: a trigger', :'SQLSTATE', '23505', count(*), 1 FROM parts WHERE k = 0.25;
 INSERT INTO links VALUES ('https://site.example/7');
 SELECT '$how: a duplicate', :'SQLSTATE', '23P01';
-INSERT INTO indexed SELECT i FROM indexed WHERE i = 7 AND $unique;
-SELECT '$how: a unique index', :'SQLSTATE', CASE WHEN $unique THEN '23505' ELSE '00000' END;
+INSERT INTO indexed SELECT i FROM indexed WHERE i = 7 AND $unique = 1;
+SELECT '$how: a unique index', :'SQLSTATE', CASE $unique WHEN 1 THEN '23505' ELSE '00000' END;
 INSERT INTO owners (id) VALUES (0);
 UPDATE owners SET seen = cf_delete(cf_add(cf_add(seen, 1000), 2000), 1000) WHERE id < 2;
 SELECT '$how: changes', count(*), 2, bool_and(seen @> 2000 AND (id = 0 OR seen @> id)), true FROM owners WHERE id < 2;
