@@ -151,6 +151,18 @@ FROM (SELECT fpp, 1000000 AS n, 1000000 AS capacity, in_both FROM unnest(ARRAY[0
 	LATERAL (SELECT cf_agg(i, capacity, fpp) AS b FROM generate_series(n + 1 - in_both, 2 * n - in_both) i) b,
 	cf_overlap_info(a, b) ORDER BY n, 1 DESC, capacity, 3;
 
+-- two sets of 100,000 elements: those of one that are lost when all of the other are deleted
+WITH sets AS MATERIALIZED (
+	SELECT fpp, cf_agg(i, 200000, fpp) FILTER (WHERE i <= 100000) AS a, cf_agg(i, 200000, fpp) FILTER (WHERE i > 100000) AS b
+	FROM unnest(ARRAY[0.03, 0.01, 0.001]) fpp, generate_series(1, 200000) i GROUP BY fpp
+), deleted AS MATERIALIZED (
+	SELECT fpp, cf_delete_all(cf_union(a, b), others) AS of_union, cf_delete_all(cf_union_all(a, b), others) AS of_sum
+	FROM sets, (SELECT array_agg(i) AS others FROM generate_series(100001, 200000) i) s
+)
+SELECT fpp, count(*) FILTER (WHERE NOT cf_contains(of_union, i)) AS "lost from their union",
+	count(*) FILTER (WHERE NOT cf_contains(of_sum, i)) AS "from their sum"
+FROM deleted, generate_series(1, 100000) i GROUP BY fpp ORDER BY fpp DESC;
+
 -- ---- scans ----
 
 CREATE TABLE filters (name text PRIMARY KEY, f cuckoofilter);
