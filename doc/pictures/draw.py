@@ -426,8 +426,8 @@ def probe():
     p = Picture('probe', 'A probe costs one or two cache misses', 'Nanoseconds for a lookup by the size of the filter: '
                 'a few while it is in the cache, as many as the reads of memory beyond.', 780, 470)
     size = [items * per_item / 8 for items, per_item, *_ in rows]
-    c = Chart(p, (90, 56, 560, 320), (size[0] / 1.3, size[-1] * 1.3), (0, 80), (True, False),
-              [2e5, 1e6, 5e6, 2e7, 5e7], range(0, 81, 20), 'bytes of the filter', 'nanoseconds per lookup')
+    c = Chart(p, (90, 56, 560, 320), (size[0] / 1.3, size[-1] * 1.3), (0, 50), (True, False),
+              [2e5, 1e6, 5e6, 2e7, 5e7], range(0, 51, 10), 'bytes of the filter', 'nanoseconds per lookup')
     for k, (name, color, dash, dy) in {3: ('two random reads', SOFT, '2 5', -4), 4: ('absent', BLUE, '', 6),
                                        5: ('present', GREEN, '9 4', 6), 6: ('absent, batched', PURPLE, '12 3 2 3', 12)}.items():
         c.line([(s, row[k]) for s, row in zip(size, rows)], color, dash, dots=True)
