@@ -4,7 +4,7 @@
 # ROWS=20000000 BUFFERS=128 gives the figures of a table that is not in memory, and
 # GROW=30000000 growing indexes at 30 sizes, which build/grown has for bench/plot.sh.
 # LARGE=100000000 measures only one table after another of so many rows of a key and
-# an integer: uuids need 30 GB of disk. KEYS="uuid text bigint".
+# an integer: uuids need 30 GB of disk, URLs 50 GB. KEYS="uuid text bigint".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
