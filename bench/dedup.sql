@@ -87,7 +87,7 @@ $$', :'way', :'table') \gexec
 
 -- what each has on disk, and what of the first n events it lost or took twice
 CREATE FUNCTION megabytes(t text) RETURNS numeric LANGUAGE sql AS $$
-	SELECT round(sum(pg_total_relation_size(c.oid)) / 1048576) FROM pg_class c
+	SELECT round(sum(pg_total_relation_size(c.oid)) / 1e6) FROM pg_class c
 	WHERE relnamespace = 'dedup'::regnamespace AND relkind = 'r' AND (relname ~ ('^' || t || '_') OR t = 'filter' AND relname = 'seen')
 $$;
 CREATE FUNCTION outcome(t text, n bigint) RETURNS text LANGUAGE plpgsql AS $$

@@ -8,7 +8,7 @@
 #	sql			statements, beside others that do something similar
 #	shapes		the scan against a sequential one
 #	compare		a filter against indexes, joins and a table of hashes
-#	remote		filters between servers and over days
+#	remote		filters between servers, over days and of sites
 #	seen_sets	a filter for each user
 #	index		the access method beside others (bench/index.sh has its variables)
 #	builds		builds of indexes with workers (bench/builds.sh has its variables)
@@ -60,7 +60,7 @@ sql()
 	beyond=$(((l3 * 4 / 5 + 9999999) / 10000000 * 10000000))
 	((beyond >= 40000000)) || beyond=40000000
 	((beyond <= 330000000)) || beyond=330000000
-	part bench "SQL, $rows distinct URLs, medians of five, in milliseconds" rows="$rows" \
+	part bench "SQL, $rows distinct URLs, medians in milliseconds" rows="$rows" \
 		large="${LARGE:-60000000}" beyond="${BEYOND:-$beyond}" days="${DAYS:-365}" figures=build/figures
 }
 
@@ -77,7 +77,7 @@ compare()
 
 remote()
 {
-	part remote "Filters between servers and over days, $rows remote rows" rows="$rows"
+	part remote "Filters between servers, over days and of sites, $rows remote rows" rows="$rows"
 }
 
 seen_sets()

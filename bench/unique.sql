@@ -67,7 +67,7 @@ SELECT flush, format('INSERT INTO results (way, reads) VALUES (%L, -reads())', w
 FROM unnest(ARRAY['none', 'unique', 'keys']) WITH ORDINALITY w (way, n),
 	(VALUES ('DO ''BEGIN PERFORM pg_stat_force_next_flush(); END''')) f (flush) \gexec
 SELECT way, round(us::numeric, 1) AS "us an insert", round(wal::numeric) AS "WAL bytes", round(reads::numeric, 3) AS "blocks read",
-	round(CASE way WHEN 'unique' THEN (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('t_id') WHERE isleaf)
-		WHEN 'keys' THEN pg_total_relation_size('keys') ELSE 0 END / :rows, 1) AS "bytes a row"
+	round(CASE way WHEN 'unique' THEN (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree('t_id') WHERE isleaf) / (SELECT count(*) FROM t)
+		WHEN 'keys' THEN pg_total_relation_size('keys')::numeric / (SELECT count(*) FROM keys) ELSE 0 END, 1) AS "bytes a row"
 FROM results;
 DROP SCHEMA bench CASCADE;
