@@ -151,7 +151,7 @@ FROM (SELECT fpp, 1000000 AS n, 1000000 AS capacity, in_both FROM unnest(ARRAY[0
 	LATERAL (SELECT cf_agg(i, capacity, fpp) AS b FROM generate_series(n + 1 - in_both, 2 * n - in_both) i) b,
 	cf_overlap_info(a, b) ORDER BY n, 1 DESC, capacity, 3;
 
--- two sets of 100,000 elements: those of one that are lost when all of the other are deleted
+-- the elements of one set that are lost when another set is deleted from their union
 WITH sets AS MATERIALIZED (
 	SELECT fpp, cf_agg(i, 200000, fpp) FILTER (WHERE i <= 100000) AS a, cf_agg(i, 200000, fpp) FILTER (WHERE i > 100000) AS b
 	FROM unnest(ARRAY[0.03, 0.01, 0.001]) fpp, generate_series(1, 200000) i GROUP BY fpp

@@ -423,8 +423,8 @@ def table(heads):
 
 def probe():
     rows = table(['items', 'bits per item', 'measured fpp', 'reads', 'absent', 'present', 'batched'])
-    p = Picture('probe', 'A probe costs one or two cache misses', 'Nanoseconds for a lookup by the size of the filter: '
-                'a few in a small one, and one to three times as many as two random reads in a large one.', 780, 470)
+    p = Picture('probe', 'A probe costs one or two cache misses', 'Nanoseconds for a lookup by the size of the filter. '
+                'In large filters: 0.9 to 2.4 times as long as two random reads.', 780, 470)
     size = [items * per_item / 8 for items, per_item, *_ in rows]
     c = Chart(p, (90, 56, 560, 320), (size[0] / 1.3, size[-1] * 1.3), (0, 50), (True, False),
               [2e5, 1e6, 5e6, 2e7, 5e7], range(0, 51, 10), 'bytes of the filter', 'nanoseconds per lookup')
